@@ -194,6 +194,7 @@ DATABASE_THREADS = env.integer("DATABASE_THREADS", 6, least=1)
 DATABASE_STATEMENT_SECONDS = env.seconds(
     "DATABASE_STATEMENT_SECONDS", 60.0, most=86_400.0, zero=True
 )
+DATABASE_LOCK_SECONDS = env.seconds("DATABASE_LOCK_SECONDS", 5.0, most=86_400.0, zero=True)
 # Requests to Django's views use the connections that the threads do not need.
 DATABASE_POOL_SIZE = env.integer("DATABASE_POOL_SIZE", DATABASE_THREADS + 10, least=1)
 """A process opens at most this many connections to PostgreSQL."""
@@ -716,9 +717,10 @@ IMPORT_BODY_BYTES = 64 * 1024 * 1024 + BODY_ROOM
 """An imported file with conversations from another program can have at most this many bytes, as in
 `apps.chat.imports.files`.
 """
-OPENAPI_BODY_BYTES = 2 * 32_000_000 + BODY_ROOM
-"""A document that is pasted into the studio can have at most this many bytes. The studio accepts 32
-million characters, and JSON escapes quotes and line ends.
+OPENAPI_MAX_CHARACTERS = env.integer("OPENAPI_MAX_CHARACTERS", 32_000_000, least=1_000_000)
+OPENAPI_BODY_BYTES = 2 * OPENAPI_MAX_CHARACTERS + BODY_ROOM
+"""A document that is pasted into the studio can have at most this many bytes, because JSON escapes
+quotes and line ends.
 """
 BODY_LIMITS = (
     (r"/admin/catalog/application/\d+/studio/tools/openapi/", OPENAPI_BODY_BYTES),

@@ -14,6 +14,7 @@ from typing import Any
 import hypothesis
 import pytest
 from asgiref.sync import async_to_sync
+from django.utils import timezone, translation
 from hypothesis.internal.detection import is_hypothesis_test
 
 from apps.agent.answers import replies
@@ -152,11 +153,33 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
             )
 
 
+@pytest.fixture(scope="module", autouse=True)
+def settings_and_environment_are_restored() -> Iterator[None]:
+    """Fail if a module changes a setting or an environment variable for the tests that follow."""
+    from django.conf import settings
+
+    def state() -> tuple[dict[str, Any], dict[str, str]]:
+        return dict(vars(settings._wrapped)), {**os.environ, "PYTEST_CURRENT_TEST": ""}
+
+    before = state()
+    yield
+    changed = {
+        name
+        for old, new in zip(before, state(), strict=True)
+        for name in old.keys() | new.keys()
+        if old.get(name) is not new.get(name) and old.get(name) != new.get(name)
+    }
+    assert changed == set()
+
+
 @pytest.fixture(autouse=True)
 def nothing_is_kept_between_tests() -> Iterator[None]:
-    """Clear the caches, because rolled-back rows return with the same ids and versions."""
+    """Clear the caches, because rolled-back rows return with the same ids and versions. A request
+    leaves its language and time zone to its thread, which is that of the next test."""
     yield
     reset()
+    translation.deactivate()
+    timezone.deactivate()
 
 
 @pytest.fixture(autouse=True)

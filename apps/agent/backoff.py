@@ -5,14 +5,16 @@ from dataclasses import dataclass
 from math import inf
 
 LONGEST_ASKED_SECONDS = 30.0
-"""A `Retry-After` of up to this many seconds is honored. If it is longer, the request is not
-retried, because users do not wait longer.
+"""The longest `Retry-After`, in seconds, after which a request is retried. Users do not wait
+longer.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
-    """Configures retries. `attempts` includes the first one; the delays are in seconds."""
+    """The number and the pauses of retries. `attempts` includes the first attempt; the delays are
+    in seconds.
+    """
 
     attempts: int
     initial_delay: float

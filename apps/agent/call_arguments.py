@@ -1,6 +1,6 @@
-"""The arguments of tool calls, always as the text of one JSON object.
+"""Converts the arguments of tool calls to the text of one JSON object.
 
-Services reject a conversation with any other arguments, in this request and in every later one.
+Services reject every request whose conversation contains arguments in another format.
 """
 
 import json
@@ -17,9 +17,11 @@ UNREADABLE = "unreadable_arguments"
 and no tool is called with it.
 """
 LONGEST_UNREADABLE = 2_000
-"""Unreadable arguments are truncated to this many characters, because truncated arguments may be as
-long as an answer.
+"""Arguments that are not JSON are truncated to this many characters. If an answer is cut off within
+a call, its arguments can be as long as the answer.
 """
+PROBLEM = "problem"
+"""The key, next to a truncated text, of the reason why the whole text is not a JSON object."""
 TEXT_INPUT = "input"
 """The only argument of a tool that accepts plain text."""
 NOTHING = ("", "null", "[]", '""')
@@ -39,24 +41,26 @@ def object_text(written: Any) -> str:
         return "{}"
     try:
         found, is_mended = decoded(text)
-    except (ValueError, RecursionError):
-        return unreadable(text)
+    except (ValueError, RecursionError) as error:
+        return unreadable(text, not_json(error))
     if isinstance(found, dict):
         return encode_json(found) if is_mended else text
     if isinstance(found, str) and found.lstrip().startswith("{"):  # double-encoded JSON
         return object_text(found)
     if isinstance(found, list) and len(found) == 1 and isinstance(found[0], dict):
         return encode_json(found[0])
-    return unreadable(text)
+    return unreadable(text, not_object(found))
 
 
 def text_arguments(text: str) -> str:
-    """Return the arguments of a tool that takes a text."""
+    """Return the arguments object of a tool whose only argument is a text."""
     return encode_json({TEXT_INPUT: well_formed(text)})
 
 
 def input_text(arguments: str) -> str:
-    """Return the text for a tool that takes one, even if the model wrote other arguments."""
+    """Return the text argument of a tool whose only argument is a text, even if the model wrote
+    other arguments.
+    """
     found = msgspec.json.decode(arguments)
     text = found.get(TEXT_INPUT)
     return text if isinstance(text, str) else arguments
@@ -89,12 +93,12 @@ def object_texts(pieces: Sequence[str]) -> list[str]:
 
 
 def is_growing(pieces: Sequence[str]) -> bool:
-    """Return whether each piece repeats the one before it."""
+    """Return True if each piece begins with the previous piece."""
     return all(later.startswith(earlier) for earlier, later in pairwise(pieces))
 
 
 def joined_objects(text: str) -> list[str] | None:
-    """Return the JSON objects that the text consists of, or None if it has anything else.
+    """Return the JSON objects in a text that contains only JSON objects, else None.
 
     Empty text and empty objects next to others are placeholders of the service, not calls.
     """
@@ -130,13 +134,25 @@ def encode_json(found: Any) -> str:
     return msgspec.json.encode(found).decode()
 
 
-def unreadable(text: str) -> str:
-    return encode_json({UNREADABLE: text[:LONGEST_UNREADABLE]})
+def not_json(error: Exception) -> str:
+    return (
+        f"The arguments are not valid JSON: {error}. The tool was not called. Send one JSON object."
+    )
+
+
+def not_object(found: Any) -> str:
+    return f"The arguments are a JSON {type(found).__name__}. Send one JSON object."
+
+
+def unreadable(text: str, problem: str) -> str:
+    if len(text) <= LONGEST_UNREADABLE:
+        return encode_json({UNREADABLE: text})
+    return encode_json({UNREADABLE: text[:LONGEST_UNREADABLE], PROBLEM: problem})
 
 
 def unreadable_text(arguments: dict[str, Any]) -> str | None:
     """Return the text that the model wrote instead of a JSON object, or None for readable
     arguments.
     """
-    text = arguments.get(UNREADABLE) if len(arguments) == 1 else None
+    text = arguments.get(UNREADABLE) if arguments.keys() <= {UNREADABLE, PROBLEM} else None
     return text if isinstance(text, str) else None

@@ -1,4 +1,4 @@
-"""Makes the tool calls that a model wrote, and builds their results."""
+"""Executes the tool calls of a model, and builds their results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import structs
 
-from apps.agent.call_arguments import unreadable_text
+from apps.agent.call_arguments import PROBLEM, not_json, not_object, unreadable_text
 from apps.agent.messages import ModelMessage, ToolCall
 from apps.agent.surrogates import decode_json, well_formed
 from apps.agent.tools import Invocation, Pending, ResultStep, Tool, ToolResult
@@ -59,9 +59,10 @@ class ToolOutcome:
 async def call_tool(
     tool: Tool, call: ToolCall, invocation: Invocation, results: Sequence[ResultStep]
 ) -> ToolOutcome:
-    """Call the tool with the arguments that the model wrote, and pass its result through `results`.
+    """Call the tool with the model's arguments, and apply the `results` steps to its result.
 
-    The outcome reports failures. `invocation` has everything but the arguments.
+    Failures are part of the returned outcome. `invocation` contains the context of the call without
+    the arguments.
     """
     step: CallStep = "arguments"
     arguments: Mapping[str, Any] = {}
@@ -111,7 +112,7 @@ def static_names(tools: Iterable[Mapping[str, Any]]) -> frozenset[str]:
 def refuse_call(
     name: str, hidden: Container[str], static: Container[str], listed: Iterable[str] = ()
 ) -> ToolResult:
-    """Return the result for a call of an unknown tool or one that the model must not call.
+    """Return the result for a call of an unknown tool, or of a tool that the model must not call.
 
     `listed` are the tools that the model can call.
     """
@@ -136,13 +137,15 @@ def read_arguments(call: ToolCall) -> dict[str, Any]:
     arguments = decode_arguments(call.arguments or "{}")
     written = unreadable_text(arguments)
     if written is not None:
+        if isinstance(problem := arguments.get(PROBLEM), str):
+            raise ToolError(problem)
         decode_arguments(written)
         raise ToolError("The arguments are not a JSON object. Send one JSON object.")
     return arguments
 
 
 def argument_problem(call: ToolCall) -> str:
-    """Return why a client's tool was not called, or "" if its arguments are readable."""
+    """Return an error message if the arguments for a client's tool cannot be read, else ""."""
     try:
         read_arguments(call)
     except ToolError as error:
@@ -155,14 +158,9 @@ def decode_arguments(text: str) -> dict[str, Any]:
     try:
         arguments = decode_json(msgspec.json.decode, text.encode())
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise ToolError(
-            f"The arguments are not valid JSON: {error}. The tool was not called. "
-            "Send one JSON object."
-        ) from error
+        raise ToolError(not_json(error)) from error
     if not isinstance(arguments, dict):
-        raise ToolError(
-            f"The arguments are a JSON {type(arguments).__name__}. Send one JSON object."
-        )
+        raise ToolError(not_object(arguments))
     return arguments
 
 

@@ -1,7 +1,7 @@
-"""Turns that end without another model call.
+"""Ends turns without another model call.
 
-Either a tool result ends the turn, or the model writes that it cannot proceed but still calls
-tools.
+A turn ends in this way if a tool's result ends it, or if the model writes that it cannot proceed
+and nevertheless calls tools.
 """
 
 import logging
@@ -24,8 +24,8 @@ NOTHING = " "
 logger = logging.getLogger(__name__)
 
 SEARCH_SECONDS = 0.1
-"""Matching all phrases against one answer can take up to this many seconds. The search blocks the
-event loop, which all requests share.
+"""The timeout for matching all phrases against one answer, in seconds. The search blocks the event
+loop, which all requests share.
 """
 NOT_CALLED = ToolResult(
     "Error: this call was not made, because your text says that you cannot proceed."
@@ -57,8 +57,8 @@ class DeadEnds:
     phrases: Sequence[str] = ()
 
     def include(self, message: ModelMessage) -> bool:
-        """Return True if the text contains a phrase. A search that takes too long counts as no
-        match.
+        """Return True if one of the expressions matches the message's text. A search that takes too
+        long counts as no match.
         """
         deadline = time.monotonic() + SEARCH_SECONDS
         for phrase in self.phrases:
@@ -76,7 +76,8 @@ NO_DEAD_ENDS = DeadEnds()
 
 
 def keep_uncalled(progress: Progress, message: ModelMessage) -> str:
-    """Add an answer whose calls are not made, and return the finish reason.
+    """Add the model's answer to the conversation without executing its tool calls, and return the
+    finish reason.
 
     Each call gets a result, because services reject a conversation without it.
     """

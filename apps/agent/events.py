@@ -1,7 +1,8 @@
 """The events that a run emits while it works.
 
-The doors translate these events; the core emits nothing else. For a new event, add a class here and
-one `case` to each encoder. The type checker reports missing cases, but not in the page's scripts.
+The doors translate these events; the core has no other output. For a new event, add a class here
+and one `case` to each encoder. The type checker reports missing cases in Python, but not in the
+page's scripts.
 """
 
 from __future__ import annotations
@@ -33,10 +34,11 @@ class ModelUsage(msgspec.Struct, frozen=True):
 
 
 class Usage(msgspec.Struct, frozen=True):
-    """The tokens used, counted as in `ModelUsage`, with one entry for each deployment that
+    """The tokens of an answer, counted as in `ModelUsage`, with one entry for each deployment that
     answered.
 
-    A model's own delta may have no entries, or entries without a name, which mean that model.
+    In a delta from a model, the entries may be missing, or may have no name. They then belong to
+    that model.
     """
 
     input: int = 0
@@ -50,7 +52,8 @@ class Usage(msgspec.Struct, frozen=True):
 class TokenLogprob(msgspec.Struct, frozen=True, gc=False):
     """The log probability of a token, and the `likeliest` tokens at its position.
 
-    `content` has its bytes, or None if unknown. One character may consist of several tokens.
+    `content` contains the bytes of the token, or None if they are unknown. One character may
+    consist of several tokens.
     """
 
     token: str
@@ -69,13 +72,13 @@ class TextDelta(msgspec.Struct, frozen=True, gc=False):
 
 
 class RefusalDelta(msgspec.Struct, frozen=True, gc=False):
-    """The model refuses to answer with this text."""
+    """A piece of the text with which the model refuses to answer."""
 
     text: str
 
 
 class Reasoning(msgspec.Struct, frozen=True, gc=False):
-    """A token of the model's reasoning, which continues a stage and is not part of the answer."""
+    """A token of the model's reasoning. It is appended to a stage and is not part of the answer."""
 
     stage_id: str
     text: str
@@ -83,8 +86,8 @@ class Reasoning(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class StageOpened:
-    """A stage opens. `is_reasoning` means that it shows the reasoning of the run's own model, as
-    `Reasoning` does.
+    """A stage opens. `is_reasoning` is True if the stage shows the reasoning of the run's own
+    model.
 
     `tool` is the name of the tool whose call the stage shows, "" for other stages.
     """
@@ -122,10 +125,10 @@ class StageAttachment:
 class StageClosed:
     """A stage closes.
 
-    `is_timed` adds the duration to the title, for clients that show only titles. `failed` means
-    that the failure was propagated. `excused` means that a fallback turned the failure into a
-    result: API clients see a completed stage, users a failed one. `seconds` is None if nobody may
-    see the duration.
+    If `is_timed` is True, the duration is added to the title, for clients that show only titles.
+    `failed` means that the failure was propagated. `excused` means that a fallback strategy turned
+    the failure into a result: API clients see a completed stage, and users see a failed stage.
+    `seconds` is None if the duration must not be shown.
     """
 
     stage_id: str
@@ -151,16 +154,18 @@ class AttachmentAdded:
 
 @dataclass(frozen=True, slots=True)
 class AnnotationAdded:
-    """The source of an anchor in the answer's text, as written by an application."""
+    """A source that an anchor in the answer's text refers to, as an application reported it."""
 
     annotation: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Noticed:
-    """One plain sentence that informs the user about how the answer was produced.
+    """A notice to the user about the answer, such as which fallback answered: one sentence of plain
+    text.
 
-    `notice_id` is unique within the run. A run that another process resumes may repeat the notice.
+    `notice_id` is unique within the run. If another process resumes the run, the notice may be
+    emitted again.
     """
 
     notice_id: str
@@ -171,7 +176,7 @@ class Noticed:
 class ToolCallsRequested:
     """The model called tools of the client. The run ends, and the client has to run them.
 
-    `text_tools` are the names of the tools that take a text.
+    `text_tools` contains the names of the tools whose argument is plain text.
     """
 
     calls: tuple[ToolCall, ...]
@@ -182,8 +187,8 @@ class ToolCallsRequested:
 class TurnRestarted:
     """Another process resumes the run from its last recorded step.
 
-    The answer so far consists of these parts. Everything shown after them will be sent again. Open
-    stages have failed.
+    The event contains the valid parts of the answer so far. All later parts that were shown are
+    emitted again. Open stages have failed.
     """
 
     text: str = ""
@@ -193,9 +198,10 @@ class TurnRestarted:
 
 @dataclass(frozen=True, slots=True)
 class InteractionRequested:
-    """The run waits for a user's answer until `due`, in seconds since 1970, or None for no limit.
+    """The run waits for a user's answer until `due`, a time in seconds since 1970, or None for no
+    time limit.
 
-    The `key` of the interaction is the key in the outermost run.
+    The `key` of the interaction is its key in the ledger of the outermost run.
     """
 
     interaction: InteractionRequest
@@ -210,8 +216,8 @@ class SubagentStarted:
     """A sub-agent starts in the stage of the call that asked for it.
 
     `key` is the key of the call's step in the outermost run, `name` is the beginning of the task,
-    and `agent` is the title of the predefined agent, or "" if there is none. The event may be
-    repeated after an interruption.
+    and `agent` is the title of the predefined agent, or "" if there is none. After an interruption,
+    the event may be emitted again.
     """
 
     key: str
@@ -240,8 +246,8 @@ class TodoChanged:
 
 
 class StateSaved(msgspec.Struct, frozen=True):
-    """The state that the next request must send back. A run emits it once, near the end; a model
-    may send it in pieces.
+    """The state that the client must send back in the next request. A run emits it once, near its
+    end; a model may send it in pieces.
     """
 
     state: Mapping[str, Any]
@@ -258,7 +264,7 @@ class Finished(msgspec.Struct, frozen=True):
 
     `reason` is `stop`, `length`, `tool_calls` or `content_filter`, mapped from the service's own
     reason. If the client limited the size of requests, `discarded` lists the positions of the
-    messages left out, else it is None.
+    omitted messages, else it is None.
     """
 
     reason: str = "stop"
@@ -290,4 +296,6 @@ Event = (
 )
 StageEvent = StageOpened | StageRenamed | StageDelta | Reasoning | StageAttachment | StageClosed
 Emit = Callable[[Event], None]
-"""Emits an event. It is synchronous and never blocks or fails; tests use `events.append`."""
+"""A function that emits an event. It is synchronous and never blocks or fails. Tests use
+`events.append`.
+"""

@@ -1,5 +1,5 @@
-"""Reads the JSON arguments of a call while they arrive: the text of one argument, and the end of
-the object.
+"""Reads the JSON arguments of a tool call while they arrive. It extracts the text of one argument,
+and detects the end of the object.
 """
 
 import json
@@ -21,7 +21,8 @@ _mark_in_string = re.compile(r'["\\]')
 class ArgumentText:
     """Decodes one top-level string argument, piece by piece.
 
-    It is lenient: invalid JSON yields less text. To validate the JSON, parse the complete text.
+    Invalid JSON raises no error, but may yield less text. To validate the JSON, parse the complete
+    text.
     """
 
     def __init__(self, name: str) -> None:
@@ -53,7 +54,7 @@ class ArgumentText:
         return self.depth == 1 and not self.is_key and "".join(self.key) == self.name
 
     def read(self, text: str, at: int) -> int:
-        """Read one step outside strings, and return the position after it."""
+        """Read one token outside strings, and return the position after it."""
         match text[at]:
             case '"':
                 self.in_string = True
@@ -75,8 +76,8 @@ class ArgumentText:
         return at + 1
 
     def read_string(self, text: str, at: int, found: list[str]) -> int:
-        """Read one step inside a string. Return the position after it, or `at` if it needs more
-        text.
+        """Read one part of a string. Return the position after it, or `at` if the part is still
+        incomplete.
         """
         if plain := _plain.match(text, at):
             self.take(plain[0], found)

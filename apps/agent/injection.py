@@ -1,7 +1,7 @@
-"""Pairs of a tool call and its result that the platform adds as if the model had made the call.
+"""Adds pairs of a tool call and its result to conversations, as if the model had made the call.
 
-IDs are hashes of the content, so the same conversation has the same IDs in every request, and a
-pair in the history is recognized.
+The IDs of the calls are hashes of the content. The same conversation therefore has the same IDs in
+every request, and an earlier pair is recognized in the history.
 """
 
 import hashlib
@@ -22,15 +22,15 @@ DIGITS = 7
 """Each of the two hashes in an ID has this many hexadecimal digits."""
 
 Frequency = Literal["always", "append_if_changed", "refresh_if_changed"]
-"""Selects when to inject: at the end of every request, or only when the content changes, at the end
-or in place of the old content.
+"""The rule for adding a pair: at the end of every request, or only when the content changes, either
+at the end or in place of the old content.
 """
 
 
 @dataclass(frozen=True)
 class Injection:
-    """A pair to inject, or nothing if `content` is None. `identity` distinguishes it from other
-    pairs of the same tool.
+    """A pair to inject. Nothing is injected if `content` is None. `identity` distinguishes the pair
+    from other pairs of the same tool.
     """
 
     tool: str
@@ -38,7 +38,7 @@ class Injection:
     content: str | None
     frequency: Frequency
     identity: str | None = None
-    """If None, the arguments are the identity."""
+    """The identity of the pair. If None, the arguments are used."""
     attachments: tuple[Attachment, ...] = ()
     state: Mapping[str, Any] = field(default_factory=dict)
 
@@ -56,7 +56,7 @@ class Injection:
 
 
 def prefix_of(tool: str) -> str:
-    """Return the ID prefix of a tool's pairs, except pairs of `always`."""
+    """Return the ID prefix of a tool's pairs, except pairs with the frequency `always`."""
     room = LONGEST_ID - 2 * DIGITS - 2
     return f"{f'synth_{tool}'[:room]}_"
 
@@ -64,7 +64,7 @@ def prefix_of(tool: str) -> str:
 def inject(
     messages: Sequence[ModelMessage], injection: Injection, place: int | None = None
 ) -> Sequence[ModelMessage]:
-    """Return the messages with the pair, or the same object if there is nothing to add.
+    """Return the messages with the pair, or the same `messages` object if nothing has to be added.
 
     The first version is inserted at `place`, or after the first question.
     """
@@ -94,7 +94,7 @@ def inject(
 
 
 def without_pairs(messages: Sequence[ModelMessage], tool: str) -> Sequence[ModelMessage]:
-    """Return the messages without the tool's pairs, except pairs of `always`."""
+    """Return the messages without the tool's pairs. Pairs with the frequency `always` remain."""
     prefix = prefix_of(tool)
     return [message for message in messages if not is_of(message, prefix)]
 
@@ -135,7 +135,7 @@ def after_first_question(messages: Sequence[ModelMessage]) -> int:
 
 
 def result_of(messages: Sequence[ModelMessage], place: int) -> str | None:
-    """Return the result of the call at that position."""
+    """Return the text of the result that follows the call at position `place`, or None."""
     ids = {call.id for call in messages[place].tool_calls}
     following = messages[place + 1 : place + 2]
     return following[0].text if following and following[0].tool_call_id in ids else None
@@ -158,7 +158,7 @@ _of_one_request = re.compile(r"synth_[0-9a-f]{24}")
 
 def is_standing(message: ModelMessage) -> bool:
     """Return True if the message belongs to a pair that is valid for the whole conversation. Pairs
-    of `always` are not.
+    with the frequency `always` are not.
     """
     call_id = message.tool_call_id
     if call_id is None:

@@ -1,6 +1,8 @@
-"""Stores the steps of a run and its questions to users, so that another process can resume it.
+"""The interface of a ledger, which stores the steps of a run and its questions to users, so that
+another process can resume the run.
 
-The loop checks the ledger before it asks a model or runs a tool, and never repeats a finished step.
+The agent loop checks the ledger before it calls a model or a tool, and never repeats a finished
+step.
 """
 
 from __future__ import annotations
@@ -19,10 +21,12 @@ InteractionKind = Literal["approval", "question", "sign_in", "client_tool", "eli
 EVERY_KIND: frozenset[InteractionKind] = frozenset(get_args(InteractionKind))
 
 Consent = Literal["always", "confirm"]
-"""A user's standing decision: no call of a tool needs approval, or every call does."""
+"""A user's permanent decision about a tool: `always` approves every call, and `confirm` requires
+approval for every call.
+"""
 
 WAITING = "waiting"
-"""The finish reason of a run that resumes once a user has answered."""
+"""The finish reason of a run that waits for a user's answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class InteractionRequest:
-    """The question that the step `key` asks a user.
+    """A question that a step of a run asks a user. `key` is the key of the step.
 
     `asked` is JSON for the card that shows it; untrusted text in it is plain text. `seconds` is the
     time limit for an answer, or None for no limit; `is_time_set` means that a manifest sets it.
@@ -64,8 +68,8 @@ class Ledger(Protocol):
 
     @property
     def is_kept(self) -> bool:
-        """Return False for a run that is not stored: nothing is recorded, and the run ends with its
-        request.
+        """Return True if the run is stored. Nothing is recorded for a run that is not stored, and
+        it ends with its request.
         """
         ...
 
@@ -73,49 +77,51 @@ class Ledger(Protocol):
     def can_ask(self) -> Set[InteractionKind]:
         """Return the kinds of interaction that calls in the run can request.
 
-        In a run that is not stored, one call asks at a time, and the next message brings the
-        answer.
+        In a run that is not stored, only one call can ask at a time, and the next message contains
+        the answer.
         """
         ...
 
     def step(self, key: str) -> Step | None: ...
 
     def record(self, step: Step) -> None:
-        """Record the step, which replaces an earlier one with the same key. Never blocks, never
+        """Record the step. It replaces an earlier step with the same key. Never blocks and never
         fails.
         """
         ...
 
     async def flush(self) -> None:
-        """Return when everything recorded so far is durable. Raises `LeaseLost`, `NotStored`."""
+        """Wait until all recorded steps are stored durably. Raises `LeaseLost` or `NotStored`."""
         ...
 
     def interaction(self, key: str, kind: InteractionKind) -> InteractionRequest | None: ...
 
     def ask(self, interaction: InteractionRequest) -> None:
-        """Record a question, which is stored when the run parks. An earlier question with the same
-        key stays open.
+        """Record a question. It is stored when the run stops to wait. An earlier question with the
+        same key remains open.
         """
         ...
 
     async def ask_now(self, interaction: InteractionRequest) -> Mapping[str, Any]:
         """Ask while the step runs, and return the answer, which is not stored.
 
-        Its `outcome` is "timeout" if nobody answered in time.
+        The answer's `outcome` is "timeout" if no user answered in time.
         """
         ...
 
     def stopping(self, key: str) -> asyncio.Event:
-        """Return an event that is set when a user stops only the run inside the step."""
+        """Return an event that is set when a user stops the sub-agent of the step, but not the
+        whole run.
+        """
         ...
 
     def consent(self, tool: str) -> Consent | None:
-        """Return the user's decision about all calls of a tool, or of every tool."""
+        """Return the user's decision about all calls of the tool, or about all tools, else None."""
         ...
 
     def idempotency_key(self, key: str) -> str:
-        """Return a key that is the same for each attempt at a step, or random if the run is not
-        stored.
+        """Return the idempotency key of a step: the same for each attempt, or a random key if the
+        run is not stored.
         """
         ...
 
@@ -157,7 +163,7 @@ NO_LEDGER: Ledger = UnstoredLedger()
 @dataclass(frozen=True, slots=True)
 class Child:
     """The part of a ledger that belongs to a run inside a step. Its keys begin with `prefix/`; the
-    methods return whole keys.
+    methods return keys with this prefix.
     """
 
     parent: Ledger
@@ -203,7 +209,7 @@ class Child:
 
 
 def whole_key(ledger: Ledger, key: str) -> str:
-    """Return the key of a step as the outermost run stores it."""
+    """Return the key under which the ledger of the outermost run stores the step."""
     while isinstance(ledger, Child):
         key, ledger = ledger.whole(key), ledger.parent
     return key
@@ -212,6 +218,6 @@ def whole_key(ledger: Ledger, key: str) -> str:
 def ledger_within(ledger: Ledger, prefix: str) -> Ledger:
     """Return the ledger of a sub-agent or a nested application that the step `prefix` runs.
 
-    Inside a run that is not stored, it cannot ask users.
+    A run inside a run that is not stored cannot ask users.
     """
     return Child(ledger, prefix) if ledger.is_kept else NO_LEDGER

@@ -1,7 +1,8 @@
-"""The loop: ask the model, run the tools it asked for, and repeat until it answers.
+"""The agent loop: it calls the model, runs the tools that the model calls, and repeats this until
+the model answers.
 
-Limits, approvals, retries and display are in wrappers, in steps or in the doors, so that features
-do not change this module.
+Limits, approvals, retries and display are implemented in wrappers, in steps or in the doors, so new
+features do not require changes to this module.
 """
 
 from __future__ import annotations
@@ -53,10 +54,10 @@ from apps.errors import ModelFailed, ToolsKeepFailing
 
 
 class AgentLoop(msgspec.Struct, frozen=True):
-    """Executes one run. `name` is the deployment that it calls.
+    """Executes one run. `name` is the name of the deployment that the run calls.
 
-    Steps in the `ledger` are not repeated. `is_resumed` is True if another process began the run.
-    `taint` is shared with an application used as the model.
+    Steps that are recorded in the `ledger` are not repeated. `is_resumed` is True if another
+    process began the run. If an application is used as the model, both share `taint`.
     """
 
     model: Model
@@ -71,12 +72,12 @@ class AgentLoop(msgspec.Struct, frozen=True):
     taint: Taint | None = None
 
     async def run(self, messages: Sequence[ModelMessage], emit: Emit, progress: Progress) -> str:
-        """Answer `messages`, adding every new message to `progress`, and return the finish reason.
+        """Answer `messages`, add every new message to `progress`, and return the finish reason.
 
-        Unanswered calls at the end of the messages are made first. A run that waits for a user ends
-        with `WAITING`. If it is not stored, it leaves the calls in `progress.conversation.waiting`.
-        Raises `StepLimitReached`, `ToolsKeepFailing`, `ModelFailed`, `Stopped`, `LeaseLost`,
-        `NotStored`.
+        Tool calls without results at the end of the messages are executed first. The finish reason
+        of a run that waits for a user is `WAITING`. If the run is not stored, its pending calls are
+        in `progress.conversation.waiting`. Raises `StepLimitReached`, `ToolsKeepFailing`,
+        `ModelFailed`, `Stopped`, `LeaseLost`, `NotStored`.
         """
         progress.conversation.base = messages
         progress.counts.rounds.most = self.limits.iterations
@@ -94,8 +95,8 @@ class AgentLoop(msgspec.Struct, frozen=True):
             return reason
 
     async def iterate(self, emit: Emit, progress: Progress, deferred: DeferredStages) -> str:
-        """Ask the model, and make the calls of its answer. Return the finish reason, or "" to
-        continue.
+        """Call the model, and execute the tool calls of its answer. Return the finish reason, or ""
+        if the run continues.
         """
         if self.ledger.is_kept:
             repeat_recovery(self.ledger, progress)
@@ -120,7 +121,9 @@ class AgentLoop(msgspec.Struct, frozen=True):
         return Turn(conversation, emit, progress, early, deferred)
 
     async def reply(self, turn: Turn) -> Reply:
-        """Return the recorded answer, else ask the model. Raises `ModelFailed`."""
+        """Return the recorded answer of this turn, or call the model if no answer is recorded.
+        Raises `ModelFailed`.
+        """
         if not self.ledger.is_kept:
             return await self.ask(turn)
         if (recorded := repeat_reply(self.ledger, turn)) is not None:
@@ -202,7 +205,9 @@ class AgentLoop(msgspec.Struct, frozen=True):
         )
 
     async def act(self, turn: Turn, reply: Reply) -> str:
-        """Add the answer and make its calls. Return the finish reason, or "" to continue."""
+        """Add the answer to the conversation, and execute its tool calls. Return the finish reason,
+        or "" if the run continues.
+        """
         if reply.finish_reason == WAITING:
             return WAITING
         for annotation in reply.annotations:
@@ -220,10 +225,10 @@ class AgentLoop(msgspec.Struct, frozen=True):
     async def make_calls(
         self, turn: Turn, calls: Sequence[ToolCall], message: ModelMessage | None = None
     ) -> str:
-        """Make the platform's calls, and forward the client's. Return the finish reason, or "" to
-        continue.
+        """Execute the calls of the platform's tools, and forward the calls of the client's tools.
+        Return the finish reason, or "" if the run continues.
 
-        `message` has the calls, or is None if the conversation already contains it.
+        `message` contains the calls. It is None if the conversation already contains the message.
         """
         external = tuple(call for call in calls if self.tools.is_for_client(call))
         internal = tuple(call for call in calls if not self.tools.is_for_client(call))
@@ -257,8 +262,8 @@ class AgentLoop(msgspec.Struct, frozen=True):
         return "tool_calls"
 
     def batch(self, turn: Turn, calls: Sequence[ToolCall], *asking: ModelMessage) -> ToolBatch:
-        """Return the batch of these calls. `asking` is the message with the calls, if it is not in
-        the conversation yet.
+        """Return a batch that executes these calls. `asking` is the message with the calls, if it
+        is not in the conversation yet.
         """
         tools = self.tools
         log_refused_calls(calls, tools.callable, tools.hidden.keys(), tools.static_names)

@@ -18,16 +18,19 @@ from apps.agent.stages import Announcement
 from apps.agent.tools import ResultStep, Tool, ToolResult, ToolSpec
 
 ViewStep = Callable[[Sequence[ModelMessage]], Awaitable[Sequence[ModelMessage]]]
-"""Returns the messages to send to the model. The conversation itself does not change."""
+"""A function that returns the messages for a model call. It does not change the conversation
+itself.
+"""
 
 
 class LoopTools(msgspec.Struct, frozen=True):
     """The tools of a run by name.
 
-    `listed` is read again for each model call, so tools may appear while the loop runs. The model
-    is not shown `unlisted` tools, but can call them; it cannot call `hidden` ones. `external` tools
-    belong to the client: the model sees them, and they never run here. The model's service runs
-    `static` tools. Arguments and results of `private` tools are not logged.
+    `listed` tools are offered to the model; the loop reads them before each model call, so
+    capabilities can add tools during the run. `unlisted` tools are not offered, but the model can
+    call them. The model cannot call `hidden` tools. `external` tools are offered to the model and
+    run in the client. The model's service runs `static` tools. Arguments and results of `private`
+    tools are not logged.
     """
 
     listed: Mapping[str, Tool] = {}
@@ -55,11 +58,11 @@ class LoopTools(msgspec.Struct, frozen=True):
 
     @property
     def text_tools(self) -> frozenset[str]:
-        """Return the names of the client's tools that take a text."""
+        """Return the names of the client's tools whose argument is plain text."""
         return frozenset(name for name, spec in self.external.items() if spec.takes_text)
 
     def is_for_client(self, call: ToolCall) -> bool:
-        """Return True if the client can make the call, which requires readable arguments."""
+        """Return True if the call is for a tool of the client and its arguments can be read."""
         return call.name in self.external and not argument_problem(call)
 
     def refuse(self, call: ToolCall) -> ToolResult:
@@ -73,11 +76,11 @@ class LoopTools(msgspec.Struct, frozen=True):
 class RequestOptions(msgspec.Struct, frozen=True):
     """The options of a request to the model, apart from messages and tools.
 
-    `first_parameters` are for the first call only, because `tool_choice` would make the loop
-    endless. `requires_external` repeats them until an external tool is called. In that case, only
-    external tools are listed after the first call, because a model could call the others forever.
-    `chosen` names the parameters that the manifest or the client set. `prompt` describes the parts
-    of the system prompt.
+    `first_parameters` apply only to the first model call, because a repeated `tool_choice` would
+    make the loop endless. With `requires_external`, they apply until an external tool is called.
+    After the first call, only external tools are then offered, because a model could otherwise call
+    other tools forever. `chosen` contains the names of the parameters that the manifest or the
+    client set. `prompt` describes the parts of the system prompt.
     """
 
     parameters: Mapping[str, Any] = {}
@@ -91,9 +94,9 @@ class RequestOptions(msgspec.Struct, frozen=True):
 class LoopSteps(msgspec.Struct, frozen=True):
     """The functions that change messages.
 
-    `view` runs before each model call, `results` after each tool call. `recoveries` are tried in
-    order when the model fails, each once in a run. The `fitter` shortens conversations that exceed
-    the context window; None sends all messages.
+    The `view` steps run before each model call, and the `results` steps after each tool call. If
+    the model fails, the `recoveries` are tried in order, each once in a run. The `fitter` shortens
+    conversations that exceed the context window; if it is None, all messages are sent.
     """
 
     view: Sequence[ViewStep] = ()
@@ -103,7 +106,7 @@ class LoopSteps(msgspec.Struct, frozen=True):
 
 
 class LoopLimits(msgspec.Struct, frozen=True):
-    """The limits that end a run without an answer, and the time for retries.
+    """The limits that end a run without an answer, and the time limit for retries.
 
     `batch_seconds` is the timeout for all calls of one answer. The run ends after `failed_turns`
     turns in a row whose calls all failed; 0 means never. If the model's text matches one of the
@@ -118,9 +121,7 @@ class LoopLimits(msgspec.Struct, frozen=True):
 
 
 class LoopDisplay(msgspec.Struct, frozen=True):
-    """Selects the parts of the model's work that the answer shows: the stages that the model
-    reports, and logprobs.
-    """
+    """Configures whether the answer contains logprobs and the stages that the model reports."""
 
     stages: bool = True
     logprobs: bool = False

@@ -1,7 +1,7 @@
-"""The messages of a conversation as values, and their written form.
+"""The messages of a conversation as values, and their conversion to and from JSON.
 
-The written form is the OpenAI message with DIAL's `custom_content`. Clients, requests to models and
-the state of a conversation use it.
+The JSON format is an OpenAI message with DIAL's `custom_content`. Clients, requests to models and
+the state of a conversation use this format.
 """
 
 import json
@@ -18,12 +18,14 @@ logger = logging.getLogger(__name__)
 Role = Literal["system", "user", "assistant", "tool"]
 
 MODEL_STATE = "orchestrator"
-"""The key of a stored state under which the model's own state is stored."""
+"""The key of the model's own state within a stored state."""
 THOUGHTS = "model_reasoning"
 DEPLOYMENT = "deployment"
-"""The key of a thought for its deployment's name. A thought without it came from a client."""
+"""The key of the deployment's name within a stored thought. A thought without this key came from a
+client.
+"""
 REFUSALS = frozenset({400, 422})
-"""The status codes with which a service may reject thoughts."""
+"""Status codes with which services reject requests that contain thoughts."""
 
 Content = str | tuple[Mapping[str, Any], ...]
 """Message content is text, or content parts exactly as the client wrote them (`text`, `image_url`,
@@ -33,7 +35,9 @@ Content = str | tuple[Mapping[str, Any], ...]
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A file or data in addition to the text: `data` (text or base64) or `url`, never both."""
+    """A file that is attached to a message, with either `data` (text or base64) or a `url`, never
+    both.
+    """
 
     type: str = "text/markdown"
     title: str = ""
@@ -56,15 +60,15 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Thoughts:
-    """A model's reasoning, which is sent back in its next calls.
+    """A model's reasoning, which later requests to the model contain.
 
-    `parts` use the service's names, which only its adapter knows. Only the `deployment` that wrote
-    them gets them back; "" means any. They are never part of an answer. Services that let a model
-    think between tool calls expect that reasoning in each further call. DeepSeek rejects a
-    conversation without it, even in later turns and even if it was empty; vLLM, Kimi, GLM and
-    OpenRouter answer better with it. Others, such as Groq, reject unknown keys, so after a
-    rejection the request is sent without thoughts. Without tool calls, no service wants the plain
-    text of the reasoning back.
+    `parts` are in the service's own format, which only its adapter reads. They are sent only to the
+    `deployment` that wrote them; "" means any deployment. Thoughts are never part of an answer.
+    Services that let a model think between tool calls expect that reasoning in each further call.
+    DeepSeek rejects a conversation without it, even in later turns and even if it was empty; vLLM,
+    Kimi, GLM and OpenRouter answer better with it. Other services, such as Groq, reject unknown
+    keys; after a rejection, the request is sent again without thoughts. Without tool calls, no
+    service wants the plain text of the reasoning back.
     """
 
     parts: Mapping[str, str]
@@ -85,11 +89,13 @@ class ModelMessage:
     model_state: Mapping[str, Any] = field(default_factory=dict)
     """The state of the model that wrote the message. `state` belongs to the run around it."""
     name: str = ""
-    """Names the speaker if several have the same role."""
+    """The name of the speaker, if several speakers have the same role."""
 
     @property
     def text(self) -> str:
-        """Return only the text. Text parts are joined by newlines; other parts are left out."""
+        """Return the text of the content. Text parts are joined by newlines; other parts are
+        omitted.
+        """
         if isinstance(self.content, str):
             return self.content
         return "\n".join(str(p["text"]) for p in self.content if p.get("type") == "text")
@@ -101,7 +107,9 @@ def attachment_to_dict(attachment: Attachment) -> dict[str, str]:
 
 
 def attachment_from_dict(written: Mapping[str, Any]) -> Attachment:
-    """Read an attachment; one without `data` and `url` points to its `reference_url`."""
+    """Read an attachment from JSON. If it has neither `data` nor `url`, its URL is the
+    `reference_url`.
+    """
     url = written.get("url")
     data = written.get("data")
     reference = written.get("reference_url")
@@ -132,7 +140,7 @@ def call_from_dict(written: Mapping[str, Any]) -> ToolCall:
 
 
 def to_dict(message: ModelMessage) -> dict[str, Any]:
-    """Return the written form, omitting empty keys."""
+    """Return the message as JSON, without empty keys."""
     content = message.content
     written: dict[str, Any] = {
         "role": message.role,
@@ -155,7 +163,9 @@ def to_dict(message: ModelMessage) -> dict[str, Any]:
 
 
 def written_state(message: ModelMessage) -> dict[str, Any]:
-    """Return the state, including the model's own parts."""
+    """Return the state of the message for its JSON form, including the state and thoughts of the
+    model.
+    """
     state = dict(message.state)
     if message.model_state:
         state[MODEL_STATE] = dict(message.model_state)
@@ -166,9 +176,10 @@ def written_state(message: ModelMessage) -> dict[str, Any]:
 
 
 def with_model_parts(message: ModelMessage) -> ModelMessage:
-    """Return the message with the model's parts of a written state moved to their own fields.
+    """Return the message with the model's state and thoughts moved from `state` to their own
+    fields.
 
-    Drops thoughts that cannot be read, because clients may have changed the state.
+    Thoughts in an unknown format are dropped, because clients may have changed the state.
     """
     written = message.state
     if MODEL_STATE not in written and THOUGHTS not in written:
@@ -194,7 +205,7 @@ def read_thoughts(written: Any) -> Thoughts | None:
 
 
 def from_dict(written: Mapping[str, Any]) -> ModelMessage:
-    """Read a written message; the caller has checked its shape."""
+    """Read a message from JSON. The caller has validated the structure."""
     custom = dict(written.get("custom_content") or {})
     attachments = custom.pop("attachments", None) or ()
     state = custom.pop("state", None) or {}
@@ -223,7 +234,7 @@ def messages_json(messages: Iterable[ModelMessage]) -> str:
 
 
 def unanswered_calls(messages: Sequence[ModelMessage]) -> tuple[ToolCall, ...]:
-    """Return the calls at the end of the conversation that have no result yet."""
+    """Return the tool calls at the end of the conversation that have no results yet."""
     results: set[str | None] = set()
     for message in reversed(messages):
         if message.role != "tool":
@@ -233,13 +244,13 @@ def unanswered_calls(messages: Sequence[ModelMessage]) -> tuple[ToolCall, ...]:
 
 
 def last_calling(messages: Sequence[ModelMessage]) -> ModelMessage:
-    """Return the newest message with calls, which must exist."""
+    """Return the newest message with tool calls. The conversation must contain one."""
     return next(message for message in reversed(messages) if message.tool_calls)
 
 
 def own_thoughts(deployment: str, messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-    """Return the conversation without thoughts of other deployments, or the same object if it has
-    none.
+    """Return the conversation without the thoughts of other deployments, or the same `messages`
+    object if it contains none.
     """
 
     def is_foreign(message: ModelMessage) -> bool:

@@ -1,6 +1,7 @@
 """The interface of a meter, which receives each model or tool call once, after the call has ended.
 
-For a model call, it also receives the request as sent, and the parts of the system prompt.
+For a model call, the meter also receives the request as it was sent, and the parts of the system
+prompt.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from apps.agent.model import ModelRequest
 
 CANCELLED = "cancelled"
-"""The error of a call whose caller stopped waiting for it."""
+"""The error kind of a call that was cancelled."""
 
 Location = Literal["server", "client"]
 
@@ -38,7 +39,7 @@ class PromptSpan(msgspec.Struct, frozen=True, gc=False):
 class SentRequest(msgspec.Struct, frozen=True, gc=False):
     """A request to a model. `body` is its JSON, and `model` is the service's name for the model.
 
-    `private` are the names of tools whose calls only the user may see.
+    `private` contains the names of tools whose calls only the user may see.
     """
 
     model: str
@@ -48,7 +49,9 @@ class SentRequest(msgspec.Struct, frozen=True, gc=False):
 
 
 class Reservation(msgspec.Struct, frozen=True, gc=False):
-    """The amount that budgets reserve for a call until it is reported. Users see the `notices`."""
+    """The budget that is reserved for a model call until the call is reported. The `notices` are
+    shown to the user.
+    """
 
     call: UUID
     notices: tuple[Noticed, ...] = ()
@@ -58,10 +61,10 @@ class Reservation(msgspec.Struct, frozen=True, gc=False):
 class ModelCallReport(msgspec.Struct, frozen=True, gc=False):
     """A call of a deployment. `iteration` counts the calls of a run from 1; times are in seconds.
 
-    `first_text_seconds` is None for an answer without text; `usage` is empty if none was reported.
-    `error` is the kind of failure, "" for success; `said` is the service's own error message.
-    `purpose` is that of the request. `is_paid_by_person` means that the service was called with the
-    user's own key.
+    `first_text_seconds` is None for an answer without text; `usage` is empty if the service
+    reported none. `error` is the kind of failure, or "" for success; `said` is the service's own
+    error message. `purpose` is the purpose of the request. `is_paid_by_person` means that the
+    service was called with the user's own key.
     """
 
     deployment: str
@@ -88,15 +91,15 @@ class ToolCallReport(msgspec.Struct, frozen=True, gc=False):
 
 
 class Meter(Protocol):
-    """Receives reports; reporting never blocks and never fails. `keeps_requests` means that the
-    meter also stores the requests.
+    """Receives reports of calls. Reporting never blocks and never fails. If `keeps_requests` is
+    True, the meter also stores the requests.
     """
 
     @property
     def keeps_requests(self) -> bool: ...
 
     def admit(self, deployment: str, request: ModelRequest) -> Awaitable[Reservation | None]:
-        """Reserve the budget for a model call before it is made. Raises `BudgetSpent`."""
+        """Reserve the budget for a model call before the call. Raises `BudgetSpent`."""
         ...
 
     def request_sent(self, request: SentRequest) -> None: ...
@@ -106,7 +109,7 @@ class Meter(Protocol):
     def tool_called(self, report: ToolCallReport) -> None: ...
 
     def inside(self, application: str, version: int) -> Meter:
-        """Return the meter of a nested run of that application."""
+        """Return the meter for a nested run of the application."""
         ...
 
 
@@ -142,7 +145,9 @@ def error_kind(error: BaseException) -> str:
 
 
 def service_message(error: BaseException) -> str:
-    """Return the service's own error message, or why its answer cannot be read, else ""."""
+    """Return the service's own error message, or the reason why its answer cannot be read, else
+    "".
+    """
     if not isinstance(error, ModelFailed | ServiceFailed):
         return ""
     return error.said or (str(error) if error.reason == "unreadable" else "")

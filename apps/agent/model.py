@@ -28,9 +28,10 @@ class ReasoningDelta(msgspec.Struct, frozen=True, gc=False):
 
 
 class ThoughtPart(msgspec.Struct, frozen=True, gc=False):
-    """A part of the answer's `Thoughts` as the service wants it back; it is not shown.
+    """A part of the answer's `Thoughts` in the format in which the service expects it in later
+    requests. It is not shown to users.
 
-    If there are such parts, they are stored and the text of the `ReasoningDelta`s is not.
+    If an answer has such parts, they are stored instead of the text of the `ReasoningDelta`s.
     """
 
     name: str
@@ -38,8 +39,8 @@ class ThoughtPart(msgspec.Struct, frozen=True, gc=False):
 
 
 class UntrustedRead(msgspec.Struct, frozen=True, gc=False):
-    """The model's service has read untrusted content for this answer, for example with its own
-    tool.
+    """Reports that the model's service has read untrusted content for this answer, for example with
+    its own tool.
 
     `source` is as in `Taint`.
     """
@@ -48,17 +49,21 @@ class UntrustedRead(msgspec.Struct, frozen=True, gc=False):
 
 
 class Payer(msgspec.Struct, frozen=True, gc=False):
-    """Reports, before the answer, whose key the service was called with."""
+    """Reports, before the answer, whether the service was called with the user's or the
+    installation's key.
+    """
 
     is_person: bool
 
 
 UNNUMBERED = -1
-"""The `index` of a delta without a number, which continues the newest call."""
+"""The `index` of a delta without a number. Such a delta continues the newest call."""
 
 
 class ToolCallDelta(msgspec.Struct, frozen=True, gc=False):
-    """A piece of a call. `index` distinguishes the calls of an answer if their IDs do not."""
+    """A piece of a tool call. `index` distinguishes the calls of an answer if they have no distinct
+    IDs.
+    """
 
     index: int
     id: str = ""
@@ -67,7 +72,8 @@ class ToolCallDelta(msgspec.Struct, frozen=True, gc=False):
 
 
 class StagePart(msgspec.Struct, frozen=True, gc=False):
-    """A piece of a stage that the model itself shows ("thinking", a step of an application).
+    """A piece of a stage that the model itself reports, such as "Thinking" or a step of an
+    application.
 
     `failed` is None while the stage is open.
     """
@@ -97,8 +103,8 @@ Delta = (
     | Usage
     | Finish
 )
-"""A piece of an answer. A model sends text, refusals, attachments, annotations and its state. A
-nested application also sends all other events that it emits.
+"""A piece of an answer: text, a refusal, an attachment, an annotation or state. A nested
+application also sends its other events.
 """
 
 
@@ -107,13 +113,14 @@ class ModelRequest(msgspec.Struct, frozen=True):
 
     `parameters` are top-level fields of the completion request (`temperature`, `tool_choice`,
     `response_format`, …). `static_tools` are added to the tool list unchanged; `lists_static` means
-    that these are all static tools of the deployment. `ledger` and `taint` are for an application
-    used as the model: its steps, and the untrusted content that the calling run has read.
-    `marks_cache` means that the service caches the beginning of a request up to each mark. `meter`
-    receives the call. `chosen` names the parameters that were set explicitly and apply to every
-    deployment; others may be defaults of this one. `prompt` lists the parts of the system prompt.
-    `private` names the tools whose calls only the user may see. `purpose` is the reason for a call
-    that does not produce an answer, such as `title`.
+    that the list contains all static tools of the deployment. `ledger` and `taint` are for an
+    application used as the model: its steps, and the untrusted content that the calling run has
+    read. `marks_cache` means that the service caches the beginning of a request up to each mark.
+    `meter` receives the report of the call. `chosen` contains the names of the parameters that were
+    set explicitly and apply to every deployment; other parameters may be defaults of this
+    deployment. `prompt` lists the parts of the system prompt. `private` contains the names of the
+    tools whose calls only the user may see. `purpose` is the reason for a call that does not
+    produce an answer, such as `title`.
     """
 
     messages: Sequence[ModelMessage]
@@ -133,7 +140,7 @@ class ModelRequest(msgspec.Struct, frozen=True):
 
 class Model(Protocol):
     def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
-        """Call the model, and yield the deltas of each network read as they arrive.
+        """Call the model, and yield the deltas of each network read in one batch.
 
         Closing the generator ends the upstream request. Raises `ModelFailed`.
         """
@@ -150,14 +157,16 @@ class WritingModel(Model, Protocol):
 
 
 class NestedRun:
-    """The base class of models that are runs themselves. The meter receives the calls inside them,
-    not the run.
+    """The base class of models whose answers are nested runs. The meter receives the calls inside
+    such a run, but not the run itself.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A complete answer; `usage` is empty if the `deployment` that answered reported none."""
+    """A model's complete answer. `usage` is empty if the `deployment` that answered reported
+    none.
+    """
 
     message: ModelMessage
     finish_reason: str

@@ -30,8 +30,8 @@ class RunConversation:
     added: list[ModelMessage] = field(default_factory=list)
     has_recovered: bool = False
     waiting: ModelMessage | None = None
-    """The message whose calls the next request resumes with; the first of these calls needs an
-    answer. Used only for a run that is not stored.
+    """The message whose tool calls the next request executes. The first of these calls needs a
+    user's answer. Only for runs that are not stored.
     """
 
     @property
@@ -53,12 +53,16 @@ class RunCounts:
     failed_turns: int = 0
     """The number of consecutive turns, up to the newest, in which every call failed."""
     rounds: Rounds = field(default_factory=Rounds)
-    """The rounds that the limit `iterations` applies to, including those of sub-agents."""
+    """The model calls to which the limit of iterations applies, including the model calls of
+    sub-agents.
+    """
 
 
 @dataclass(slots=True)
 class Progress:
-    """The results of a run so far. They outlive an error, so that the state can be saved."""
+    """The results of a run so far. They remain available after an error, so that the state can be
+    saved.
+    """
 
     conversation: RunConversation = field(default_factory=RunConversation)
     answer: RunAnswer = field(default_factory=RunAnswer)

@@ -1,6 +1,7 @@
-"""The log of a run: named events with fields, without any content of the conversation.
+"""Logs the events of a run, with fields but without any content of the conversation.
 
-A text line contains the fields after the name; the JSON formatter reads them from the record.
+In text format, the fields follow the name of the event. The JSON formatter reads them from the log
+record.
 """
 
 import logging
@@ -49,13 +50,17 @@ def field_text(value: object) -> str:
 
 
 def log_payload(what: str, content: Callable[[], str]) -> None:
-    """Log message contents. `content` is called only if they are logged."""
+    """Log the contents of messages if the operator has enabled this. Otherwise, `content` is not
+    called.
+    """
     if payloads.isEnabledFor(logging.DEBUG):
         payloads.debug("[payload] %s: %s", what, content())
 
 
 def describe_size(text: str) -> str:
-    """Return the size of a private text, for the log."""
+    """Return a description of the size of a private text, which the log contains instead of the
+    text.
+    """
     return f"({len(text):,} characters, private)"
 
 
@@ -80,8 +85,8 @@ def without_private(messages: Iterable[ModelMessage], names: Set[str]) -> list[M
 
 
 def log_messages(messages: Iterable[ModelMessage], private: Set[str]) -> None:
-    """Log the messages for the model. `private` names the private tools of this run and of nested
-    ones.
+    """Log the messages that are sent to the model. `private` contains the names of the private
+    tools of this run and of nested runs.
     """
     log_payload("messages for the model", lambda: messages_json(without_private(messages, private)))
 

@@ -12,13 +12,17 @@ from apps.errors import ModelFailed
 logger = logging.getLogger(__name__)
 
 Recovery = Callable[[ModelFailed, Sequence[ModelMessage]], Awaitable[Sequence[ModelMessage] | None]]
-"""Returns a rewritten conversation that the model may be able to answer, or None."""
+"""A function that returns a rewritten conversation for another attempt, or None if it does not
+apply to the failure.
+"""
 
 
 async def recover(
     recoveries: Sequence[Recovery], ledger: Ledger, turn: Turn, failure: ModelFailed
 ) -> bool:
-    """Rewrite the conversation with the first recovery that applies. Return True if one did."""
+    """Rewrite the conversation with the first recovery that applies to the failure. Return False if
+    none applies.
+    """
     progress = turn.progress
     for recovery in () if progress.conversation.has_recovered else recoveries:
         try:

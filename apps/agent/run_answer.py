@@ -38,9 +38,9 @@ class Allowance:
     """Limits the remaining output of the models of one run, so that an endless answer does not
     exhaust memory.
 
-    Text, reasoning and tool calls share the limit of `most` characters, of which `left` remain; a
-    negative number means that the answer was too long. Attachments and state share `data`
-    characters of JSON.
+    Text, reasoning and tool calls share a limit of `most` characters, of which `left` remain. If
+    `left` is negative, the answer was too long. Attachments and state share `data` characters of
+    JSON.
     """
 
     most: int = field(default_factory=lambda: MOST_CHARACTERS)
@@ -61,7 +61,9 @@ class Allowance:
         return "[The answer was cut here: its files and state are too large.]"
 
     def fitting(self, text: str) -> str:
-        """Return the part of the text, already counted, that still fits the limit."""
+        """Return the part of the text that is within the limit. The text has already been
+        counted.
+        """
         return text[: max(len(text) + self.left, 0)]
 
     def take_data(self, value: Any) -> None:
@@ -71,7 +73,7 @@ class Allowance:
 
 @dataclass(slots=True)
 class Rounds:
-    """Counts the remaining model calls of one answer, including those of sub-agents.
+    """Counts the model calls of one answer, including the model calls of sub-agents.
 
     `used` counts the model calls, including those of nested runs; `most` is the limit. Calls of a
     nested run also count in the `outer` rounds of the run around it.
@@ -82,7 +84,7 @@ class Rounds:
     outer: Rounds | None = None
 
     def take(self) -> None:
-        """Count a call that is about to be made. Raises `StepLimitReached`."""
+        """Count a model call before it is made. Raises `StepLimitReached`."""
         if self.most != UNLIMITED and self.used >= self.most:
             raise StepLimitReached(self.most)
         around = self.outer
@@ -103,9 +105,9 @@ class Rounds:
 
 @dataclass(slots=True)
 class RunAnswer:
-    """The visible output of a run so far: its non-empty texts, and the URLs of its attachments.
+    """The output of a run that users can see: its non-empty texts, and the URLs of its attachments.
 
-    The `allowance` is the output that the models of the run may still produce.
+    `allowance` limits the remaining output of the run's models.
     """
 
     said: list[str] = field(default_factory=list)
@@ -141,7 +143,7 @@ class RunAnswer:
 
 
 def show_files(result: ToolResult, answer: RunAnswer, emit: Emit) -> None:
-    """Show the files of a tool, next to the answer's text or as images inside it."""
+    """Add the files of a tool's result to the answer, as attachments or as images in its text."""
     show_pictures(result.pictures, answer, emit)
     for attachment in result.propagated:
         answer.attach(attachment, emit)

@@ -1,6 +1,6 @@
-"""Stages of tool calls, as `with` blocks around visible work.
+"""Stages of tool calls. A `with` block opens a stage around visible work, and closes it at the end.
 
-A stage may open early, while the model still writes the call, and close late.
+A stage can open before its block, while the model still writes the call, and close after it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ one.
 
 @dataclass(slots=True, eq=False)
 class Stage:
-    """An open stage. `excused` means that the work failed but the run continues with a result that
+    """An open stage. `excused` is True if the work failed, but the run continues with a result that
     describes the failure.
     """
 
@@ -56,7 +56,7 @@ class Stage:
 
 
 def silent(event: object) -> None:
-    """Drop the event. This is the `emit` of work that is not shown."""
+    """Drop the event. Used as the `emit` function of work that is not shown."""
 
 
 SILENT = Stage("", silent)
@@ -115,7 +115,7 @@ class DeferredStages(ExitStack):
         self.open[stage.id] = stage
 
     def show_changes(self, before: Sequence[ModelMessage], after: Sequence[ModelMessage]) -> None:
-        """Write changed results into their open stages after the messages were rewritten."""
+        """Write results that a rewrite of the messages has changed into their open stages."""
         earlier = {message.tool_call_id: message.text for message in before}
         for message in after:
             stage = self.open.get(message.tool_call_id or "")
@@ -148,17 +148,19 @@ class GrowingCall:
 
     @property
     def has_placeholder(self) -> bool:
-        """Return True if the only piece is an empty object, which some services write first."""
+        """Return True if the only piece is an empty object, which some services send before the
+        arguments.
+        """
         return len(self.arguments) == 1 and self.arguments[0].strip() == "{}"
 
     def becomes(self, call: ToolCall) -> bool:
-        """Return True if the complete call is this call."""
+        """Return True if `call` is the completed form of this call."""
         return (self.name, object_texts(self.arguments)[0]) == (call.name, call.arguments)
 
 
 class EarlyStage:
-    """The open stage of a call whose arguments are still arriving. The call takes it over when it
-    is made.
+    """The stage of a call whose arguments are still arriving. The call uses this stage when it is
+    executed.
     """
 
     def __init__(self, call: GrowingCall, announcement: Announcement, emit: Emit) -> None:
@@ -185,7 +187,9 @@ class EarlyStage:
 
     @contextmanager
     def adopted(self, title: str) -> Iterator[Stage]:
-        """Open a stage as `open_stage` does, and add the rest of the title."""
+        """Use the stage for the executed call, in the same way as `open_stage`, and append the rest
+        of the title.
+        """
         self.is_adopted = True
         failed = True
         try:
@@ -204,8 +208,9 @@ class EarlyStage:
 class EarlyStages:
     """The early stages of one model answer. Leaving the block closes unused stages as failed.
 
-    `announced` returns a tool's announcement by name, or None if its stage does not open early.
-    `messages` are the request's messages; the IDs of their calls are not reused.
+    `announced` returns the announcement of the tool with the given name, or None if its stage does
+    not open early. `messages` are the messages of the request; new stages do not use the IDs of
+    their calls.
     """
 
     def __init__(
@@ -238,7 +243,7 @@ class EarlyStages:
 
     @contextmanager
     def taken(self, call: ToolCall) -> Iterator[EarlyStage | None]:
-        """Yield the stage of a call that is about to be made, or None."""
+        """Yield the early stage of a call that is about to be executed, or None if it has none."""
         stage = self.open.get(call.id)
         if stage is None or not stage.call.becomes(call):
             yield None

@@ -1,4 +1,4 @@
-"""Turns the events that a run emits into batches that a door iterates over."""
+"""Collects the events that a run emits into batches, which a door iterates over."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -7,8 +7,8 @@ from apps.agent.events import Emit, Event
 from apps.errors import ReaderTooSlow
 
 MOST_WAITING_CHARACTERS = 16 * 1024 * 1024
-"""Waiting events can have up to this many characters in total. That is more than the longest answer
-of a model and the results of most tools.
+"""The queued events of a run can have up to this many characters in total. This is more than the
+longest answer of a model and the results of most tools.
 """
 EVENT_CHARACTERS = 100
 """An event counts as this many characters in addition to its text."""
@@ -16,8 +16,8 @@ UNCOUNTED_EVENTS = 256
 
 
 class EventOutbox:
-    """Queues emitted events that the door has not received yet, and calls `overrun` if there are
-    too many.
+    """Queues emitted events until the door receives them, and calls `overrun` if the limit is
+    exceeded.
     """
 
     __slots__ = ("count_at", "events", "loop", "overrun", "waiting")
@@ -64,12 +64,13 @@ def size(event: Event) -> int:
 
 
 async def stream(run: Callable[[Emit], Awaitable[object]]) -> AsyncGenerator[list[Event], None]:
-    """Yield the events of `run` as batches, then raise its exception.
+    """Yield the events of `run` in batches. If `run` fails, raise its exception after the last
+    batch.
 
-    A batch has all events since the last one, so the events of one network read leave in one write.
-    The run has its own task, so connections are closed by the task that opened them. Closing the
-    iterator cancels the run and waits for its clean-up. If the consumer stops reading, its backlog
-    would grow without bound, so the run is cancelled and `ReaderTooSlow` is raised.
+    A batch contains all events since the previous batch, so the events of one network read are sent
+    in one write. The run has its own task, so connections are closed by the task that opened them.
+    Closing the iterator cancels the run and waits for its clean-up. If the consumer stops reading,
+    its backlog would grow without bound, so the run is cancelled and `ReaderTooSlow` is raised.
     """
     is_overrun = False
 

@@ -1,6 +1,7 @@
 """Replaces lone surrogates (halves of characters) with U+FFFD.
 
-JSON can contain them as escapes, but text with them cannot be encoded or stored.
+JSON can contain lone surrogates as escapes, but text that contains them cannot be encoded or
+stored.
 """
 
 import re
@@ -32,8 +33,8 @@ def well_formed(text: str) -> str:
 
 
 def decode_json(decode: Callable[[bytes], T], data: bytes) -> T:
-    """Decode JSON. If `decode` rejects lone surrogates, it gets the repaired text. Raises the
-    errors of `decode`.
+    """Decode JSON with `decode`. If it rejects lone surrogates, call it again with the repaired
+    text. Raises the errors of `decode`.
     """
     try:
         return decode(data)
@@ -45,7 +46,7 @@ def decode_json(decode: Callable[[bytes], T], data: bytes) -> T:
 
 
 def mend(data: bytes) -> bytes:
-    """Return the JSON without escapes of lone surrogates."""
+    """Return the JSON with the escapes of lone surrogates replaced."""
     mender = Mender()
     return mender.feed(data) + mender.end()
 

@@ -1,4 +1,6 @@
-"""The untrusted content that a conversation has read, which may have been written to mislead it."""
+"""Tracks the untrusted content that a conversation has read. Such content may contain instructions
+that mislead the model.
+"""
 
 from __future__ import annotations
 
@@ -12,18 +14,18 @@ from apps.agent.messages import ModelMessage
 UNTRUSTED = "untrusted"
 """The key that stores the sources in an answer's state and in the step that records them."""
 MOST = 10
-"""At most this many sources are stored. A card names the first of them."""
+"""At most this many sources are stored. An approval card shows the first source."""
 CHARACTERS = 100
 """A source is truncated to this many characters."""
 
 
 @dataclass(slots=True)
 class Taint:
-    """Collects the untrusted sources that a conversation has read, in words for users, such as `web
-    page / example.org`.
+    """Collects the untrusted sources that a conversation has read, in words for users, such as
+    `web page / example.org`.
 
-    A nested run shares the outer run's object, so both know what either has read. New sources
-    become a step in the outermost run's `ledger`.
+    A nested run and the outer run share one object, so the sources of each apply to both. New
+    sources are recorded as a step in the outermost run's `ledger`.
     """
 
     ledger: Ledger = NO_LEDGER
@@ -34,7 +36,7 @@ class Taint:
             self.ledger.record(Step(UNTRUSTED, "open", "done", result=self.state))
 
     def keep(self, sources: Iterable[str]) -> bool:
-        """Add sources that are recorded elsewhere, and return True if any is new."""
+        """Add sources without recording them, and return True if any of them is new."""
         before = len(self.sources)
         for source in sources:
             line = " ".join(source.split())
@@ -45,12 +47,16 @@ class Taint:
 
     @property
     def state(self) -> dict[str, Any]:
-        """Return the part of an answer's state that makes the next request tainted too."""
+        """Return the sources as a part of an answer's state, so that the next request knows
+        them.
+        """
         return {UNTRUSTED: [*self.sources]} if self.sources else {}
 
     @property
     def reason(self) -> str:
-        """Return a sentence for the user who approves a call, or "" if nothing untrusted was read."""
+        """Return a sentence about the sources for the user who approves a call, or "" if there are
+        none.
+        """
         if not self.sources:
             return ""
         first, *others = self.sources
@@ -61,8 +67,8 @@ class Taint:
 def recorded_taint(ledger: Ledger, messages: Sequence[ModelMessage], taint: Taint | None) -> Taint:
     """Return the outer run's `taint`, else a new one.
 
-    A new one contains the sources that the run had read before it was interrupted, and the sources
-    in the states of messages.
+    A new object contains the sources that the run had read before it was interrupted, and the
+    sources in the states of messages.
     """
     if taint is None:
         taint, step = Taint(ledger), ledger.step(UNTRUSTED)

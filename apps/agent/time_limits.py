@@ -17,7 +17,7 @@ class TimeLimit:
 
     @contextmanager
     def stopped(self) -> Iterator[None]:
-        """Stop the clock during the block. Several blocks may overlap."""
+        """Pause the time limit during the block. Several blocks may overlap."""
         now = asyncio.get_running_loop().time
         self.stops += 1
         if self.stops == 1 and not self.is_over and not self.timeout.expired():
@@ -43,7 +43,7 @@ def current_limits() -> tuple[TimeLimit, ...]:
 
 @asynccontextmanager
 async def time_limit(seconds: float | None) -> AsyncIterator[None]:
-    """Limit the block to `seconds` of running time. Raises `TimeoutError`."""
+    """Limit the running time of the block to `seconds`, without pauses. Raises `TimeoutError`."""
     async with asyncio.timeout(seconds) as timeout:
         limit = TimeLimit(timeout)
         token = _limits.set((*_limits.get(), limit))

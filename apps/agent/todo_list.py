@@ -15,7 +15,7 @@ _item = re.compile(r"^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX])\](?=[ \t]|$)",
 
 
 class TodoCounts(NamedTuple):
-    """The numbers of all items and of finished ones, including nested items."""
+    """The number of all items and the number of finished items, including nested items."""
 
     items: int
     completed: int
@@ -29,7 +29,8 @@ def count_items(text: str) -> TodoCounts:
 def todo_message(text: str) -> ModelMessage:
     """Return the message with the to-do list for the end of a request.
 
-    It changes with every step, so it comes after the part that services cache.
+    The list changes with every step, so the message comes after the part of the request that
+    services cache.
     """
     return ModelMessage("user", f"{OPENING}\n{text}\n{CLOSING}\n{RULES}")
 

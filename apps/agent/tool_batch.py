@@ -1,4 +1,4 @@
-"""Makes the calls of one answer concurrently."""
+"""Executes the tool calls of one answer concurrently."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from apps.errors import ToolTimedOut
 
 @dataclass(frozen=True, slots=True)
 class ToolBatch:
-    """Executes the calls of `steps`.
+    """Executes the tool calls of `steps`.
 
     `find` returns the tool by name, and `refuse` the result for an unknown tool. `seconds` limits
     all calls together; None means no limit.
@@ -93,8 +93,8 @@ class ToolBatch:
         return outcome
 
     async def call(self, place: int) -> ToolOutcome:
-        """Make one call. If it fails, the other calls continue and the model gets an error as the
-        result.
+        """Execute one call. If the call fails, the other calls continue, and the model gets an
+        error as its result.
         """
         call, progress = self.steps.calls[place], self.turn.progress
         tool = self.find(call.name)
@@ -154,8 +154,9 @@ class ToolBatch:
         return begin(ledger=steps.ledger, key=steps.key(place), answers=steps.answers(place))
 
     def ask(self, outcomes: Sequence[ToolOutcome]) -> None:
-        """Ask the questions of the pending calls: all of them, or the first if the run is not
-        stored."""
+        """Ask the user the questions of all pending calls. If the run is not stored, ask only the
+        first question.
+        """
         for place, outcome in enumerate(outcomes):
             if isinstance(outcome.result, Pending):
                 self.steps.ask(place, outcome.result, self.turn.emit)
@@ -164,7 +165,9 @@ class ToolBatch:
 
 
 def answerable(outcome: ToolOutcome, can_ask: Set[InteractionKind]) -> ToolOutcome:
-    """Return the outcome, or an error if it is pending and no user can be asked."""
+    """Return the outcome. If it is pending and the run cannot ask a user, return an error
+    instead.
+    """
     if not isinstance(outcome.result, Pending):
         return outcome
     kinds = {one.kind for one in outcome.result.interactions}
@@ -175,7 +178,7 @@ def answerable(outcome: ToolOutcome, can_ask: Set[InteractionKind]) -> ToolOutco
 
 
 def waits(outcomes: Sequence[ToolOutcome]) -> bool:
-    """Return True if a result is missing and no other result ends the run."""
+    """Return True if the run has to wait: a result is missing, and no other result ends the run."""
     is_stopped = any(outcome.stopped is not None for outcome in outcomes)
     return not is_stopped and any(isinstance(one.result, Pending) for one in outcomes)
 

@@ -1,4 +1,6 @@
-"""A tool as a value: a specification for the model, and a coroutine function."""
+"""Defines a tool as a value: its specification for the model, and the coroutine function that
+executes a call.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,10 @@ from apps.agent.stages import SILENT, Announcement, EarlyStage, Stage, silent
 
 @dataclass(frozen=True)
 class ToolSpec:
-    """A tool as the model sees it; `parameters` is a JSON Schema of type object.
+    """The specification of a tool that the model receives. `parameters` is a JSON Schema of type
+    object.
 
-    `strict` asks the service to follow the schema exactly; None leaves that to the service.
+    With `strict`, the service must follow the schema exactly; None selects the service's default.
     `takes_text` marks a client's tool whose calls contain text instead of JSON (`TEXT_INPUT`).
     """
 
@@ -53,8 +56,8 @@ class ToolSpec:
 class ToolResult:
     """The result of a call.
 
-    `content` is sent to the model, `propagated` and `annotations` are added to the answer, and
-    `pictures` to its text. `failure` is set if the content describes a failed call. With
+    `content` is sent to the model. `propagated` and `annotations` are added to the answer, and
+    `pictures` are added to its text. `failure` is set if the content describes a failed call. With
     `ends_turn`, the run ends after the other calls of the same answer, without calling the model
     again; the answer then ends with the text `answer`. `rounds` counts the model calls inside the
     tool, which count towards the run's limit.
@@ -79,8 +82,8 @@ class Pending(ToolResult):
     """A result that is not available yet. The call is made again once a user has answered one of
     the `interactions`.
 
-    `interactions` is empty if a run inside the call is waiting. `content` is for the model of a run
-    that cannot wait.
+    `interactions` is empty if a run inside the call is waiting. If the run cannot wait, the model
+    gets `content`.
     """
 
     content: str = (
@@ -91,21 +94,21 @@ class Pending(ToolResult):
 
 
 ResultStep = Callable[[ToolCall, ToolResult], Awaitable[ToolResult]]
-"""Changes a tool's result before the model gets it."""
+"""A function that changes a tool's result before the model gets it."""
 Defer = Callable[[Stage, AbstractContextManager[object]], object]
-"""Keeps a stage open and leaves its block later. An exception that ends the run closes the stage as
-failed.
+"""A function that keeps a stage open and closes it later. If an exception ends the run, the stage
+is closed as failed.
 """
 Spend = Callable[[Iterable[ModelUsage]], object]
-"""Receives the usage of an interrupted answer, which no result can contain."""
+"""A function that receives the usage of an interrupted answer, which has no result."""
 
 
 def ignore_usage(usage: Iterable[ModelUsage]) -> None:
-    """Ignore the usage. This is the `Spend` of a call whose usage is not counted."""
+    """Ignore the usage. Used as the `Spend` function of a call whose usage is not counted."""
 
 
 class Invocation(msgspec.Struct, frozen=True):
-    """A call as a tool receives it: its parsed arguments, and the context of the call."""
+    """The input of a tool call: the parsed arguments, and the context of the call."""
 
     id: str
     arguments: Mapping[str, Any] = {}
@@ -121,12 +124,12 @@ class Invocation(msgspec.Struct, frozen=True):
     key: str = ""
     """The key of the call's step in the ledger."""
     answers: Mapping[InteractionKind, InteractionRequest] = {}
-    """Users' answers to the interactions of an earlier `Pending`."""
+    """Users' answers to the interactions that an earlier attempt of this call requested."""
 
 
 CallTool = Callable[[Invocation], Coroutine[Any, Any, ToolResult]]
-"""Executes a call: it writes progress to the stage, and raises `ToolError` to report a failure to
-the model.
+"""A function that executes a call. It writes its progress to the stage, and raises `ToolError` to
+report a failure to the model.
 """
 
 
@@ -138,15 +141,17 @@ class Tool:
     arguments of every call, hidden from the model. `is_repeatable` means that two calls have the
     effect of one. `is_private` means that only the user may see arguments and results; logs and
     operators see only their lengths. `is_read_only` means that a call changes nothing. `full_name`
-    is the name on its server and in the manifest, after the toolset's name, or "" if models see the
-    same name.
+    is the name on its server and in the manifest, after the toolset's name. It is "" if the name
+    for models is the same.
     """
 
     spec: ToolSpec
     call: CallTool
     toolset: str = ""
     announcement: Announcement | None = None
-    """Opens the stage while the arguments arrive. If None, the call opens it."""
+    """Opens the stage while the arguments arrive. If None, the stage opens when the call is
+    executed.
+    """
     constants: Mapping[str, Any] = field(default_factory=dict)
     is_repeatable: bool = False
     is_private: bool = False
@@ -158,8 +163,8 @@ class Tool:
 class Toolbox:
     """The tools of one run by name, which may move between groups during the run.
 
-    The model sees the `listed` tools and can also call `unlisted` ones. Only the platform can call
-    the `hidden` ones.
+    The `listed` tools are offered to the model. The model can also call the `unlisted` tools. Only
+    the platform can call the `hidden` tools.
     """
 
     listed: dict[str, Tool] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""The parts of a stored conversation of the chat page that a run uses."""
+"""The data of a stored conversation on the chat page that a run uses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from apps.agent.context.summaries import Summaries
 
-if TYPE_CHECKING:  # our programs use capabilities without Django's models
+if TYPE_CHECKING:  # Some programs use capabilities without Django's models.
     from apps.schedules.user_schedules import UserSchedules
 
 
@@ -27,15 +27,16 @@ class FoundConversation:
 
 
 SearchConversations = Callable[[str, int], Awaitable[Sequence[FoundConversation]]]
-"""Searches the caller's earlier conversations with the application for these words.
+"""A function that searches the caller's earlier conversations with the application.
 
-The arguments are any text and the maximum number of results, which are returned best first.
+The arguments are the words to search and the maximum number of results. The best results come
+first.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class ChatContext:
-    """The stored conversation, its user and its folder, as far as a run uses them. It is empty for
+    """The data of a stored conversation, its user and its folder that a run uses. It is empty for
     other doors.
     """
 
@@ -50,7 +51,8 @@ class ChatContext:
     correction: float = 1.0
     """The factor by which token estimates of the conversation are multiplied."""
     effort: str = ""
-    """The reasoning effort that the user chose. It is ignored if the deployment does not list it.
+    """The reasoning effort that the user chose. It is ignored if the deployment does not list
+    it.
     """
     own_instructions: Callable[[], Awaitable[str]] | None = None
     """Reads the user's custom instructions. None if there are none."""

@@ -1,11 +1,11 @@
-"""Access to applications: which applications a caller can use, and in which role.
+"""Determines the applications that a caller can use, and the caller's role in each.
 
 Visitors can use public applications. Visitors of a widget can use only its application, which must
 be public unless the other site has identified them. Keys of the installation can use all
-applications in their scope. All other callers have the rights of an account, which come from
-ownership, a grant to the user or to a group of theirs, the permission to access all applications,
-or an application that is shared or public. Grants to a team count for members while they work in
-it.
+applications in their scope. All other callers have the roles of an account. An account has a role
+as the owner, by a grant to the user or to one of the user's groups, by the permission to use all
+applications, or because the application is shared or public. Grants to a team apply to its members
+while they work in the team.
 """
 
 from typing import Any
@@ -35,11 +35,12 @@ from apps.errors import ApplicationBroken, ApplicationNotFound
 
 COMMON = Q(is_shared=True) | Q(is_public=True)
 NOBODY = 0
-"""A user with this role must not learn that the application exists."""
+"""The value for no role. The application must appear not to exist for a user without a role."""
 
 
 async def find(slug: str, caller: Caller) -> ResolvedApplication:
-    """Return the application, or its version for `slug@3` or a key that is bound to a version.
+    """Return the application with this slug, or one of its versions for `slug@3` or a key that is
+    pinned to a version.
 
     Raises `ApplicationBroken`, and `ApplicationNotFound` if it does not exist or the caller may not
     use it.
@@ -57,8 +58,8 @@ async def find(slug: str, caller: Caller) -> ResolvedApplication:
 
 
 def bind_version(slug: str, version: int) -> str:
-    """Return the name of the version. Raises `ApplicationNotFound` if the slug names another
-    version.
+    """Return the slug with the version to which the key is pinned. Raises `ApplicationNotFound` if
+    the slug contains a different version.
     """
     name, number = versioned_name(slug)
     if number not in (None, version):
@@ -72,7 +73,7 @@ async def may_use(application: ResolvedApplication, caller: Caller) -> bool:
         if caller.limits.scope is not None:
             rows = rows.filter(pk__in=caller.limits.scope)
         return await reachable_rows(caller.principal, caller.team, Role.USER, rows).aexists()
-    if caller.kind == "visitor":  # These need no query.
+    if caller.kind == "visitor":  # These callers need no query.
         guest = widget_visitor(caller.bucket)
         if guest is None:
             return application.is_public
@@ -112,7 +113,9 @@ def visitors_applications(bucket: str) -> Q:
 def accessible_rows(
     user_id: int, team: int | None, least: int, rows: QuerySet[Application]
 ) -> QuerySet[Application]:
-    """Return the rows in which an account has at least the role `least`. Each row has a `role`."""
+    """Return the rows of `rows` in which an account has at least the role `least`. Each row has a
+    `role`.
+    """
     rows = reachable_rows(user_id, team, least, rows)
     granted = grants(user_id, team).filter(application=OuterRef("pk")).values("application")
     own = Case(
@@ -130,8 +133,8 @@ def accessible_rows(
 def reachable_rows(
     user_id: int, team: int | None, least: int, rows: QuerySet[Application]
 ) -> QuerySet[Application]:
-    """Return the same rows as `accessible_rows` without their roles. Building that query takes
-    twice as long.
+    """Return the same rows as `accessible_rows`, but without their roles. This query is built in
+    half the time.
     """
     rows = rows.filter(Exists(open_account(user_id)))
     if least == NOBODY:

@@ -1,4 +1,4 @@
-"""Sources of a user's role in an application."""
+"""Finds the sources of a user's roles in applications."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,8 @@ class SourcedRole:
 
 
 def sourced_roles(user: Any, rows: QuerySet[Application]) -> list[SourcedRole]:
-    """Return a user's roles in applications with their sources, by title. Runs four queries.
+    """Return a user's roles with their sources, sorted by the title of the application. Runs four
+    queries.
 
     A closed account has no roles. Grants to all teams of the user are included, not only those of
     the current team.

@@ -1,6 +1,7 @@
-"""Files that were uploaded for applications: their readers, copies and deletion.
+"""Stores, copies and deletes files that were uploaded for applications, and determines who can read
+them.
 
-They are shared files in a separate folder. Only callers who can use one of the applications, its
+These files are shared files in a separate folder. Only callers who can use the application, its
 editors and its runs can read them.
 """
 
@@ -38,7 +39,7 @@ def store_upload(application: Application, name: str, content: File[Any], kind: 
 
 
 def adopt_uploads() -> int:
-    """Link files in applications' folders that are not linked to any application. Return their
+    """Link the files in applications' folders that have no link to an application. Return their
     number.
 
     During an upgrade, processes of the previous version store uploads without a link, so no user
@@ -66,8 +67,8 @@ def reader_for(caller: Caller) -> FileReader:
 def readable_files(caller: Caller, running: Sequence[str] = ()) -> QuerySet[Any, Any]:
     """Return the IDs of the application files that a caller may read.
 
-    They belong to applications that the caller can use or edit, and to the `running` ones, which
-    are answering the caller.
+    These are the files of applications that the caller can use or edit, and of the `running`
+    applications, which are answering the caller.
     """
     allowed = accessible(caller).filter(Q(is_enabled=True) | Q(role__gte=Role.EDITOR))
     found = Q(application__in=allowed.order_by().values("pk"))

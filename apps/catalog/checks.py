@@ -74,16 +74,16 @@ def installation_is_shared(**options: Any) -> list[CheckMessage]:
     try:
         problems = installation.problems()
     except DatabaseError:
-        return []  # Not migrated yet, or unavailable.
+        return []  # The database is not migrated yet, or is unavailable.
     return [Error(problem, id="quickapps.E004") for problem in problems]
 
 
 @register(Tags.files)
 def content_is_usable(**options: Any) -> list[CheckMessage]:
-    """Return a warning for each error in predefined content. A broken file does not prevent
+    """Return a warning for each error in predefined content. An invalid file does not prevent
     startup.
 
-    A missing layer is an error, because applications would run with the items that it should
+    A missing layer is an error, because applications would run with the items that the layer should
     replace.
     """
     content = read_layers(directories())
@@ -103,13 +103,15 @@ def managed_files_are_usable(**options: Any) -> list[CheckMessage]:
 
 @register(Tags.files, Tags.database)
 def rows_are_usable(databases: Any = None, **options: Any) -> list[CheckMessage]:
-    """Return warnings about rows. Databases are read only if the check specifies them."""
+    """Return warnings about rows in the database. The check runs only if a database is
+    specified.
+    """
     if not databases:
         return []
     try:
         rows = read_rows()
     except DatabaseError:
-        return []  # Not migrated yet.
+        return []  # The database is not migrated yet.
     if not rows.known:
         return []
     known = {warning.msg for warning in content_warnings(read_layers(directories()))}

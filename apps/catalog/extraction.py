@@ -15,7 +15,7 @@ from apps.catalog.credentials.plain import (
     plain_credentials,
     with_secrets,
 )
-from apps.catalog.credentials.url_credentials import with_constants
+from apps.catalog.credentials.url_credentials import without_url_credentials
 from apps.catalog.models import Application
 from apps.catalog.uses import documents
 from apps.manifest.credentials import credential_places
@@ -34,7 +34,9 @@ MOST_ATTEMPTS = 100
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """A document that names its secrets. `made` are the secrets that were created."""
+    """A document with references to secrets. `made` contains the secrets that were created for
+    it.
+    """
 
     document: Any = field(repr=False)
     made: tuple[Secret, ...] = ()
@@ -42,7 +44,7 @@ class Extraction:
 
 def forbidden_credentials(document: Any, user: Any, *, item: str = "") -> list[Problem]:
     """Return a problem for each plain credential if the account may not add secrets."""
-    found = movable(with_constants(document), item)
+    found = movable(without_url_credentials(document), item)
     if not found or (user is not None and user.has_perm(ADD)):
         return []
     return [Problem(credential.path, FORBIDDEN) for credential in found]
@@ -51,14 +53,15 @@ def forbidden_credentials(document: Any, user: Any, *, item: str = "") -> list[P
 def extract(
     document: Any, stored: Iterable[Any] = (), *, user: Any = None, item: str = ""
 ) -> Extraction:
-    """Turn each plain credential into a secret for exactly the servers that receive it.
+    """Convert each plain credential of a document to a secret for exactly the servers that receive
+    it.
 
     Equal credentials for the same servers share a secret. A secret in the `stored` documents is
-    reused if it has the value and may be sent there. A credential in the address of a REST tool
-    first becomes a constant parameter. `item` is the name of a predefined item. Call this in the
-    transaction that saves the document.
+    reused if it has the same value and may be sent to these servers. Credentials are first moved
+    out of URLs. `item` is the name of a predefined item. Must be called in the transaction that
+    saves the document.
     """
-    document = with_constants(document)
+    document = without_url_credentials(document)
     known = named_secrets(stored)
     made: list[Secret] = []
     names: dict[Keys, str] = {}
@@ -75,7 +78,9 @@ def extract(
 
 
 def reveal_secrets(document: Any) -> Any:
-    """Return the document with the values of its secrets. Never show or store it."""
+    """Return the document with the values of its secrets. The result must not be shown or
+    stored.
+    """
     known = {secret.name: secret.value for secret in named_secrets([document])}
     places = [place for place in credential_places(document) if known.get(place.secret)]
     return replace_values(document, {place.keys: known[place.secret] for place in places})
@@ -86,7 +91,9 @@ def movable(document: Any, item: str = "") -> list[PlainCredential]:
 
 
 def found_credentials(document: Any, item: str = "") -> list[PlainCredential]:
-    """Return all plain credentials. Those that cannot be secrets have a `problem`."""
+    """Return all plain credentials of a document. Credentials that cannot be secrets have a
+    `problem`.
+    """
     found = plain_credentials(document, item)
     if item and found and is_sent_elsewhere(item):
         return [replace(c, problem=c.problem or ELSEWHERE) for c in found]
@@ -94,7 +101,7 @@ def found_credentials(document: Any, item: str = "") -> list[PlainCredential]:
 
 
 def is_sent_elsewhere(item: str) -> bool:
-    """Return True if a reference to the predefined item overrides its address."""
+    """Return True if any reference to the predefined item overrides its URL."""
     rows = Application.objects.values_list("manifest", flat=True)
     items = (found.value for found in documents(installed_content()))
     return any(gives_address(document, item) for each in (rows, items) for document in each)
@@ -127,7 +134,7 @@ def make_secret(credential: PlainCredential, user: Any) -> Secret:
             with transaction.atomic():
                 secret.save()
         except IntegrityError:
-            continue  # Another transaction has taken the name in the meantime.
+            continue  # Another transaction has used the name in the meantime.
         return secret
     raise IntegrityError(
         f"All names for the secret {credential.stem!r} are taken. Add the secret under another name."

@@ -1,4 +1,4 @@
-"""The errors in a row's fields, from Django's `ValidationError`."""
+"""Converts Django's `ValidationError` to errors with a field and a path."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from apps.manifest.problems import Problem
 
 
 class PlacedError(ValidationError):
-    """Raised for an error inside a field that contains a document."""
+    """Raised for an error at a path in a field that contains a document."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(str(problem))
@@ -18,8 +18,8 @@ class PlacedError(ValidationError):
 
 @dataclass(frozen=True, slots=True)
 class FieldProblem:
-    """An error. `field` is "" for the whole row. `path` is a location in the field, or "" for the
-    whole field.
+    """An error in a row. `field` is "" for the whole row. `path` is a path in the field, or "" for
+    the whole field.
     """
 
     field: str

@@ -1,4 +1,4 @@
-"""The grants of an application, by the names of users and groups.
+"""Reads the grants of an application, by the names of users and groups.
 
 Grants are not part of an application's history, so restoring a version restores no roles.
 """

@@ -47,7 +47,7 @@ __all__ = [
 
 
 def empty_manifest() -> dict[str, Any]:
-    """Return the smallest manifest that an operator can start with."""
+    """Return the manifest with which a new application starts."""
     return {
         "orchestrator": {"deployment": {"deployment_id": "demo-model"}},
         "contexts": [],
@@ -56,7 +56,7 @@ def empty_manifest() -> dict[str, Any]:
 
 
 class Application(Versioned):
-    """An agent for users, described by its manifest."""
+    """An application: an agent for users, which its manifest declares."""
 
     slug = models.SlugField(
         unique=True,
@@ -174,8 +174,8 @@ class Grant(models.Model):
 
 
 class Upload(models.Model):
-    """A link between an application and a file that was uploaded for it or for the application that
-    it was copied from.
+    """A link between an application and an uploaded file. A copy of an application has links to the
+    files of the original.
     """
 
     application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="uploads")
@@ -218,7 +218,7 @@ class OperatorKey(AbstractAPIKey):
 
 
 class SystemMessage(models.Model):
-    """An operator's message that every connected user sees until it ends."""
+    """An announcement by an operator, which every connected user sees until it ends."""
 
     class Level(models.TextChoices):
         INFO = "info"

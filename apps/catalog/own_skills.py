@@ -1,4 +1,4 @@
-"""The skills of one application. They replace predefined skills of the same name."""
+"""The application's own skills, which replace predefined skills with the same name."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -38,7 +38,9 @@ def own_skills_of(row: Any, given: Skills | None = None) -> Skills:
 
 
 def with_own_skills(content: Content, skills: Skills) -> Content:
-    """Return the content with the skills as its top layer, or the content itself if there are none."""
+    """Return the content with the skills as its top layer, or the same object if there are no
+    skills.
+    """
     if not skills:
         return content
     items = {

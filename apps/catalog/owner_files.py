@@ -1,8 +1,9 @@
-"""Only the owner of an application may attach files of their own to it.
+"""Enforces that only the owner of an application attaches the owner's files to it.
 
-Attached files are read and indexed with the owner's rights, whichever operator attached them.
-Without this rule, an operator could use another user's rights by attaching that user's files, or by
-making that user the owner. Stored entries are not checked; only entries that an operator adds are.
+Attached files are read and indexed with the owner's permissions, regardless of the operator who
+attached them. Without this rule, an operator could use another user's permissions by attaching that
+user's files, or by making that user the owner. The rule applies only to entries that an operator
+adds, not to stored entries.
 """
 
 from collections.abc import Mapping
@@ -23,13 +24,13 @@ ADVICE = "Only the owner can attach it. Use a shared file, whose address begins 
 
 
 def added_files(application: Application) -> tuple[bool, list[Problem]]:
-    """Return True if the owner has changed, and the owner's files that another user is about to
-    attach.
+    """Return whether the owner has changed, and a problem for each file of the owner that another
+    user is about to attach.
 
     The problems have the paths of the contexts.
     """
     actor, owner = present_actor().user, application.owner_id
-    if actor is None or owner is None or actor.pk == owner:  # A command has all rights.
+    if actor is None or owner is None or actor.pk == owner:  # Commands have all permissions.
         return False, []
     named = owner_files(owner, application.manifest)
     stored = Application.objects.filter(pk=application.pk).first() if named else None

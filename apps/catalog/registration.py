@@ -1,6 +1,6 @@
-"""The entries of DIAL Core's configuration file for this server.
+"""Builds the entries for this server in DIAL Core's configuration file.
 
-They are the application type, whose manifests Core stores, and the applications of this
+The entries are the application type, whose manifests Core stores, and the applications of this
 installation.
 """
 
@@ -14,15 +14,15 @@ from apps.catalog.models import Application
 from apps.manifest.schema.manifest_schema import CORE_SCHEMA, TYPE_NAME
 
 TYPE_ID = "quick_apps2"
-"""URLs contain this name of the type, so no application may have it as its slug."""
+"""The name of the application type in URLs. No application may have it as its slug."""
 SUPPORT = "/v1/configuration-support"
 INPUT_TYPES = "features__input_attachment_types"
-"""Database queries find `input_types` in a stored manifest under this path."""
+"""The path of the input types in a stored manifest, for database queries."""
 
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """The base URLs for Core (`service`) and for users' browsers (`site`)."""
+    """The base URLs of this server: `service` for Core, and `site` for users' browsers."""
 
     service: str
     site: str
@@ -55,7 +55,9 @@ def registration(
 
 
 def type_entry(schema_id: str, addresses: Addresses) -> dict[str, Any]:
-    """Return the entry without the properties of the schema, which Core fetches from this server."""
+    """Return the entry of the application type, without the properties of the schema, which Core
+    fetches from this server.
+    """
     return {
         "$schema": CORE_SCHEMA,
         "$id": schema_id,
@@ -64,7 +66,7 @@ def type_entry(schema_id: str, addresses: Addresses) -> dict[str, Any]:
         "dial:applicationTypeConfigurationEndpoint": addresses.configuration(TYPE_ID),
         "dial:applicationTypeSchemaEndpoint": f"{addresses.service}{SUPPORT}/application-schema",
         "dial:applicationTypeEditorUrl": f"{addresses.site}/dial/editor/",
-        # A manifest does not fit into a header, and fetching it also authenticates the caller.
+        # A manifest is too long for a header. Fetching it from Core also authenticates the caller.
         "dial:appendApplicationPropertiesHeader": False,
         "dial:applicationTypeAssistantAttachmentsInRequestSupported": True,
         "dial:applicationTypeBucketCopy": "ENABLED",
@@ -108,8 +110,8 @@ def application_entry(application: Application, addresses: Addresses) -> dict[st
 
 
 def input_types(manifest: Mapping[str, Any]) -> list[str]:
-    """Return the stored input types, or [] for all types. A manifest that cannot be resolved also
-    has an entry.
+    """Return the input types in a stored manifest, or [] for all types. This also works for
+    manifests that cannot be resolved.
     """
     features = manifest.get("features")
     types = features.get("input_attachment_types") if isinstance(features, Mapping) else None

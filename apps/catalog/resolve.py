@@ -1,7 +1,7 @@
 """Resolves a slug or manifest to an application that can run, with a cache.
 
-An entry is valid for a version of the row and a state of the predefined content. Both are compared
-with the database at most once in `MAX_AGE_SECONDS`.
+A cache entry is valid for one version of the row and one state of the predefined content. Both are
+compared with the database at most once in `MAX_AGE_SECONDS`.
 """
 
 import asyncio
@@ -50,11 +50,13 @@ class Lookup:
 LARGEST_NUMBER = 999_999_999
 """The largest version number in a name."""
 MOST_APPLICATIONS = 1024
-"""Up to this many applications and versions are cached. The least recently used one is evicted."""
+"""Up to this many applications and versions are cached. The least recently used entry is
+evicted.
+"""
 
 _kept: OrderedDict[str, CachedApplication] = OrderedDict()
 _absent: AgedCache[str, bool] = AgedCache()
-"""Caches slugs without an enabled application. DIAL Core sends the same slug for all applications
+"""Caches slugs that have no enabled application. DIAL Core sends the same slug for all applications
 that it stores.
 """
 _lookups: dict[Hashable, Lookup] = {}
@@ -73,7 +75,8 @@ def forget_applications() -> None:
 
 
 async def resolve_application(slug: str) -> ResolvedApplication:
-    """Return an enabled application, no older than `MAX_AGE_SECONDS`.
+    """Return an enabled application, from the cache if it was compared with the database in the
+    last `MAX_AGE_SECONDS`.
 
     Raises `ApplicationNotFound` and `ApplicationBroken`.
     """
@@ -94,7 +97,7 @@ async def resolve_application(slug: str) -> ResolvedApplication:
 async def share_lookup(
     key: Hashable, start: Callable[[], Coroutine[Any, Any, ResolvedApplication]]
 ) -> ResolvedApplication:
-    """Join the lookup in progress for this key, or start one. It continues if a caller is
+    """Wait for the lookup in progress for this key, or start a lookup. It continues if a caller is
     cancelled.
     """
     now = time.monotonic()
@@ -118,7 +121,7 @@ async def look_up(slug: str, kept: CachedApplication | None, now: float) -> Reso
     """Read and prepare the application. Raises `ApplicationNotFound` and `ApplicationBroken`."""
     try:
         found, content = await database_sync_to_async(newest)(slug, kept)
-        # Preparing a large manifest on the event loop would block it too long.
+        # Preparing a large manifest would block the event loop for too long.
         resolved: ResolvedApplication | None = (
             await asyncio.to_thread(prepared_version, found)
             if isinstance(found, LiveVersion)
@@ -185,7 +188,7 @@ def named_version(slug: str, number: int | None) -> str:
 
 
 def find_version(row: Application, number: int | None, content: Content) -> LiveVersion | None:
-    """Return the version, or None if it does not exist or was withdrawn."""
+    """Return the version with this number, or None if it does not exist or was withdrawn."""
     numbered = ApplicationVersion.objects.filter(application=row.pk, withdrawn_at=None)
     wanted = row.live_number if number is None else number
     if number is None or number == row.live_number:
@@ -214,10 +217,10 @@ _documents: OrderedDict[tuple[str, bytes], tuple[Content, ResolvedApplication]] 
 async def resolve_document(name: str, title: str, document: Any) -> ResolvedApplication:
     """Resolve an application of DIAL Core, which sends its manifest with each request.
 
-    Access is not checked, because Core has done so. `document` is decoded JSON. Raises
+    Access is not checked, because Core has checked it. `document` is decoded JSON. Raises
     `ApplicationBroken`.
     """
-    # A hash, so that the cache holds no second copy of a manifest with its secrets.
+    # The key is a hash, so that the cache contains no second copy of a manifest with its secrets.
     key = name, hashlib.sha256(msgspec.json.encode(document, order="deterministic")).digest()
     content = await installed_now()
     kept = _documents.get(key)

@@ -35,7 +35,7 @@ from apps.workspace.loading.shared_loads import LoadingRules, rules_of
 logger = logging.getLogger(__name__)
 
 CONFIGURATION = "Application configuration"
-"""The section of a report that lists issues of the whole manifest."""
+"""The section of a report for issues of the whole manifest."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,9 @@ class ResolvedApplication:
 
     `number` is the number of the published version, or 0 for a draft. Applications of DIAL Core
     have no row: `id`, `version` and `number` are 0, and `slug` is Core's name. `predefined` is the
-    content of the version, except for places. Places, `layer_prompts` and `broken_prompts` come
-    from the installed content. `broken_prompts` has the problems of prompts that cannot be used.
+    predefined content of the version, except for places. Places, `layer_prompts` and
+    `broken_prompts` come from the installed content. `broken_prompts` contains the problems of
+    prompts that cannot be used.
     """
 
     id: int
@@ -65,11 +66,11 @@ class ResolvedApplication:
 
     @cached_property
     def digest(self) -> str:
-        """Return a value that is the same for equal documents."""
+        """Return a hash of the document. Equal documents have the same hash."""
         return hashlib.sha256(msgspec.json.encode(self.document, order="deterministic")).hexdigest()
 
     def place(self, slug: str) -> ChatPlace | None:
-        """Return the place that a request specifies, or None for "". Raises `PlaceNotFound`."""
+        """Return the place with this slug, or None for "". Raises `PlaceNotFound`."""
         if not slug:
             return None
         if slug not in self.predefined.places:
@@ -110,8 +111,8 @@ def prepare_application(
     number: int = 0,
     is_foreign: bool = False,
 ) -> ResolvedApplication:
-    """Return the row with references resolved in `content`. `installed` is the content for places,
-    by default `installed_content`.
+    """Return the application with the references resolved in `content`. `installed` is the content
+    for places, by default `installed_content`.
 
     With `is_foreign`, DIAL Core stores the application. Raises `ApplicationBroken`.
     """
@@ -142,7 +143,8 @@ def prepare_application(
 
 
 def prepare_version(application: Application, number: int) -> ResolvedApplication:
-    """Return the row as given, with the predefined content of one of its versions.
+    """Return the application with the values of the row as passed, and with the predefined content
+    of one of its versions.
 
     Queries the database. Raises `ApplicationBroken`.
     """
@@ -156,8 +158,8 @@ def resolve_draft(
 ) -> ResolvedApplication:
     """Return the application with an unpublished document and the currently installed content.
 
-    `skills` are its own, or None for the stored ones. Queries the database. Raises
-    `ApplicationBroken`.
+    `skills` are the application's own skills, or None for the stored skills. Queries the database.
+    Raises `ApplicationBroken`.
     """
     draft = copy(application)
     draft.manifest = document
@@ -171,8 +173,8 @@ def prepare_document(
 ) -> tuple[Manifest, PreparedCapabilities]:
     """Read a manifest, resolve its references and prepare its capabilities.
 
-    A foreign manifest can neither name our secrets nor change where they are sent. Raises
-    `ApplicationBroken`.
+    A foreign manifest cannot refer to secrets of this installation, or change the servers to which
+    they are sent. Raises `ApplicationBroken`.
     """
     try:
         manifest = read_manifest(
@@ -193,14 +195,16 @@ def prepare_document(
     prepared = prepare(resolved.manifest)
     issues = (*(problem.issue for problem in resolved.problems), *prepared.issues)
     ignored = tuple(ignored_previews(name, document))
-    # The admin shows ignored features to the editors of our own manifests. Foreign manifests can
-    # show them only in the chat.
+    # For manifests of this installation, the admin shows the ignored features. For foreign
+    # manifests, only the chat can show them.
     issues = (*issues, *ignored) if is_foreign else issues
     return resolved.manifest, replace(prepared, issues=issues)
 
 
 def ignored_previews(name: str, document: dict[str, Any]) -> Iterator[InitializationIssue]:
-    """While preview features are off, yield and log an issue for each one in a manifest."""
+    """If preview features are disabled, yield and log an issue for each preview feature in a
+    manifest.
+    """
     for problem in (
         () if settings.ENABLE_PREVIEW_FEATURES else cut_problems(preview_problems(document))
     ):

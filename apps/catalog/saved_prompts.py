@@ -24,7 +24,7 @@ check_name = RegexValidator(
 
 
 class SavedPrompt(models.Model):
-    """A prompt of a user or a team. With neither, it is offered to all users."""
+    """A prompt of a user or a team. If both are None, the prompt is offered to all users."""
 
     name = models.CharField(
         gettext_lazy("name"),
@@ -74,14 +74,14 @@ class SavedPrompt(models.Model):
 
 
 def own_prompts(user: int | None) -> QuerySet[SavedPrompt]:
-    """Return the prompts of an account; none without an account."""
+    """Return the prompts of an account. The result is empty without an account."""
     if user is None:
         return SavedPrompt.objects.none()
     return SavedPrompt.objects.filter(user=user)
 
 
 def offered_prompts(caller: Caller) -> QuerySet[SavedPrompt]:
-    """Return the prompts of the user, those of the current team, and those for all users."""
+    """Return the prompts of the caller, of the caller's current team, and for all users."""
     offered = Q(user=None, team=None)
     if caller.team is not None:
         offered |= Q(team=caller.team)

@@ -19,8 +19,8 @@ from apps.manifest.validation.validation import with_deployment
 
 @dataclass(frozen=True, slots=True)
 class ItemUser:
-    """An application (with its `pk`) or a predefined item. `place` is the path of the use in its
-    document.
+    """An application (with its `pk`) or a predefined item that uses another object. `place` is the
+    path of the use in its document.
     """
 
     kind: str
@@ -30,12 +30,16 @@ class ItemUser:
 
 
 def secret_uses(content: Content) -> dict[str, list[ItemUser]]:
-    """Return the users of each secret by name. Runs one query."""
+    """Return the applications and items that use each secret, by the name of the secret. Runs one
+    query.
+    """
     return users_by_name(content, secrets_in)
 
 
 def deployment_uses(content: Content) -> dict[str, list[ItemUser]]:
-    """Return the users of each deployment by ID, as a model or as a tool. Runs one query."""
+    """Return the applications and items that use each deployment, as a model or as a tool, by the
+    ID of the deployment. Runs one query.
+    """
     found = users_by_name(content, deployments_in)
     for item in content.items["agent"].values():
         agent = agent_of(item)
@@ -47,7 +51,9 @@ def deployment_uses(content: Content) -> dict[str, list[ItemUser]]:
 def users_by_name(
     content: Content, names_in: Callable[[Any], Iterable[tuple[str, str]]]
 ) -> dict[str, list[ItemUser]]:
-    """Return the users of each name. `names_in` yields the names in a document with their paths."""
+    """Return the applications and items that use each name. `names_in` yields the paths and names
+    in a document.
+    """
     found: dict[str, list[ItemUser]] = {}
     rows = Application.objects.order_by("title").values_list("pk", "title", "manifest")
     for pk, title, manifest in rows.iterator():
@@ -70,7 +76,9 @@ def secrets_in(document: Any) -> Iterator[tuple[str, str]]:
 
 
 def deployments_in(document: Any) -> Iterator[tuple[str, str]]:
-    """Yield the deployments in a document. A manifest without a model uses the default one."""
+    """Yield the deployments in a document, with their paths. A manifest without a deployment uses
+    the default deployment.
+    """
     if isinstance(document, dict):
         document = with_deployment(document, settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID)
     for place, name in deployment_names(document):
@@ -92,7 +100,7 @@ class ReferringApplication(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Uses:
-    """The direct users of one predefined item."""
+    """The applications and items that directly use one predefined item."""
 
     applications: tuple[ReferringApplication, ...]
     items: tuple[ItemReference, ...]
@@ -108,7 +116,7 @@ NOBODY = Uses((), ())
 def uses_of(
     content: Content, applications: Iterable[ReferringApplication]
 ) -> dict[ItemReference, Uses]:
-    """Return the direct users of every predefined item that has any, sorted by item."""
+    """Return the direct uses of every predefined item that is used, sorted by item."""
     found: dict[ItemReference, tuple[list[ReferringApplication], list[ItemReference]]] = {}
     for application in applications:
         for reference in set(references_in(application.manifest, content)):
@@ -147,7 +155,7 @@ def references_in(document: Any, content: Content) -> Iterator[ItemReference]:
 
 
 def feature_references(document: Any, content: Content) -> Iterator[ItemReference]:
-    """Yield the items that features use without naming a template."""
+    """Yield the items that features of a manifest use without a reference."""
     features = document.get("features") if isinstance(document, dict) else None
     if not isinstance(features, dict):
         return

@@ -1,1 +1,1 @@
-"""The conversations of users and API clients: questions, answers, and retention."""
+"""The conversations of users and API clients, with their questions, answers and retention."""

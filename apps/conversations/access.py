@@ -1,4 +1,4 @@
-"""Access to a caller's conversations, and the caller of a run."""
+"""Finds the conversations that a caller can access, and restores the caller of a stored run."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -27,19 +27,19 @@ PERSONS = UUID("5f3f0a52-6f0e-4d39-9a0b-6f1a5d0a7c11")
 
 
 def person_stream(bucket: str) -> UUID:
-    """Return the ID of the stream on which processes notify each other of news for the owner of a
-    bucket.
+    """Return the ID of the stream for notifications between processes about an owner's
+    conversations.
     """
     return uuid5(PERSONS, bucket)
 
 
 OF_CLIENT = ("locale", "timezone", "surface", "address")
-"""A run stores these fields of its client."""
+"""The fields of the client that a run stores."""
 
 
 def reference_of(caller: Caller) -> dict[str, Any]:
     """Return the fields of the caller that a run stores in addition to the bucket. `caller_of_run`
-    reads them.
+    restores the caller from them.
     """
     client = caller.client
     told = {
@@ -105,8 +105,8 @@ def mark_read(conversation: UUID) -> None:
 
 
 def under(slug: str) -> Q:
-    """Return a filter for the conversations of the application with this slug. It may be a deleted
-    application.
+    """Return a filter for the conversations of the application with this slug, which may have been
+    deleted.
     """
     return Q(application__slug=slug) | Q(application=None, former_slug=slug)
 
@@ -143,8 +143,8 @@ def record_denial(caller: Caller, conversation: UUID, application: str) -> None:
 
 
 def find_open(caller: Caller, conversation: UUID, application: str) -> Conversation:
-    """Return a conversation that can be continued. Raises `Refused` if it cannot, or if its
-    application was deleted.
+    """Return a conversation of the caller that can be continued. Raises `Refused` if it does not
+    exist, or if its application was deleted.
 
     The calling code must already know that the application is usable, or call `check_continuable`.
     """
@@ -162,7 +162,7 @@ def check_continuable(caller: Caller, conversation: UUID, application: str) -> N
 
 
 def continuable(caller: Caller, conversations: Iterable[Conversation]) -> set[int]:
-    """Return the IDs of the conversations' applications that the caller can use."""
+    """Return the IDs of the applications of these conversations that the caller can use."""
     asked = {one.application_id for one in conversations if one.application_id is not None}
     return set(usable(caller).filter(pk__in=asked).values_list("pk", flat=True)) if asked else set()
 

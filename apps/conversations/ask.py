@@ -1,4 +1,4 @@
-"""The parts of a question, for all doors."""
+"""The structure of a question, for all doors that store conversations."""
 
 from typing import Annotated, Literal
 from uuid import UUID
@@ -15,12 +15,12 @@ LONGEST_DEPLOYMENT = 100
 MOST_ATTACHMENTS = 20
 """One question can have up to this many files."""
 STORABLE = r"^[^\x00]*$"
-"""This pattern matches text without NUL, which PostgreSQL cannot store."""
+"""A pattern that matches text without NUL characters, which PostgreSQL cannot store."""
 Effort = Annotated[str, Field(max_length=20, pattern=r"^[a-z]*$")]
 
 
 class SentFile(BaseModel):
-    """An attached file. `url` is the path of a file that was uploaded, `files/…`."""
+    """An attached file. `url` is the path of the uploaded file, such as `files/…`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -28,21 +28,23 @@ class SentFile(BaseModel):
 
 
 class Ask(BaseModel):
-    """A question. The page chooses `id`, which identifies a frame that is sent again.
+    """A question. The page chooses its `id`. If the page sends the same frame again, the `id`
+    identifies it.
 
     A new conversation (`conversation` is None) gets the ID `begin`, under which its files were
     uploaded. `timezone` is the browser's, such as Europe/Riga, or "" if unknown. `surface` is
     `page` if scripts of the page run its tools. `while_running` decides whether the question is
     rejected, is queued, or replaces the running answer. `memory` decides whether a new conversation
-    can use the user's memories. A `temporary` conversation never can, and is erased soon. `place`
-    is the slug of the user's place, and `narrative` describes the content of their screen.
-    `application` is the same as in `open`. `deployment` is the answering model, one of the
-    application's choices: for a new conversation, or with `again` for this answer.
+    can use the user's memories. A `temporary` conversation never uses memories, and is erased soon.
+    `place` is the slug of the user's place, and `narrative` describes the content of their screen.
+    `application` is the same as in an `open` frame. `deployment` is the chosen model, one of the
+    application's choices. It applies to a new conversation or, with `again`, to this answer.
 
-    Three message IDs create or continue another branch. Such questions are never queued. `again` is
-    a question to answer again, unchanged. `edits` is a question that this one replaces on a new
-    branch. `continues` is the last answer, which reached the length limit. With `again` and
-    `continues`, all other content of the message is ignored.
+    Each of three fields contains the ID of a message at which another branch begins. Questions with
+    one of these fields are never queued. `again` is a question to answer again, unchanged. `edits`
+    is a question that this one replaces on a new branch. `continues` is the last answer, which
+    reached the length limit. With `again` and `continues`, all other content of the message is
+    ignored.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

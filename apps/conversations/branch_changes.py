@@ -1,6 +1,4 @@
-"""Changes to a conversation's branches other than new questions: showing another branch, and
-deleting a turn.
-"""
+"""Shows another branch of a conversation, and deletes turns."""
 
 from functools import partial
 from uuid import UUID
@@ -53,7 +51,9 @@ def delete_turn(caller: Caller, slug: str, conversation: UUID, message: UUID) ->
 def begin_change(
     caller: Caller, slug: str, pk: UUID, message: UUID, role: str = ""
 ) -> tuple[Conversation, Tree[OutlineRow], OutlineRow]:
-    """Lock a conversation. Return it with its message of this role. Raises `Refused`."""
+    """Lock a conversation, and return it with its tree and the message, which must have the given
+    role. Raises `Refused`.
+    """
     conversation = lock(find_conversation(caller, pk, slug))
     if leases.open_run(conversation.pk) is not None:
         raise Conflict(
@@ -62,8 +62,8 @@ def begin_change(
     found = outline(conversation)
     write_parents(found)
     row = find_message(found, message, role)
-    # No run emits this event, so it has the conversation's ID. Add it before a deletion, after
-    # which the number of the newest event would be reused.
+    # No run emits this event, so the event has the conversation's ID as its run. Add it before a
+    # deletion, because the number of the newest event would otherwise be reused.
     journal.add(conversation.pk, conversation.pk, (BranchesChanged(),))
     transaction.on_commit(partial(mirror, conversation.pk))
     return conversation, found, row

@@ -21,10 +21,11 @@ AT_ONCE = 500
 
 
 class OutlineRow(NamedTuple):
-    """A message without its content. A model instance takes four times as long to read.
+    """A message without its content. Reading an instance of the Django model would take four times
+    as long.
 
-    IDs are strings of hexadecimal digits, because creating thousands of UUIDs takes longer than
-    everything else.
+    IDs are strings of hexadecimal digits, because most of the time would otherwise be spent on
+    creating thousands of UUID objects.
     """
 
     pk: int
@@ -49,7 +50,7 @@ class Digits(Cast):
 
 
 OUTLINE = {"run_id": Digits("run_id"), "uuid": Digits("uuid")}
-"""These columns are read in a format that differs from the stored one."""
+"""Columns that are read in a different format than they are stored in."""
 
 
 MessageRow = Message | OutlineRow
@@ -58,17 +59,17 @@ Row = TypeVar("Row", Message, OutlineRow)
 
 @dataclass(frozen=True, slots=True)
 class Tree(Generic[Row]):
-    """Questions and answers in the order in which they were stored, each with the message before
-    it.
+    """The questions and answers of a conversation in the order in which they were stored, each with
+    its previous message.
 
-    A message is stored after the one before it, so a path is sorted by primary key as well.
+    A message is always stored after its previous message, so a path is sorted by primary key.
     """
 
     messages: Sequence[Row]
     parents: dict[int, int | None]
     followers: dict[int | None, list[Row]]
-    """Maps the key of each message to the messages that follow it. None maps to the messages
-    without a previous one.
+    """Maps the primary key of each message to the messages that follow it, and None to the messages
+    without a previous message.
     """
 
     @classmethod
@@ -105,7 +106,7 @@ class Tree(Generic[Row]):
         return max(own, default=leaf)
 
     def up(self, leaf: int | None) -> list[Row]:
-        """Return the messages from the first one to `leaf`."""
+        """Return the path from the first message to `leaf`."""
         wanted = set()
         while leaf is not None:
             wanted.add(leaf)
@@ -144,16 +145,18 @@ def outline(conversation: Conversation) -> Tree[OutlineRow]:
 
 
 def path(conversation: Conversation, leaf: int | None = None) -> list[Message]:
-    """Return the questions and answers that are shown, which the next run reads.
+    """Return the messages of the shown path, which the next run reads.
 
-    If `leaf`, the primary key of a message, is given, return only those up to that message.
+    With `leaf`, the primary key of a message, return only the messages up to it.
     """
     found = tree(conversation)
     return found.shown(conversation.leaf_id) if leaf is None else found.up(leaf)
 
 
 def end_of_path(conversation: Conversation) -> int | None:
-    """Return the last message that is shown, usually without reading the others."""
+    """Return the last message of the shown path, in most cases without reading the other
+    messages.
+    """
     leaf, said = conversation.leaf_id, conversation.messages.said().order_by()
     if leaf is None or not said.filter(pk=leaf).exists():
         return outline(conversation).end(leaf)
@@ -166,13 +169,15 @@ def shown_path(conversation: Conversation) -> list[OutlineRow]:
 
 
 def shown_runs(conversation: Conversation) -> list[str]:
-    """Return the runs of the path that is shown, in order, as digits. The active one is last."""
+    """Return the runs of the shown path in order, as hexadecimal digits. An active run is last."""
     return list(runs_of(shown_path(conversation)))
 
 
 @dataclass(frozen=True, slots=True)
 class ShownEvents:
-    """Selects all events after number `last`, and earlier ones of `runs` (digits of their IDs)."""
+    """Selects the events of the shown path: all events after the number `last`, and the earlier
+    events of `runs` (hexadecimal digits of their IDs).
+    """
 
     last: int
     runs: frozenset[str]
@@ -206,7 +211,7 @@ def shown_branches(
     told: dict[str, dict[str, Any]] = {}
     for row in shown:
         if len(siblings := found.siblings(row)) == 1:
-            continue  # This is the usual case.
+            continue  # Most conversations have no branches.
         beside = [one for one in siblings if one.role == row.role]
         key = row.uuid if row.role == USER else row.run_id
         if len(beside) > 1 and key is not None:
@@ -238,7 +243,9 @@ def write_parents(found: Tree[OutlineRow]) -> None:
 
 
 def find_message(found: Tree[OutlineRow], uuid: UUID, role: str = "") -> OutlineRow:
-    """Return a message of the tree. Raises `Refused`."""
+    """Return the message with this ID from the tree. Raises `Refused` if it does not exist or has a
+    different role.
+    """
     for row in found.messages:
         if row.uuid == uuid.hex and role in ("", row.role):
             return row

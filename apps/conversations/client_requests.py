@@ -1,4 +1,4 @@
-"""Stored client requests, which a process reads when it resumes the run."""
+"""Stores the requests of clients, which a process reads when it resumes the run."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -34,7 +34,7 @@ class RequestDocument(msgspec.Struct, frozen=True):
     def of(cls, request: RunRequest) -> Self:
         return cls(
             request.messages,
-            # A copy, because the original may have cached data that is not stored.
+            # A copy, because the original may contain cached data that must not be stored.
             {name: replace(spec) for name, spec in request.external.items()},
             request.tool_choice,
             request.response_format,
@@ -48,8 +48,8 @@ class RequestDocument(msgspec.Struct, frozen=True):
 
 
 class ClientRequest(models.Model):
-    """The request of a client. Its run reads the conversation in the request instead of the stored
-    messages.
+    """The request of a client that sends its own conversation. The run reads this conversation
+    instead of the stored messages.
     """
 
     run = models.OneToOneField(
@@ -80,5 +80,5 @@ def read_request(run: Run, application: ResolvedApplication) -> RunRequest | Non
 
 
 def delete_answered() -> int:
-    """Delete the requests of ended runs, which are no longer read. Return their number."""
+    """Delete the requests of runs that have ended. Return their number."""
     return delete(ClientRequest.objects.exclude(run__status__in=Run.OPEN))

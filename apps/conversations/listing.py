@@ -1,4 +1,4 @@
-"""The list of a user's conversations with an application, and its changes."""
+"""Builds the list of a user's conversations, and reports changes to it."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
@@ -20,8 +20,8 @@ LISTED_CONVERSATIONS = 200
 async def keep_looking(
     hub: Hub, stream: UUID, look: Callable[[asyncio.Event], Awaitable[None]]
 ) -> None:
-    """Call `look` on news, and periodically without news. `look` may set the event to be called
-    again.
+    """Call `look` after each notification, and at intervals without notifications. If `look` sets
+    its event, it is called again.
     """
     with hub.streams.watch(stream) as news:
         async with listening(hub.streams, stream):
@@ -34,7 +34,9 @@ async def keep_looking(
 
 
 def list_entries(caller: Caller, conversations: Iterable[Conversation]) -> list[dict[str, Any]]:
-    """Return the rows of the list. `state` is running, waiting, unread or done."""
+    """Return the rows of the conversation list as JSON. `state` is running, waiting, unread or
+    done.
+    """
     going = Run.objects.filter(bucket=caller.bucket, status__in=Run.OPEN)
     states = {
         stream: "waiting" if status == Run.Status.WAITING else "running"

@@ -1,7 +1,8 @@
 """Mirrors each conversation to a file, at the path that other platforms use:
 `_platform/ai-conversations/{bucket}/{id}.json` below `CONVERSATION_MIRROR`.
 
-Pages read only the database, never the files. `restore_conversations` creates rows from files.
+Pages read only the database, never these files. `restore_conversations` creates rows from the
+files.
 """
 
 import logging
@@ -29,8 +30,8 @@ FOLDER = Path("_platform", "ai-conversations")
 
 
 class MirroredMessage(msgspec.Struct):
-    """A row of `Message`. `parent` is the UUID of the previous message, or the message's own UUID
-    for another first question.
+    """A row of `Message`. `parent` is the UUID of the previous message. An alternative first
+    question has its own UUID as its parent.
     """
 
     id: UUID
@@ -47,8 +48,8 @@ class MirroredMessage(msgspec.Struct):
 
 
 class MirroredConversation(msgspec.Struct):
-    """A row of `Conversation` with its messages in order. `leaf` is the end of the path that is
-    shown.
+    """A row of `Conversation` with its messages in order. `leaf` is the last message of the shown
+    path.
     """
 
     id: UUID
@@ -67,11 +68,13 @@ class MirroredConversation(msgspec.Struct):
 
 
 class NotRestored(Exception):
-    """Raised if no conversation can be restored from a file. The message is the reason."""
+    """Raised if a conversation cannot be restored from a file. The message is the reason."""
 
 
 def mirror(conversation: UUID) -> None:
-    """Write the file of a conversation, or remove the file of a deleted one. Never raises."""
+    """Write the file of a conversation, or remove the file if the conversation was deleted. Never
+    raises.
+    """
     if not settings.CONVERSATION_MIRROR:
         return
     try:
@@ -143,7 +146,9 @@ def root() -> Path:
 
 
 def write(document: MirroredConversation) -> None:
-    """Replace the file atomically. Only its owner can read it."""
+    """Replace the file of a conversation atomically. Only the operating system account of the
+    process can read it.
+    """
     folder = root() / document.scope
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     remove(document.id, but=document.scope)
@@ -158,7 +163,7 @@ def write(document: MirroredConversation) -> None:
 
 
 def remove(conversation: UUID, but: str = "") -> None:
-    """Remove the files of a conversation, except those in the folder `but`. A conversation's folder
+    """Remove the files of a conversation, except in the folder `but`. A conversation's folder
     changes when its visitor signs in.
     """
     for path in root().glob(f"*/{conversation}.json"):

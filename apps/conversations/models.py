@@ -34,7 +34,7 @@ def question_title(question: str) -> str:
 
 
 class Folder(models.Model):
-    """A user's folder of conversations. The conversations remain when it is deleted."""
+    """A user's folder of conversations. When the folder is deleted, its conversations remain."""
 
     owner = models.CharField(max_length=100)
     name = models.CharField(max_length=100)
@@ -59,8 +59,8 @@ class Folder(models.Model):
 
 class Conversations(models.QuerySet["Conversation"]):
     def kept(self) -> "Conversations":
-        """Return conversations that are not deleted. Deleted ones are stored for a while, so that
-        they can be restored.
+        """Return conversations that are not deleted. Deleted conversations are stored for some
+        time, so that they can be restored.
         """
         return self.filter(deleted_at=None)
 
@@ -70,11 +70,11 @@ class Conversations(models.QuerySet["Conversation"]):
 
 
 class Conversation(models.Model):
-    """A conversation. `owner` is the caller's bucket, by which every query by a visitor is
-    filtered.
+    """A conversation. `owner` is the caller's bucket. Every query on behalf of a caller is filtered
+    by it.
 
-    A conversation outlives its application. The `former_…` fields are then the primary key, slug
-    and title of the deleted row.
+    A conversation remains when its application is deleted. The `former_…` fields then contain the
+    primary key, slug and title of the deleted application.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -212,7 +212,7 @@ class Conversation(models.Model):
         )
 
     def __str__(self) -> str:
-        # The admin shows this, so it omits the title, which repeats a visitor's words.
+        # The admin shows this text, so it omits the title, which repeats the user's words.
         return f"conversation {self.pk}"
 
     @property
@@ -227,10 +227,10 @@ class Conversation(models.Model):
 
 
 class QueuedMessage(models.Model):
-    """A message that is sent when the answers before it are complete.
+    """A message that is sent when the earlier answers of the conversation are complete.
 
-    `id` becomes the ID of its run. `request` is the client's ID. Only its owner can release a
-    message that `is_held`.
+    `id` becomes the ID of its run. `request` is the ID that the client sent. Only the owner can
+    resume a message that `is_held`.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -266,13 +266,13 @@ class Messages(models.QuerySet["Message"]):
 
 
 class Message(models.Model):
-    """A question, or a run's answer, as the page shows it and the next run reads it.
+    """A question, or the answer of a run. The page shows it, and the next run reads it.
 
     The messages of a conversation are a tree, which `apps.conversations.branches` reads. `parent`
     is the previous message. A question that starts another branch at the root is its own parent. A
     message without a parent follows the previously stored one, as in copies of shared
-    conversations. A summary replaces all messages up to its `parent`. `run` of a question is the
-    run that answered it last. The database indexes its `text`. Before changing this table, see
+    conversations. A summary replaces all messages up to its `parent`. The `run` of a question is
+    the run that answered it last. The database indexes its `text`. Before changing this table, see
     `apps.conversations.search_index`.
     """
 

@@ -1,4 +1,4 @@
-"""Conversations that continue with the application version with which they began."""
+"""Pins conversations to the application version with which they began."""
 
 from uuid import UUID
 
@@ -21,7 +21,8 @@ def keep_version(row: Application, number: int) -> None:
 
 
 async def find_for(slug: str, caller: Caller, conversation: UUID | None) -> ResolvedApplication:
-    """Return the version that answers in a conversation, or the live one if it was withdrawn.
+    """Return the application version that answers in a conversation: the pinned version, or the
+    live version if there is none or it was withdrawn.
 
     Raises the same errors as `access.find`.
     """

@@ -1,8 +1,8 @@
-"""Messages that a webhook, a schedule or an alarm sent instead of a user.
+"""The senders of messages that a webhook, a schedule or an alarm sent instead of a user.
 
 `Message.sender` stores `{"kind": "webhook", "title": "Orders", "untrusted": true}`, and for a
-schedule or an alarm also its time (`at`). No user waits for the answer, so the run is unattended:
-`Run.unattended` stores `{"seconds": 3600}` and the run's own budget, which
+schedule or an alarm also its time (`at`). No user waits for the answer, so the run has its own
+limits: `Run.unattended` stores `{"seconds": 3600}` and the run's own budget, which
 `apps.conversations.answering.unattended` reads.
 """
 
@@ -23,8 +23,8 @@ class Sender:
     """The sender of a message. `title` is its name, and `at` the time of a schedule in ISO 8601.
 
     `is_untrusted` is True if third parties control the content of the message. `seconds` is the
-    time to answer the run's questions, or None for no limit. `budget` is the run's own: `tokens`,
-    and `money` (a decimal) with its `currency`; empty if there is none.
+    timeout for the run's questions, or None for no timeout. `budget` is the run's own budget:
+    `tokens`, and `money` (a decimal) with its `currency`; empty if there is none.
     """
 
     kind: Literal["webhook", "schedule", "alarm"]
@@ -54,7 +54,9 @@ class Sender:
 
     @property
     def kept(self) -> dict[str, Any]:
-        """Return the fields that a queued message stores. A message stores `shown`."""
+        """Return all fields of the sender, for a queued message. A sent message stores only
+        `shown`.
+        """
         return {**self.shown, **self.unattended}
 
     @property
@@ -64,7 +66,7 @@ class Sender:
 
     @property
     def unattended(self) -> dict[str, Any]:
-        """Return the fields that the run stores."""
+        """Return the limits for the run that answers the message."""
         limits = {"seconds": self.seconds}
         return {**limits, "budget": dict(self.budget)} if self.budget else limits
 
@@ -78,7 +80,7 @@ def is_continuation(sender: Mapping[str, Any] | None) -> bool:
 
 
 def sender_words(sender: Mapping[str, Any]) -> str:
-    """Return the sender and the time of a message in the format of an export."""
+    """Return a text with the sender and the time of a message, for exports."""
     kind, title = sender["kind"], sender["title"]
     if kind == "alarm":
         words = gettext("Alarm")
@@ -88,7 +90,8 @@ def sender_words(sender: Mapping[str, Any]) -> str:
         words = gettext("From the schedule “{title}”").format(title=title)
     if "at" not in sender:
         return words
-    at = datetime.fromisoformat(sender["at"])  # Written here, in the time zone of the schedule.
+    # The time is formatted here, in the time zone of the schedule.
+    at = datetime.fromisoformat(sender["at"])
     moment = date_format(at, pgettext("Django's format of a date", "j F Y, H:i"))
     return f"{words}, {moment}"
 

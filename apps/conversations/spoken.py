@@ -1,4 +1,6 @@
-"""Stored messages in the format that runs read, with the names of items that an import omitted."""
+"""Converts stored messages to the format that runs read, with the names of files that an import
+omitted.
+"""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,15 +13,13 @@ if TYPE_CHECKING:
     from apps.conversations.models import Message
 
 LEFT_OUT = "left_out"
-"""The names of images and files that an import omitted are stored under this key of a message's
-state.
-"""
+"""The key of a message's state for the names of images and files that an import omitted."""
 FOR_MODELS = "(This message had attachments that are not available: {names}.)"
 
 
 class SpokenRow(NamedTuple):
-    """The columns of a message that runs read. A model instance takes four times as long to
-    create.
+    """The columns of a message that runs read. Creating an instance of the Django model would take
+    four times as long.
     """
 
     role: str
@@ -48,8 +48,8 @@ def left_out_of(state: Mapping[str, Any]) -> list[str]:
 
 
 def text_for_models(text: str, state: Mapping[str, Any]) -> str:
-    """Return the text, or a placeholder for an empty one, because services reject empty
-    messages.
+    """Return the text of a message for models, or a placeholder if it is empty, because services
+    reject empty messages.
     """
     if text or not (names := left_out_of(state)):
         return text

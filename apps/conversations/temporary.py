@@ -1,8 +1,8 @@
 """Temporary conversations, which are not listed, searched or remembered, and are erased soon.
 
-They are deleted some time after their user leaves them, or a day after the last message. A lost
-connection does not count as leaving, so a sleeping laptop does not lose its conversation on the
-same day.
+A temporary conversation is deleted some time after its user leaves it, or a day after its last
+message. A lost connection does not count as leaving, so the conversation remains on a laptop that
+sleeps for some hours.
 """
 
 from datetime import datetime, timedelta
@@ -17,8 +17,8 @@ from apps.conversations.models import Conversation
 STAY = timedelta(hours=24)
 """A temporary conversation is deleted this long after its last message."""
 GRACE = timedelta(minutes=10)
-"""A temporary conversation is deleted this long after its user leaves it. The time is enough for a
-reload or the browser's Back button.
+"""A temporary conversation is deleted this long after its user leaves it, so that users can reload
+the page or use the browser's Back button.
 """
 ABNORMAL = 1006
 """The close code of a socket whose connection was lost."""
@@ -34,7 +34,7 @@ def words() -> str:
 
 
 def erase_time(now: datetime | None = None) -> datetime:
-    """Return the latest time at which a conversation with a message now is erased."""
+    """Return the time until which a temporary conversation with a new message exists at most."""
     return (now or timezone.now()) + STAY
 
 
@@ -45,8 +45,8 @@ def note_seen(conversation: UUID) -> None:
 
 
 def note_left(conversation: UUID) -> None:
-    """Record that a tab has left the conversation. Any other tab that shows it reports this
-    soon.
+    """Record that a tab has left the conversation. If another tab shows it, that tab soon records
+    this.
     """
     soon = timezone.now() + GRACE
     rows = Conversation.objects.filter(pk=conversation, temporary_until__gt=soon)

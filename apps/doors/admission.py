@@ -1,11 +1,11 @@
-"""Admission at the gateway: identifies the caller and the application.
+"""Admits requests to the gateway: identifies the caller and the application.
 
-Our own keys identify our own callers. Any other key may be DIAL Core's. Core signs nothing, so the
-gateway asks Core about the key. Core knows only its own keys, and reports for which application a
-key was made; a manifest is used only for that application. The URL decides which application is
-called: one of our slugs refers to our application, whatever headers are sent. Any other name is an
-application type; then `X-DIAL-APPLICATION-ID` identifies the application, whose manifest Core
-stores.
+A key of this installation identifies its own caller. Any other key may be a key of DIAL Core. Core
+does not sign requests, so the gateway asks Core about the key. Core accepts only its own keys, and
+reports the application for which the key was created; a manifest is used only for that application.
+The name in the URL selects the application. If it is a slug of this installation, the slug's
+application is called, whatever headers are sent. Any other name is an application type;
+`X-DIAL-APPLICATION-ID` then identifies the application, whose manifest Core stores.
 """
 
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
@@ -43,10 +43,11 @@ WhileConnected = Callable[[Coroutine[Any, Any, "Admission"]], Awaitable["Admissi
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """An admitted caller.
+    """The caller of an admitted request.
 
-    For callers from DIAL Core, `named` is the decoded application in the request. `kept` is its
-    document in Core, or None if there is none or the key was made for another application.
+    For callers from DIAL Core, `named` is the decoded ID of the application in the request. `kept`
+    is the application's document in Core, or None if there is none or the key was created for
+    another application.
     """
 
     caller: Caller
@@ -86,7 +87,7 @@ class Admission:
 async def visit(scope: Mapping[str, Any], while_connected: WhileConnected) -> Admission:
     """Admit the sender of an ASGI request.
 
-    `while_connected` waits for Core's response as long as the client is connected. Raises
+    `while_connected` cancels the request to Core if the client disconnects. Raises
     `NotAuthenticated` if the credentials are invalid, and `ServiceFailed` if Core is unavailable.
     """
     try:
@@ -102,8 +103,8 @@ async def visit(scope: Mapping[str, Any], while_connected: WhileConnected) -> Ad
 
 
 async def ask_core(core: Core, stranger: Caller, named: str) -> Admission:
-    """Ask Core which application the key was made for. Each request must ask, because a key is
-    valid for one request.
+    """Ask Core for which application the key was created. This is necessary for each request,
+    because a key is valid for one request only.
 
     The application's document is read only if the request is for it. Raises `NotAuthenticated` if
     the credentials are invalid, and `ServiceFailed` if Core is unavailable.
@@ -120,7 +121,7 @@ async def ask_core(core: Core, stranger: Caller, named: str) -> Admission:
 
 
 def named_in(scope: Mapping[str, Any]) -> str:
-    """Return the decoded application from Core's request, or "" if there is none."""
+    """Return the decoded ID of the application in a request from Core, or "" if there is none."""
     for name, value in scope["headers"]:
         if name == b"x-dial-application-id":
             return decode_name(value.decode("utf-8", "replace").strip())
@@ -148,8 +149,10 @@ def title_of(kept: Mapping[str, Any]) -> str:
 
 
 def hidden_error(slug: str, caller: Caller) -> QuickAppError:
-    """Return the same error for a missing application and for one that the caller may not use."""
-    # The 401 shows visitors that a key might help.
+    """Return the error for an application that does not exist or that the caller may not use. Both
+    cases have the same error.
+    """
+    # The status 401 shows callers without a key that a key may be required.
     return (
         NotAuthenticated() if caller.kind == "visitor" else ApplicationNotFound(shorten_text(slug))
     )
@@ -169,7 +172,7 @@ async def find_application(slug: str, caller: Caller) -> ResolvedApplication:
 
 
 def check_slug(slug: str, caller: Caller) -> str:
-    """Return the slug if its format is valid. Otherwise, raises the error of `hidden_error`."""
+    """Return the slug if its format is valid, else raise the error of `hidden_error`."""
     if not slug_re.match(slug):
         raise hidden_error(slug, caller)
     return slug

@@ -29,7 +29,9 @@ _unsafe = re.compile(r"[^A-Za-z0-9_.-]")
 
 
 def rate_headers(rests: Sequence[RemainingRate]) -> tuple[Header, ...]:
-    """Return the headers of each kind of limit, for the limit that will be reached first."""
+    """Return the rate limit headers: for each kind of limit, the values of the limit that will be
+    reached first.
+    """
     headers: list[Header] = []
     for kind in KINDS:
         of_kind = [rest for rest in rests if rest.rate.kind == kind]
@@ -82,7 +84,7 @@ def ignored_header(names: Collection[str]) -> tuple[Header, ...]:
     if not names:
         return ()
     first = heapq.nsmallest(MOST_NAMES, names)
-    # Clients choose the names, so a name must not end the line or look like two names.
+    # Clients choose the names, so a name must not contain a line break or a separator.
     safe = sorted({_unsafe.sub("_", name[:LONGEST_NAME]) or "_" for name in first})
     value = ", ".join(safe)
     if len(value) > LONGEST_HEADER:

@@ -1,4 +1,5 @@
-"""Request bodies: size and time limits, draining, and errors with the path of a field.
+"""Reads and decodes request bodies within size and time limits. Validation errors contain the path
+of the field.
 
 Error messages shorten the client's texts.
 """
@@ -12,20 +13,25 @@ import msgspec
 from django.conf import settings
 from pydantic import ValidationError
 
+from apps.agent.surrogates import mend
 from apps.errors import BadRequest
 
 Message = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 
 BODY_SECONDS = 300.0
-"""A request body must arrive within this many seconds. The largest one takes four and a half
-minutes at 1 Mbit/s.
+"""A request body must arrive within this many seconds. The largest allowed body takes four and a
+half minutes at 1 Mbit/s.
 """
 LINGERING_SECONDS = 5.0
 LARGEST_FRAME_BYTES = 1024 * 1024
-"""One message can have at most this many bytes, as a frame of the page or as the body of an API
-request.
+"""A frame of the page, or the body of a request to the conversations API, can have at most this
+many bytes.
 """
+HALF_CHARACTER = (
+    "The request body has an escape of half a character (an unpaired surrogate). Send whole "
+    "characters."
+)
 T = TypeVar("T")
 LONGEST_QUOTE = 100
 """An error message repeats up to this many characters of a client's text."""
@@ -50,7 +56,7 @@ class BoundedBody:
     """An ASGI `receive` that returns up to `limit` bytes of a body, which must arrive within
     `seconds`.
 
-    After the body, it returns further messages without a deadline.
+    After the end of the body, it returns further messages without a time limit.
     """
 
     def __init__(self, receive: Receive, limit: int, seconds: float) -> None:
@@ -89,10 +95,10 @@ class BoundedBody:
 
 
 async def drain(receive: Receive) -> None:
-    """Read the rest of a body, for up to `LINGERING_SECONDS`.
+    """Read and drop the rest of a body, for up to `LINGERING_SECONDS`.
 
-    A connection that is closed with unread bytes is reset, and a client that first sends everything
-    would lose the response.
+    If a connection is closed with unread bytes, it is reset. A client that sends its whole body
+    before it reads would then lose the response.
     """
     with suppress(TimeoutError):
         async with asyncio.timeout(LINGERING_SECONDS):
@@ -117,6 +123,8 @@ def decode_body(body: bytes, decode: Callable[[bytes], T]) -> T:
     except msgspec.ValidationError as error:
         raise invalid_structure(str(error)) from error
     except (msgspec.DecodeError, UnicodeError) as error:
+        if mend(body) != body:  # msgspec reports that the body is truncated
+            raise BadRequest(HALF_CHARACTER) from error
         raise BadRequest(f"The request body isn't valid JSON: {error}") from error
     except RecursionError as error:
         raise too_deep(settings.GATEWAY_MAX_DEPTH) from error
@@ -136,14 +144,18 @@ def invalid(path: str, problem: str) -> BadRequest:
 
 
 def invalid_structure(text: str, prefix: str = "") -> BadRequest:
-    """Convert msgspec's error. The path is in DIAL's format: `messages.0.role`."""
+    """Convert the text of msgspec's error to a `BadRequest`. Its path is in DIAL's format, such as
+    `messages.0.role`.
+    """
     problem, _, place = text.partition(" - at `$")
     path = place.rstrip("`").replace("[", ".").replace("]", "").replace(".....", ".").strip(".")
     return invalid(".".join(filter(None, (prefix, path))), f"{shorten_text(problem)}.")
 
 
 def check_depth(body: bytes, values: Iterable[Any], limit: int, level: int) -> None:
-    """Raise `BadRequest` if the body is nested too deeply. Its `values` begin on `level`."""
+    """Raise `BadRequest` if the body is nested more deeply than `limit`. `values` are its values on
+    the level `level`.
+    """
     # A body with this few brackets cannot exceed the limit, so no counting is necessary.
     if body.count(b"[") + body.count(b"{") <= limit:
         return
@@ -185,8 +197,8 @@ S = TypeVar("S", bound=msgspec.Struct)
 class NamedUnknown(Generic[S]):
     """Decodes a body and returns the names of its unknown fields.
 
-    The `strict` struct rejects unknown fields. Only then is the body decoded again, as the
-    `lenient` one.
+    The body is decoded as the `strict` struct, which rejects unknown fields. If it has unknown
+    fields, it is decoded again as the `lenient` struct.
     """
 
     def __init__(self, strict: type[S], lenient: type[S]) -> None:

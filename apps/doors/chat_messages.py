@@ -1,8 +1,8 @@
-"""Messages in the format of chat completions: validation, and conversion into our own messages.
+"""Validates messages in the format of chat completions, and converts them to `ModelMessage`s.
 
-Other protocols first convert their conversations into this format. Unknown keys are skipped,
-because every DIAL release adds new ones. The structs are msgspec's, because pydantic costs ten
-times as much in every request.
+Other protocols first convert their conversations to this format. Unknown keys are skipped, because
+every DIAL release adds new keys. The classes are msgspec structs, because pydantic would take ten
+times as long for every request.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ from apps.runs.history import StoredCustomContent
 Object = dict[str, Any]
 SYSTEM = ("system", "developer")
 FORM_FIELD = "answer"
-"""A card's form has its answer in this property."""
+"""The property of a card's form that contains the user's answer."""
 
 
 class FunctionCall(Struct, gc=False):
@@ -47,16 +47,16 @@ class ChatMessage(Struct):
 
 
 def to_message(written: ChatMessage, external: dict[str, ToolSpec]) -> ModelMessage:
-    """Return our own message, with only the calls to the client's own tools.
+    """Convert a message. Only the calls to the client's own tools are included.
 
-    The application's calls and their results come back in the message's state.
+    The state of the message contains the application's calls and their results.
     """
     custom = dict(written.custom_content or {})
     attachments: tuple[Attachment, ...] = tuple(
         attachment_from_dict(item) for item in custom.pop("attachments", None) or ()
     )
     state = custom.pop("state", None) or {}
-    custom.pop("stages", None)  # They were shown to users and are not for the model.
+    custom.pop("stages", None)  # These parts are for users only, not for the model.
     content = written.content
     calls = tuple(
         ToolCall(call.id, call.function.name, object_text(call.function.arguments))

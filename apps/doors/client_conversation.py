@@ -1,12 +1,13 @@
-"""A conversation from OpenAI's clients, in nearly any order.
+"""Converts conversations from OpenAI's clients, whose messages can be in nearly any order.
 
     system and developer messages   anywhere; their text goes below the operator's prompt
     tool messages                   after the calls they answer, and not for the application's tools
     everything else                 in any order
 
-Calls to tools that the request does not define become user text, because services reject such calls
-if no tools are listed, and a model might repeat one. The run rejects results for the application's
-own tools, because only the run knows their names.
+Calls to tools that the request does not define become text of the user, because services reject
+such calls if no tools are listed, and a model might repeat such a call. Results for the
+application's own tools are rejected later by the run, because only the run has the names of these
+tools.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -30,7 +31,7 @@ ARGUMENTS_SHOWN = 2000
 
 class ParsedConversation(msgspec.Struct, frozen=True):
     """A parsed conversation. `instructions` is the text of the system messages. `textual_results`
-    are the names of the tools whose results became user text.
+    contains the names of the tools whose results became text of the user.
     """
 
     messages: tuple[ModelMessage, ...]
@@ -43,7 +44,7 @@ NO_TEXTUAL_RESULTS: frozenset[str] = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class MessageGroup:
-    """A message and the tool results after it, by the IDs of their calls."""
+    """A message, and the tool results that follow it, by the IDs of their calls."""
 
     first: ChatMessage
     results: Mapping[str | None, ChatMessage]
@@ -58,7 +59,7 @@ def read_conversation(
     written: Sequence[ChatMessage], external: dict[str, ToolSpec]
 ) -> ParsedConversation:
     """Parse the conversation. Raises `BadRequest`."""
-    if len(written) == 1 and is_plain(written[0]):  # This is the case for most requests.
+    if len(written) == 1 and is_plain(written[0]):  # In most requests, all messages are plain.
         return ParsedConversation((to_message(written[0], external),), "", NO_TEXTUAL_RESULTS)
     for index, message in enumerate(written):
         check_fields(f"messages.{index}", message)
@@ -108,7 +109,9 @@ def check_text_alone(path: str, content: Any) -> None:
 
 
 def violations(messages: Sequence[ChatMessage]) -> Iterator[str]:
-    """Yield tool messages without a call, which OpenAI rejects as well."""
+    """Yield an error for each tool message without a call. OpenAI's API rejects such messages
+    too.
+    """
     if not messages:
         yield "Messages array must not be empty."
     calls: Collection[str] = ()
@@ -131,7 +134,9 @@ def violations(messages: Sequence[ChatMessage]) -> Iterator[str]:
 
 
 def check_instructions(permissions: ClientPermissions, path: str) -> None:
-    """Raise `BadRequest` if the manifest forbids client instructions. `path` is their location."""
+    """Raise `BadRequest` if the manifest forbids instructions from clients. `path` is the path of
+    the instructions in the request.
+    """
     if not permissions.system_messages:
         raise invalid(
             path,
@@ -166,7 +171,9 @@ def groups(messages: Iterable[ChatMessage]) -> Iterator[MessageGroup]:
 
 
 def values_of(group: MessageGroup, external: dict[str, ToolSpec]) -> Iterator[ModelMessage]:
-    """Yield the message, the results of the client's tools, then the calls of other tools as text."""
+    """Yield the message, then the results of the client's tools, then the calls to other tools as
+    text.
+    """
     said, foreign = to_value(group.first, external), group.foreign(external)
     if not foreign or said.content or said.tool_calls or said.attachments or said.state:
         yield said

@@ -16,13 +16,15 @@ FORWARDED = (
     *("reasoning_effort", "verbosity", "prediction"),
 )
 PERMITTED = ("metadata", "service_tier", "user")
-"""These parameters cost money or identify a user, so the manifest must allow them."""
+"""Parameters that the manifest must allow, because they cost money or identify a user."""
 TOGETHER = "parallel_tool_calls"
 PARAMETERS = (*FORWARDED, *PERMITTED, TOGETHER)
 
 
 class SortedParameters(msgspec.Struct, frozen=True):
-    """The parameters that are sent to the model, and the names of ignored ones."""
+    """The client's parameters, divided into those for the model and the names of ignored
+    parameters.
+    """
 
     forwarded: Mapping[str, Any]
     ignored: frozenset[str] = frozenset()
@@ -31,8 +33,8 @@ class SortedParameters(msgspec.Struct, frozen=True):
 def sort_parameters(
     sent: Mapping[str, Any], application: ResolvedApplication, *, has_functions: bool
 ) -> SortedParameters:
-    """Sort the parameters by the manifest. Parameters that the manifest sets or does not allow are
-    ignored.
+    """Select the client's parameters for the model. Parameters that the manifest sets or does not
+    allow are ignored.
     """
     if not sent:
         return SortedParameters(sent)

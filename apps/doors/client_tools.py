@@ -1,8 +1,9 @@
-"""The client's own tools in every protocol, including tools that accept plain text.
+"""The tools that clients define in requests, for all protocols, including tools that accept plain
+text.
 
 The model gets a plain-text tool as a function with one text parameter, because only some services
-support tools without JSON. The answer contains the call with plain text again. A grammar is part of
-the description, so it is not enforced.
+support tools without JSON arguments. In the answer for the client, the call contains plain text
+again. A grammar is added to the description and not enforced.
 """
 
 from collections.abc import Collection, Mapping
@@ -22,7 +23,7 @@ TEXT_PARAMETERS = {
 
 @dataclass(frozen=True, slots=True)
 class ClientTools:
-    """The client's tools, by their names for the model.
+    """The tools of one request, by their names for the model.
 
     `namespaces` maps the model's name for a tool in a namespace to its namespace and name.
     `ignored` contains the types of tools that are not offered.
@@ -45,14 +46,16 @@ def text_description(description: str, grammar: str = "", syntax: str = "") -> s
 def offered(
     specs: Mapping[str, ToolSpec], allowed: Collection[str] | None
 ) -> Mapping[str, ToolSpec]:
-    """Return the tools that the model is offered in this answer. `allowed` is None for all."""
+    """Return the tools to offer to the model in this answer: the `allowed` tools, or all tools if
+    `allowed` is None.
+    """
     if allowed is None:
         return specs
     return {name: spec for name, spec in specs.items() if name in allowed}
 
 
 def requires_client_tool(choice: str | Mapping[str, Any] | None, external: Collection[str]) -> bool:
-    """Return True if the model is required to call one of the client's tools.
+    """Return True if the tool choice requires a call to one of the client's tools.
 
     `choice` is in the format of a `ModelRequest`.
     """

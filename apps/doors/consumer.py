@@ -1,7 +1,8 @@
-"""An HTTP request whose response is streamed, and which ends when its client disconnects.
+"""Handles HTTP requests with streamed responses. A request ends when its client disconnects.
 
-This is the base of every streaming door. It is routed before Django and costs little: the server's
-own task for the request writes the answer, and one more task waits for the client's disconnect.
+This is the base of every streaming door. Its requests are routed before Django. Each request needs
+only two tasks: the server's own task, which writes the answer, and a task that waits for the
+client's disconnect.
 """
 
 import asyncio
@@ -27,7 +28,7 @@ EVENT_STREAM: tuple[Header, ...] = (
     (b"cache-control", b"no-store"),
     (b"x-accel-buffering", b"no"),
 )
-"""These headers prevent proxies from storing or buffering a response."""
+"""The headers of an event stream, which prevent proxies from storing or buffering it."""
 CLOSE = (b"connection", b"close")
 PLAIN = (b"content-type", b"text/plain; charset=utf-8")
 RETRY_AFTER = (b"retry-after", b"%d" % RETRY_SECONDS)
@@ -35,7 +36,8 @@ HEARTBEAT = b": heartbeat\n\n"
 
 
 class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
-    """A request. A door implements `handle`, which is cancelled when the client disconnects.
+    """The consumer of a request. Doors implement `handle`, which is cancelled when the client
+    disconnects.
 
     `handle` first reads the body (`read_body`, which also starts waiting for a disconnect), then
     answers with `respond`, or with `start`, any number of `write` and `end`.
@@ -84,8 +86,8 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
         return ""
 
     async def while_connected(self, work: Coroutine[Any, Any, T]) -> T:
-        """Return the result of `work`, which is cancelled when the client disconnects. Call it
-        before the body is read.
+        """Return the result of `work`, which is cancelled when the client disconnects. Must be
+        called before the body is read.
         """
         listening = asyncio.ensure_future(self.listen_early(asyncio.current_task()))
         try:
@@ -94,7 +96,7 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
             listening.cancel()
 
     async def listen_early(self, answering: asyncio.Task[Any] | None) -> None:
-        # Only the first part of the body is received, because the rest may not be needed.
+        # Only the first part of the body is received here, because the rest may not be needed.
         message = await self.receive()
         self.early.append(message)
         while message["type"] == "http.request" and not message.get("more_body"):
@@ -129,7 +131,7 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
         return body
 
     async def next_part(self, body: BoundedBody) -> bytes:
-        """Return the next part. Raises `RequestBodyTooLarge`, `BodyTooSlow`."""
+        """Return the next part of the body. Raises `RequestBodyTooLarge` and `BodyTooSlow`."""
         try:
             message = await body.receive()
         finally:
@@ -188,10 +190,10 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
         await self.base_send({"type": "http.response.body", "body": body, "more_body": True})
 
     async def end(self, body: bytes = b"") -> None:
-        """Write the last piece, after which the server ends the response.
+        """Write the last piece of the body, which ends the response.
 
-        In the meantime, read the body of a client that is still sending, so that the client
-        receives the response.
+        If the client is still sending its body, read the rest, so that the client receives the
+        response.
         """
         self.is_complete = True
         if self.is_awaiting_body():
@@ -213,9 +215,9 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
     # --- Silence -------------------------------------------------------------------------------
 
     def keep_alive(self, seconds: float) -> None:
-        """Call `on_silence` whenever nothing was written for that long.
+        """Call `on_silence` each time when nothing was written for this many seconds.
 
-        There is one timer for each silent period, not for each write.
+        The timer is set once for each period, not for each write.
         """
         self.written_at = time.monotonic()
         self.wait_for_silence(seconds, seconds)

@@ -1,4 +1,4 @@
-"""The wire format of a door: parses requests and encodes answers."""
+"""The interface of a dialect, the wire format of a door: it parses requests and encodes answers."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
@@ -13,7 +13,7 @@ from apps.runs.requests import RunRequest
 
 
 class PreparedRun(msgspec.Struct, frozen=True):
-    """A run request, and the names of the client's parameters that have no effect on it.
+    """A request for a run, and the names of the client's parameters that have no effect on it.
 
     `narrative` describes the user's screen. The page shows it to the user.
     """
@@ -31,7 +31,7 @@ class Encoder(Protocol):
 
     @property
     def heartbeat(self) -> bytes:
-        """Return the bytes to send after the stream has been silent for a while."""
+        """Return the bytes to send if the run has emitted no events for some time."""
 
     @property
     def ends_apart(self) -> bool:
@@ -46,8 +46,8 @@ class Encoder(Protocol):
         """Return all frames of a batch, or b"" if there is nothing to show yet."""
 
     def error(self, body: Any) -> bytes:
-        """Return the frames of an answer that ends with an error. The dialect encoded the error's
-        body.
+        """Return the frames that end the stream with an error. `body` is the error body from the
+        dialect.
         """
 
     def end(self) -> bytes:
@@ -66,11 +66,11 @@ class WholeEncoder(Protocol):
 
 
 class ParsedRequest(msgspec.Struct, frozen=True):
-    """A parsed request whose application is not known yet.
+    """A parsed request, before its application is resolved.
 
-    `prepare` raises `BadRequest`. `encoder` and `whole` take the application's slug. `application`
-    is the one in the body, for URLs without one. `end_user` is the user on whose behalf the client
-    sends the request.
+    `prepare` may raise `BadRequest`. `encoder` and `whole` are called with the application's slug.
+    `application` is the application in the body, for URLs without an application. `end_user` is the
+    user on whose behalf the client sends the request.
     """
 
     prepare: Callable[[ResolvedApplication], PreparedRun]
@@ -82,10 +82,11 @@ class ParsedRequest(msgspec.Struct, frozen=True):
 
 
 class Dialect(Protocol):
-    """The requests and responses of a door. `door` is the name under which runs are counted.
+    """Parses the requests and encodes the responses of a door. `door` is the name of the door,
+    which is stored with its runs.
 
-    `passed_on` contains the model service's status codes that the client gets unchanged. A dialect
-    that does not include 429 hides rate limits.
+    `passed_on` contains the status codes of model services that the client gets unchanged. If it
+    does not contain 429, rate limits are reported with another status.
     """
 
     @property

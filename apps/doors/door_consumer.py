@@ -1,4 +1,4 @@
-"""The base of all doors' consumers: sends an answer, or an error in the format of the door's
+"""The base of all doors' consumers, which send an answer, or an error in the format of the door's
 clients.
 """
 
@@ -24,7 +24,7 @@ JSON: tuple[Header, ...] = (
 )
 READING = frozenset({"GET", "HEAD"})
 ONCE_IN_SECONDS = 60.0
-"""The audit log gets at most one event per this many seconds for each address, door and
+"""The audit log gets at most one event in this many seconds for each IP address, door and
 application, so that a client that retries does not flood it.
 """
 DENIALS = NotAuthenticated, ApplicationNotFound
@@ -32,17 +32,19 @@ _noted: AgedCache[tuple[str, str, str], bool] = AgedCache()
 
 
 class DoorConsumer(HttpConsumer):
-    """The base of a door's requests. Subclasses implement `answer` and `error_body`."""
+    """The base class of a door's requests. Subclasses implement `answer` and `error_body`."""
 
     methods: ClassVar[tuple[str, ...]] = ("GET", "HEAD")
     finishes_answers: ClassVar[bool] = False
-    """True if requests belong to answers in progress, which finish while the site is read-only."""
+    """True if the requests belong to answers in progress, which can finish while the site is
+    read-only.
+    """
     spent_budget_status: ClassVar[int | None] = None
-    """The status code of responses when a budget is used up, for clients that would retry in vain
-    after a 429.
+    """The status code for an exhausted budget, if the door's clients would retry in vain after a
+    429.
     """
     headers: tuple[Header, ...] = ()
-    """These headers are sent with responses and errors."""
+    """Headers that are sent with every response, including errors."""
 
     async def handle(self) -> None:
         try:
@@ -97,7 +99,9 @@ class DoorConsumer(HttpConsumer):
     async def refuse_method(self) -> None:
         allowed = ", ".join(self.methods)
         message = f"The method {self.scope['method']} is not allowed here; use {allowed}."
-        await self.send_failure(fault(405, message, "405"), [(b"allow", allowed.encode())])
+        await self.send_failure(
+            fault(405, message, "method_not_allowed"), [(b"allow", allowed.encode())]
+        )
 
     # --- JSON ----------------------------------------------------------------------------------
 

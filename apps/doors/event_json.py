@@ -48,7 +48,7 @@ from apps.live.events import (
 
 
 def encode(event: StreamEvent) -> dict[str, Any] | None:  # noqa: C901 - one case for each event
-    """Return the event for the page, or None if the page does not show it."""
+    """Return the event as JSON for the page, or None if the page does not show it."""
     match event:
         case TextDelta(text) | RefusalDelta(text):
             return {"type": "message.delta", "text": text}
@@ -116,7 +116,9 @@ def encode(event: StreamEvent) -> dict[str, Any] | None:  # noqa: C901 - one cas
 
 
 def frame(conversation: UUID, said: NumberedEvent) -> dict[str, Any] | None:
-    """Return the whole frame of an event, or None if the page does not show it."""
+    """Return the frame of an event with its number, conversation and run, or None if the page does
+    not show it.
+    """
     number, run, event = said
     written = encode(event)
     if written is None:

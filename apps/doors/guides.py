@@ -1,4 +1,4 @@
-"""Client guides for each door: URLs and snippets for the studio and the docs."""
+"""Guides to each door for clients, with URLs and snippets. The studio and the docs show them."""
 
 import json
 from collections.abc import Sequence
@@ -8,16 +8,14 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 ORIGIN, SLUG, TITLE = "{origin}", "{slug}", "{title}"
-"""These placeholders in URLs and texts are replaced. All other braces are literal."""
+"""The placeholders in URLs and texts. All other braces are literal."""
 KEY = "QUICKAPPS_KEY"
-"""Snippets read the key from this environment variable."""
+"""The environment variable from which snippets read the key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """A snippet. `language` selects the highlighting and indicates how to run it: sh, python,
-    javascript, toml or json.
-    """
+    """A snippet in one of the languages sh, python, javascript, toml or json."""
 
     title: str
     language: str
@@ -26,7 +24,7 @@ class Snippet:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A POST request that the studio sends with an operator's key.
+    """A POST request with which the studio tries a door, with an operator's key.
 
     The body is JSON, in which `MESSAGE` is replaced by the operator's message.
     """

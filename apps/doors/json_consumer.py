@@ -1,5 +1,5 @@
-"""The base of requests from scripts and API clients: identifies the caller, and sends errors as
-JSON.
+"""The base of requests from pages' scripts and API clients. It identifies the caller, and sends
+errors as JSON.
 """
 
 from dataclasses import replace
@@ -26,7 +26,7 @@ class JsonConsumer(DoorConsumer):
     methods = ("GET",)
 
     def is_denial(self, error: Exception) -> bool:
-        return False  # The code that finds the conversation or the application records it.
+        return False  # The code that finds the conversation or the application records the denial.
 
     async def refuse_method(self) -> None:
         allowed = ", ".join(self.methods)
@@ -43,8 +43,8 @@ class JsonConsumer(DoorConsumer):
                 check_csrf(self.scope)
             return await caller_of_scope(self.scope)
         holder = await authenticate(self.scope)
-        # The request's other data is not stored, because a process that resumes the answer would
-        # not have it.
+        # Other data of the request is omitted, because a process that resumes the answer would not
+        # have it.
         return replace(holder, client=ClientInfo(holder.client.locale), credentials=Credentials())
 
     async def send_error(self, error: Exception) -> None:
@@ -71,7 +71,7 @@ def retry_after(error: QuickAppError) -> Header:
 
 
 def as_refusal(error: Exception) -> Refused:
-    """Convert an error that the client did not cause."""
+    """Convert an error that the client did not cause to a `Refused`."""
     if outage := outage_of(error):
         return Closing(outage.code, outage.translated)
     return Failed("internal_error", gettext("Something went wrong. Try again."))

@@ -19,7 +19,8 @@ View = Callable[..., Any]
 def nowhere(request: HttpRequest) -> HttpResponse:
     """Return a 404, or a redirect to the URL with a trailing slash.
 
-    `APPEND_SLASH` cannot do that: this view matches every path, and a POST would raise an error.
+    `APPEND_SLASH` cannot add the slash, because this view matches every path, and a POST would
+    raise an error.
     """
     mended = f"{request.path_info}/"
     if request.path_info.endswith("/") or resolve(mended).func is nowhere:

@@ -1,12 +1,12 @@
-"""The content of a client's message in the format of chat completions: parts for the model, and
-attached files.
+"""Converts the content of a client's message to the format of chat completions, with parts for the
+model and attached files.
 """
 
 from apps.doors.chat_messages import Object
 
 
 class MessageContent:
-    """Separates a message into the parts that the model reads and the attached files."""
+    """Collects the parts of a message that the model reads, and the attached files."""
 
     def __init__(self) -> None:
         self.parts: list[Object] = []

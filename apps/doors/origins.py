@@ -1,6 +1,7 @@
-"""Allows WebSockets only from pages of this site, or of an origin in `CSRF_TRUSTED_ORIGINS`.
+"""Accepts WebSockets only from pages of this site, or of an origin in `CSRF_TRUSTED_ORIGINS`.
 
-Browsers let any page open a WebSocket, and send this site's cookies with it.
+The check is necessary because any page can open a WebSocket, and browsers send this site's cookies
+with it.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -42,7 +43,7 @@ class CsrfCheck(CsrfViewMiddleware):
 
 def check_csrf(scope: Mapping[str, Any]) -> None:
     """Raise `Refused` for a request from a page of another site, by the rules of Django's views."""
-    # Django would look for the token in a form, which is not read here.
+    # Django would search the token in the form data, which is not read here.
     headers = [header for header in scope["headers"] if header[0] != b"content-type"]
     request = ASGIRequest({**scope, "headers": headers}, BytesIO())
     check = CsrfCheck(lambda _: HttpResponse())

@@ -1,4 +1,6 @@
-"""Error responses before a request reaches a door or a view, in the format of its clients."""
+"""Error responses for requests that are rejected before they reach a door or a view, in the format
+of the clients.
+"""
 
 import json
 from collections.abc import Mapping
@@ -13,8 +15,8 @@ JSON = b"application/json"
 
 
 def has_detail(path: str) -> bool:
-    """Return True for the console API and the API for manifest editors, whose errors have a
-    `detail`. The assistant API has its own error format.
+    """Return True if errors at the path have a `detail`, as in the admin API and the API for
+    manifest editors.
     """
     if path.startswith("/v1/configuration-support/"):
         return True
@@ -24,7 +26,9 @@ def has_detail(path: str) -> bool:
 def write_refusal(
     path: str, accept: str, status: int, title: str, text: str, code: str
 ) -> tuple[bytes, bytes]:
-    """Return the content type and the content: a page for browsers, otherwise JSON."""
+    """Return the content type and the content of an error response: a page for browsers, otherwise
+    JSON.
+    """
     if "text/html" in accept:
         # Without the request, because the page would query the database for the signed-in user.
         named: Mapping[str, object] = {"status": int(status), "title": title, "text": text}

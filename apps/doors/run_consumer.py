@@ -43,7 +43,9 @@ clients.
 
 
 class RunConsumer(DoorConsumer):
-    """An answer, streamed or whole, in the client's dialect. `route` is its name in traces."""
+    """Answers a request, with a stream or a whole answer, in the client's dialect. `route` is the
+    name of the request in traces.
+    """
 
     methods = ("POST",)
     route: ClassVar[str]
@@ -78,7 +80,8 @@ class RunConsumer(DoorConsumer):
 
     async def read(self) -> tuple[Events, Callable[[Events], Awaitable[None]]]:
         """Return the events of the run, and the function that sends them to the client."""
-        # The body is freed with this function; otherwise a stream would hold it to its end.
+        # The body is freed when this function returns. Otherwise, it would stay in memory until the
+        # stream ends.
         visitor = await visit(self.scope, self.while_connected)
         caller = visitor.caller
         self.dialect = self.dialect_for(caller)
@@ -108,7 +111,9 @@ class RunConsumer(DoorConsumer):
     async def complete(
         self, asked: ParsedRequest, caller: Caller, application: ResolvedApplication
     ) -> ParsedRequest:
-        """Return the request with the stored part of its conversation. Raises `BadRequest`."""
+        """Return the request, with the stored part of its conversation added. Raises
+        `BadRequest`.
+        """
         return asked
 
     def begin(
@@ -148,7 +153,7 @@ class RunConsumer(DoorConsumer):
                     continue
                 frames = await self.open_stream(encoder) + frames
             if not encoder.ends_apart and isinstance(batch[-1], Finished):
-                rest = frames  # The rest is sent in one write with the end.
+                rest = frames  # The remaining frames are sent in one write with the end.
             elif frames:
                 await self.write(frames)
         await self.complete_answer(encoder)
@@ -162,8 +167,8 @@ class RunConsumer(DoorConsumer):
         return encoder.opening()
 
     async def on_silence(self) -> None:
-        # Proxies drop connections to a silent server. So a slow start opens the stream, and later
-        # errors have no status.
+        # Proxies close connections to a silent server. If the run starts slowly, a heartbeat
+        # therefore opens the stream, and later errors have no HTTP status.
         if self.encoder is None:
             await super().on_silence()
         elif self.is_started:
@@ -198,7 +203,9 @@ class OpenAnswers:
 
     @asynccontextmanager
     async def hold(self) -> AsyncIterator[None]:
-        """Register an answer. Raises `ServerStopping` within the block when the process stops."""
+        """Register the answer of the block. When the process stops, `ServerStopping` is raised in
+        the block.
+        """
         deadline = asyncio.timeout(None)
         self.deadlines.add(deadline)
         try:
@@ -213,8 +220,8 @@ class OpenAnswers:
             self.left.set()
 
     async def end(self, seconds: float) -> None:
-        """Wait for the answers, interrupt the ones that take longer, and return when all have
-        ended.
+        """Wait up to `seconds` for the open answers, interrupt the remaining answers, and return
+        when all have ended.
         """
         await self.wait_for_end(seconds)
         if self.deadlines:

@@ -1,4 +1,4 @@
-"""Runs a request, with its slot, its row, its key and its spending."""
+"""Runs a request: holds its slot, writes its row, checks its key, and counts its tokens."""
 
 import asyncio
 import logging
@@ -27,8 +27,8 @@ from apps.runs.run import run_application
 from apps.workspace.port import Workspace
 
 Recorded = Callable[[RunFigures], AbstractContextManager[Progress]]
-"""A context manager around a run that stores the run's row and yields the progress that counts
-it.
+"""A function that returns a context manager around a run. It stores the run's row, and yields a
+`Progress` for the counts.
 """
 
 
@@ -43,7 +43,7 @@ async def held_place(places: RunSlots, caller: Caller, name: str) -> AsyncIterat
 
 
 class AdmittedRun(msgspec.Struct, frozen=True):
-    """A request that its door admitted. Its tokens count towards `rates`."""
+    """A request that its door has admitted. Its tokens count towards `rates`."""
 
     door: str
     application: ResolvedApplication
@@ -77,8 +77,8 @@ async def run_slot(
 
 
 async def answer_request(run: AdmittedRun, emit: Emit, progress: Progress) -> Ledger:
-    """Run the request. Its message may answer the question in the last answer. Raises
-    `QuickAppError` if the run fails.
+    """Run the request. If the previous answer ended with a question, the newest message may be the
+    answer to it. Raises `QuickAppError` if the run fails.
     """
     application, caller = run.application, run.caller
     asked, ledger = await take_answer(run.request, application, caller, claim_answer)
@@ -104,7 +104,7 @@ async def while_valid(caller: Caller) -> AsyncIterator[None]:
     tasks: list[asyncio.Task[None]] = []
     try:
         async with limit:
-            # A timer costs a request next to nothing, a task about ten times as much.
+            # A timer takes a tenth of the time of a task.
             timer = loop.call_later(
                 settings.HEARTBEAT_SECONDS,
                 lambda: tasks.append(loop.create_task(end_with_key(caller, limit))),

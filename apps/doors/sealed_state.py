@@ -1,6 +1,7 @@
 """Encrypts the state of an answer into text that only this installation can decrypt.
 
-Clients of protocols without a state send it back in the field for the vendor's own reasoning.
+For protocols without a field for the state, the text is sent in the field for the vendor's own
+encrypted reasoning.
 """
 
 import zlib
@@ -21,7 +22,9 @@ def sealed(state: Mapping[str, Any]) -> str:
 
 
 def unsealed(content: str) -> dict[str, Any]:
-    """Return the state, or {} for text from a different service."""
+    """Return the state in an encrypted text, or {} if another service or installation wrote the
+    text.
+    """
     try:
         written = unpacked(content)
     except (InvalidToken, ValueError):  # Fernet raises `ValueError` for non-ASCII characters.
@@ -38,7 +41,9 @@ def packed(written: bytes) -> str:
 
 
 def unpacked(content: str) -> bytes:
-    """Decrypt and decompress. Raises `InvalidToken` for foreign text, and `StateTooLarge`."""
+    """Decrypt and decompress a text. Raises `InvalidToken` if another installation or service wrote
+    it, and `StateTooLarge`.
+    """
     unpacking = zlib.decompressobj()
     written = unpacking.decompress(cipher().decrypt(content), MOST_BYTES)
     if unpacking.unconsumed_tail:

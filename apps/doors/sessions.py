@@ -1,4 +1,4 @@
-"""Browser sessions: their callers, and connections that end with the session."""
+"""Finds the caller of a browser session, and ends connections together with their session."""
 
 import asyncio
 import hashlib
@@ -28,7 +28,9 @@ from apps.live.hub import HUB, Hub
 from apps.live.journal.notifications import wake_viewers
 
 VISITOR = "visitor"
-"""The session stores the visitor's bucket under this key until the owner signs in."""
+"""The key of the session data for a visitor's bucket, which is stored until the visitor signs
+in.
+"""
 
 
 def session_bucket(session_key: str) -> str:
@@ -38,13 +40,13 @@ def session_bucket(session_key: str) -> str:
 
 
 def stranger(locale: str) -> Caller:
-    """Return a caller without an account or a session, who owns nothing."""
+    """Return a caller without an account or a session, who owns no data."""
     return Caller(session_bucket(secrets.token_hex()), client=ClientInfo(locale=locale))
 
 
 def session_caller(user: Any, session: SessionBase, locale: str) -> Caller:
-    """Return the caller. Raises `Refused` for a browser without a session, which has not loaded a
-    page yet.
+    """Return the caller of a session. Raises `Refused` for a browser without a session, because it
+    has not loaded a page yet.
     """
     if user is not None and user.is_authenticated:
         return caller_in(user.pk, team_of(user, session), locale=locale)
@@ -70,7 +72,7 @@ async def caller_of_scope(scope: Mapping[str, Any]) -> Caller:
             scope["user"], scope["session"], chosen or locale_of(languages)
         )
 
-    # Loads the choices and the team with one query.
+    # Loads the user's settings and team with one query.
     found: tuple[str, Caller] = await database_sync_to_async(find)()
     chosen, caller = found
     translation.activate(chosen or accepted_language(languages))
@@ -109,9 +111,7 @@ async def while_open(
     check: Callable[[asyncio.Event], Awaitable[None]],
     work: Awaitable[None],
 ) -> None:
-    """Work until the work is finished, or until the check finds that the caller no longer has
-    access.
-    """
+    """Run the work until it ends, or until `check` finds that the caller no longer has access."""
     try:
         async with asyncio.TaskGroup() as tasks:
             guard = tasks.create_task(keep_looking(hub, person_stream(caller.bucket), check))
@@ -122,6 +122,6 @@ async def while_open(
 
 
 def announce_end(user: Any) -> None:
-    """Make all connections of an account, in all processes, check their session at once."""
+    """Notify all connections of an account, in all processes, to check their session at once."""
     for team in [None, *teams_of(user).values_list("pk", flat=True)]:
         async_to_sync(wake_viewers)(HUB.streams, person_stream(bucket_of(user.pk, team)))

@@ -1,4 +1,4 @@
-"""The location of an API client's user: a place by its slug, and the content of their screen.
+"""Reads the place of an API client's user, and a description of the user's screen, from a request.
 
 OpenAI's clients send it in `metadata`, DIAL's in `custom_fields.configuration`, as `place` and
 `narrative`.
@@ -24,8 +24,8 @@ KEYS = frozenset({PLACE, NARRATIVE})
 def run_at_place(
     prepared: PreparedRun, application: ResolvedApplication, told: Mapping[str, Any], path: str
 ) -> PreparedRun:
-    """Return the run at the requested place. `path` is the location of the fields for error
-    messages.
+    """Return the run with the requested place and narrative. `path` is the path of the fields, for
+    error messages.
 
     Raises `BadRequest` for an unknown place, and for values that are not text.
     """
@@ -47,7 +47,7 @@ def run_at_place(
 def without_places(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the parameters of a request without the place in their metadata.
 
-    Only this server uses the place, not the model's service.
+    The place is for this server only, and is not sent to the model's service.
     """
     metadata = parameters.get("metadata") or {}
     if not metadata.keys() & KEYS:
@@ -58,7 +58,9 @@ def without_places(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def text_at(told: Mapping[str, Any], key: str, path: str) -> str:
-    """Return a text. Raises `BadRequest` for other values and for texts that are too long."""
+    """Return the text at `key`. Raises `BadRequest` for other values and for texts that are too
+    long.
+    """
     text = told.get(key)
     if text is None:
         return ""

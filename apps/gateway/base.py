@@ -28,7 +28,7 @@ def error_body(found: RunFailure) -> dict[str, Any]:
 
 
 def openai_error_body(found: RunFailure) -> dict[str, Any]:
-    """Return OpenAI's error object. Its clients show only the message, so it contains the text for
+    """Return OpenAI's error object. Clients show only its message, so the message is the text for
     the user.
     """
     error = openai_error(found, internal=INTERNAL, code=error_code(found))
@@ -36,5 +36,5 @@ def openai_error_body(found: RunFailure) -> dict[str, Any]:
 
 
 def error_code(found: RunFailure) -> str:
-    """Return the error's code, or its status if the code is generic."""
+    """Return the code of the error, or its HTTP status if the code is generic."""
     return str(found.status) if found.code in GENERAL_CODES else found.code

@@ -1,7 +1,7 @@
 """The body of a chat completion request: its structs, its validation, and its conversion.
 
-Unknown keys are skipped, because every DIAL release adds new ones. The structs are msgspec's,
-because pydantic costs ten times as much in every request.
+Unknown keys are skipped, because every DIAL release adds new keys. The classes are msgspec structs,
+because pydantic would take ten times as long for every request.
 """
 
 from collections.abc import Callable, Sequence
@@ -54,7 +54,7 @@ class ChatRequest(Struct):
 
     @property
     def objects(self) -> list[Any]:
-        """Return the parameters other than the messages that may contain any JSON."""
+        """Return the values of the request, other than the messages, that may contain any JSON."""
         return [self.tools, self.tool_choice, self.response_format]
 
 
@@ -66,7 +66,7 @@ class ManyChoices(BadRequest):
 
 
 def check_choices(asked: ChatRequest, application: ResolvedApplication) -> None:
-    """Raise `ManyChoices` if the request asks for several choices."""
+    """Raise `ManyChoices` if the request requires several choices (`n`)."""
     if asked.n is not None and asked.n > 1:
         raise ManyChoices(application.slug)
 
@@ -88,7 +88,7 @@ R = TypeVar("R", bound=ChatRequest)
 
 
 def read_request(body: bytes, decode: Callable[[bytes], R]) -> R:
-    """Parse a request and validate its parts individually. Raises `BadRequest`."""
+    """Parse a request, and validate each of its parts. Raises `BadRequest`."""
     request = decode_body(body, decode)
     if len(request.messages) > settings.GATEWAY_MAX_MESSAGES:
         raise invalid(

@@ -30,7 +30,7 @@ DIRECTORY = (
 NO_BASE_URL = "The client's base_url has to end in /v1: completions are at /v1/chat/completions."
 OWNER = "quickapps"
 STARTER = "starter"
-"""This property of the form contains the chosen button."""
+"""The property of the form that contains the chosen button."""
 
 
 class ListConsumer(GatewayConsumer):
@@ -88,7 +88,7 @@ class HealthConsumer(GatewayConsumer):
 
 
 class ReadyConsumer(GatewayConsumer):
-    """Serves `GET /readyz`: reports whether the services that the process needs respond too."""
+    """Serves `GET /readyz`: reports whether the services that the process needs are available."""
 
     async def answer(self) -> None:
         found = await troubles()
@@ -123,8 +123,8 @@ def list_application(application: Application, types: Sequence[str] | None) -> d
 
 
 def listed_embedder(deployment: Deployment) -> dict[str, Any]:
-    """Return the entry like `list_application`, with a model's capabilities and limits in DIAL's
-    format.
+    """Return the list entry of an embedding model, like `list_application`, with its capabilities
+    and limits in DIAL's format.
     """
     window = deployment.context_window
     return {

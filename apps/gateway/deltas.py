@@ -42,7 +42,9 @@ SEPARATOR = "\n\n"
 
 
 class DialDeltas:
-    """Writes the deltas of one answer for DIAL Core. Reasoning is a stage, and a refusal is text."""
+    """Converts the events of one answer to deltas for DIAL Core. Reasoning becomes a stage, and a
+    refusal becomes text.
+    """
 
     def __init__(self) -> None:
         self.stages: dict[str, int] = {}
@@ -52,9 +54,7 @@ class DialDeltas:
         self.calls = count()
 
     def write(self, event: Event) -> Delta | None:  # noqa: C901 - one case for each event
-        """Return the delta, or None for an event that is not shown and for the state, which is not
-        a delta.
-        """
+        """Return the delta of an event, or None for the state and for events that are not shown."""
         match event:
             case TextDelta(text):
                 return {"content": text}
@@ -92,7 +92,8 @@ class DialDeltas:
             case InteractionRequested(asked):
                 return self.interaction(asked)
             case SubagentStarted() | SubagentEnded() | TodoChanged():
-                return None  # The call's stage shows the sub-agent, and the state has the list.
+                # The stage of the call shows the sub-agent, and the state contains the to-do list.
+                return None
             case TurnRestarted():
                 return None  # Only stored runs are resumed in another process.
             case _:
@@ -108,7 +109,7 @@ class DialDeltas:
         return self.open_stage(event)
 
     def written(self, event: ToolCallsRequested) -> list[Delta]:
-        """Return the calls to the client's tools."""
+        """Return the calls to the client's tools as entries of the message."""
         return [call_to_dict(call) for call in event.calls]
 
     def interaction(self, asked: InteractionRequest) -> Delta | None:
@@ -138,7 +139,9 @@ class DialDeltas:
 
 
 class OpenAIDeltas(DialDeltas):
-    """Writes deltas for clients of OpenAI's API. Reasoning and refusals have separate keys."""
+    """Converts the events of one answer to deltas for clients of OpenAI's API. Reasoning and
+    refusals have separate keys.
+    """
 
     has_thought = False
 
@@ -149,7 +152,9 @@ class OpenAIDeltas(DialDeltas):
         return {"reasoning_content": event.text}
 
     def open_thoughts(self, event: StageOpened) -> Delta | None:
-        """Separate the reasoning of the model's next answer from the previous reasoning."""
+        """Return a delta that separates the reasoning of the model's next answer from the previous
+        reasoning.
+        """
         lead = {"reasoning_content": SEPARATOR} if self.has_thought else None
         self.has_thought = True
         return lead
@@ -171,17 +176,21 @@ def custom_call(call: ToolCall) -> Delta:
 
 
 class Text(list[str]):
-    """The pieces of a text that may still grow."""
+    """A text of a message as a list of pieces, to which deltas append."""
 
 
 AS_THEY_CAME = "annotations"
-"""The list entries under this key come from an application and may have their own `index`."""
+"""The key of a list that is not merged by `index`, because its entries come from an application and
+may have their own `index`.
+"""
 FORM = "form_schema"
-"""The value of this key is a JSON schema, which is sent as a whole."""
+"""The key of a JSON schema, which is sent as a whole and not merged."""
 
 
 def merge_delta(whole: Delta, delta: Mapping[str, Any]) -> None:
-    """Add a delta to the message. Its texts are `Text` objects until it is complete."""
+    """Add a delta to the message `whole`. Texts are `Text` objects until the message is
+    complete.
+    """
     for key, value in delta.items():
         if isinstance(value, str):
             if whole.get(key) is None:
@@ -207,7 +216,7 @@ def merge_entries(known: list[Delta], added: list[Delta]) -> None:
 
 
 def join_texts(value: Any) -> Any:
-    """Return the message with each text joined."""
+    """Return the value with each `Text` object joined to a string."""
     match value:
         case Text():
             return "".join(value)
@@ -237,7 +246,9 @@ def buttons(description: str, choices: Iterable[dict[str, Any]]) -> dict[str, An
 
 
 def card_form(card: NumberedCard) -> dict[str, Any] | None:
-    """Return the form of a card, whose text is in the answer, or None if there is no choice."""
+    """Return the form of a card, or None if the card has no choices. The card's text is part of the
+    answer.
+    """
     if not card.choices:
         return None
     numbered = list(enumerate(card.choices, start=1))

@@ -4,8 +4,8 @@ Messages must be in this order. All violations are reported together.
 
     (system)? (user assistant (tool+ assistant?)*)* (user | tool+)
 
-Tool messages contain only results of the client's own tools. Results of the application's tools are
-not accepted from a client, which could forge them.
+Tool messages can contain only results of the client's own tools. Results of the application's tools
+are rejected, because a client could forge them.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -46,7 +46,7 @@ class DialRequest(ChatRequest):
 
     @property
     def configuration(self) -> Object:
-        """Return the values for the form of the application."""
+        """Return the values of the application's configuration form."""
         found = (self.custom_fields or {}).get("configuration")
         return found if isinstance(found, dict) else {}
 
@@ -55,10 +55,10 @@ _decode = msgspec.json.Decoder(DialRequest).decode
 
 
 class DialDialect:
-    """The dialect for DIAL Core. Core relays only the status codes in `PASSED_ON`, and treats 429
-    as a service failure.
+    """The dialect for callers from DIAL Core. Core relays only the status codes in `PASSED_ON`, and
+    treats 429 as a failure of the service.
 
-    The last chunks are held back until the usage of the answer is recorded.
+    The last chunks are sent after the usage of the answer has been recorded.
     """
 
     door = CORE
@@ -113,7 +113,7 @@ def check_order(messages: Sequence[ChatMessage], external: Collection[str]) -> N
     `BadRequest`.
     """
     if len(messages) == 1 and messages[0].role == "user":
-        return  # This is the case for most requests.
+        return  # In most requests, the order is valid.
     found = violations(messages, external)
     if found:
         raise BadRequest(
@@ -145,8 +145,8 @@ def violations(messages: Sequence[ChatMessage], external: Collection[str]) -> li
 
 
 def order(messages: Sequence[ChatMessage], start: int) -> Iterator[str]:
-    """Yield violations of the rule that user and assistant take turns. After a violation, the
-    message there decides the next turn.
+    """Yield violations of the rule that user and assistant messages alternate. After a violation,
+    the check continues with the role of the message at that position.
     """
     expected = "user"
     for index, message in enumerate(messages[start:], start):
@@ -218,7 +218,7 @@ def missing_results(messages: Sequence[ChatMessage], external: Collection[str]) 
 
 
 def results_after(messages: Sequence[ChatMessage], index: int) -> Iterator[str | None]:
-    """Yield the call IDs of the tool messages that directly follow."""
+    """Yield the call IDs of the tool messages directly after the message at `index`."""
     for later in range(index + 1, len(messages)):
         if messages[later].role != "tool":
             return

@@ -33,8 +33,8 @@ from apps.workspace.local.workspace import LocalWorkspace
 
 MOST_TEXTS = 2_048
 MOST_CHARACTERS = 1_000_000
-"""All texts of a request can have at most this many characters in total, the length of a long book.
-The built-in model takes minutes for it.
+"""The texts of a request can have at most this many characters in total, about the length of a long
+book. The built-in model needs minutes for such a request.
 """
 USED = frozenset({"input", "model", "encoding_format", "dimensions"})
 
@@ -48,7 +48,9 @@ class EmbeddingsRequest(msgspec.Struct):
 
     @property
     def texts(self) -> list[Any]:
-        """Return the texts. Until `check_texts` has run, they may be other values."""
+        """Return the texts of the request as a list. Before `check_texts`, the list may contain
+        other values.
+        """
         return [self.input] if isinstance(self.input, str) else list(self.input)
 
 
@@ -135,8 +137,8 @@ class EmbeddingsConsumer(GatewayConsumer):
 def offered_deployments(caller: Caller) -> QuerySet[Deployment]:
     """Return the deployments whose embeddings the caller may request, by ID.
 
-    They belong to no application, so visitors and keys that are limited to some applications get
-    none.
+    Embedding deployments belong to no application, so the result is empty for visitors and for keys
+    that are limited to some applications.
     """
     is_admitted = caller.kind in ("user", "key") and caller.limits.scope is None
     rows = Deployment.objects.filter(kind=Deployment.Kind.EMBEDDING, is_enabled=True)
@@ -144,8 +146,8 @@ def offered_deployments(caller: Caller) -> QuerySet[Deployment]:
 
 
 async def find_embedder(name: str, caller: Caller, dimensions: int | None) -> Embedder:
-    """Return the embedder. Raises `EmbedderNotFound` if the caller may not use it,
-    `NotAuthenticated` for visitors, and `BadRequest` for unsupported `dimensions`.
+    """Return the embedder of the deployment. Raises `EmbedderNotFound` if the caller may not use
+    it, `NotAuthenticated` for visitors, and `BadRequest` for unsupported `dimensions`.
     """
     if caller.kind == "visitor":
         raise hidden_error(name, caller)
@@ -166,7 +168,7 @@ async def find_embedder(name: str, caller: Caller, dimensions: int | None) -> Em
 
 
 async def embed(embedder: Embedder, asked: EmbeddingsRequest) -> Embeddings:
-    """Return the vectors. Raises `ModelFailed` if the service fails."""
+    """Return the vectors of the request's texts. Raises `ModelFailed` if the service fails."""
     try:
         return await embedder.embed(asked.texts)
     except ServiceFailed as failure:

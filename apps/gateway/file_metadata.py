@@ -1,4 +1,6 @@
-"""Files and folders in DIAL's format: camel case, times in milliseconds, paginated lists."""
+"""Converts the metadata of files and folders to DIAL's format, with camel case, times in
+milliseconds, and paginated lists.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +18,7 @@ MOST_ITEMS = 1000
 
 @dataclass(frozen=True, slots=True)
 class MetadataQuery:
-    """The query of a metadata request. `token` is the last URL of the previous page."""
+    """The query parameters of a metadata request. `token` is the last URL of the previous page."""
 
     limit: int = USUAL_ITEMS
     token: str = ""

@@ -1,4 +1,4 @@
-"""Files for API clients, at DIAL's URLs. They belong to the key in the request.
+"""Serves the files of API clients at DIAL's URLs. The files belong to the key in the request.
 
 Callers from DIAL Core have their files in Core. Visitors without a key have none, because they
 cannot be distinguished.
@@ -44,12 +44,12 @@ METADATA = "application/vnd.dial.metadata+json"
 NO_OWNER = "Files need an API key. Send one in the Api-Key header or as a bearer token."
 FOLDER = "This is a folder. Its files are listed under /v1/metadata/files/."
 OVERHEAD_BYTES = 16 * 1024
-"""A form can have this many bytes in addition to its file."""
+"""A form can have up to this many bytes in addition to its file."""
 NOT_ONE_FILE = "Send one file, as a part with a file name, in a body of type multipart/form-data."
 
 
 class FilesConsumer(GatewayConsumer):
-    """A request for files. `owner` is the bucket of its key."""
+    """The base of requests for files. `owner` is the bucket of the key in the request."""
 
     owner: str
     reader: FileReader
@@ -77,7 +77,7 @@ class FilesConsumer(GatewayConsumer):
             await super().send_error(error)
 
     async def read(self, function: Callable[..., Any], path: str, *rest: object) -> Any:
-        """Call a function of `files` for the caller. Raises `FileMissing`."""
+        """Call a function of the module `files` for the caller. Raises `FileMissing`."""
         return await database_sync_to_async(function)(self.reader, path, *rest)
 
     @property
@@ -207,7 +207,9 @@ def store(owner: str, name: str, sent: UploadedFile[Any], condition: files.Condi
 
 
 def etags_of(header: str) -> frozenset[str]:
-    """Return the tags in `If-Match`, or none for `*`, which matches every file."""
+    """Return the entity tags in an `If-Match` header. The result is empty for `*`, which matches
+    every file.
+    """
     tags = (tag.strip().removeprefix("W/").strip('"') for tag in header.split(","))
     return frozenset() if header in ("", "*") else frozenset(tags)
 
@@ -224,7 +226,7 @@ def encode_headers(headers: Mapping[str, str]) -> list[Header]:
 
 
 async def uploaded_file(content_type: str, parts: AsyncIterable[bytes]) -> UploadedFile[Any]:
-    """Return the only file of a form; the caller closes it. Raises `BadRequest`."""
+    """Return the only file in a form. The caller must close the file. Raises `BadRequest`."""
     if not content_type.lower().startswith("multipart/form-data"):
         raise BadRequest(NOT_ONE_FILE)
     with SpooledTemporaryFile(settings.FILE_UPLOAD_MAX_MEMORY_SIZE) as body:
@@ -237,7 +239,9 @@ async def uploaded_file(content_type: str, parts: AsyncIterable[bytes]) -> Uploa
 
 
 def read_form(content_type: str, body: Any, size: int) -> UploadedFile[Any]:
-    """Parse a form; `body` is an open file. Raises `BadRequest`."""
+    """Parse the form in the open file `body`, and return the only file in it. Raises
+    `BadRequest`.
+    """
     described = {"CONTENT_TYPE": content_type, "CONTENT_LENGTH": str(size)}
     handlers = [MemoryFileUploadHandler(), TemporaryFileUploadHandler()]
     try:

@@ -16,7 +16,7 @@ from apps.gateway.consumers import NotFoundConsumer
 from apps.metrics import Gauge
 from apps.runs.failures import fault
 
-if TYPE_CHECKING:  # The package takes a tenth of a second to import, and few processes need it.
+if TYPE_CHECKING:  # Importing the package takes a tenth of a second, and few processes need it.
     from apps.gateway.prometheus import PrometheusSink
 
 UNKNOWN = "Send the value of METRICS_TOKEN as a bearer token."
@@ -26,7 +26,7 @@ _sink: PrometheusSink | None = None
 
 
 def start(gauges: Iterable[Gauge]) -> PrometheusSink:
-    """Collect metrics from now on. Return the sink of the process."""
+    """Start collecting metrics, and return the sink of the process."""
     from apps.gateway.prometheus import PrometheusSink
 
     global _sink
@@ -51,7 +51,9 @@ class MetricsConsumer(NotFoundConsumer):
             await self.send_metrics(_sink)
 
     def refusal(self) -> str:
-        """Return the reason why the sender may not read the metrics, or "" if they may."""
+        """Return the reason why the client may not read the metrics, or "" if reading is
+        allowed.
+        """
         sent = read_headers(self.scope["headers"])
         if token := current_setting("METRICS_TOKEN"):
             is_known = hmac.compare_digest(sent.bearer.encode(), token.encode())

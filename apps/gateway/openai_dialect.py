@@ -1,6 +1,6 @@
 """OpenAI's dialect of a completion, for all callers except DIAL Core.
 
-Each parameter is forwarded, rejected with an error that names it, or reported as ignored.
+Each parameter is forwarded, rejected with an error that contains its name, or reported as ignored.
 """
 
 from collections.abc import Iterator
@@ -188,7 +188,7 @@ def has_functions(request: OpenAIRequest) -> bool:
 
 
 def without_effect(request: OpenAIRequest, slug: str) -> Iterator[str]:
-    """Yield the names of other accepted parts of a request that have no effect."""
+    """Yield the names of further parts of a request that are accepted but have no effect."""
     if request.model not in (None, slug):
         yield "model"
     for name, value in (request.stream_options or {}).items():

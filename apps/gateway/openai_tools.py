@@ -1,4 +1,4 @@
-"""The tools of chat completions: functions, custom tools, and the choice among them."""
+"""The tools in requests for chat completions: functions, custom tools, and the tool choice."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -69,7 +69,9 @@ class OpenAITool(RequestTool):
 
 
 def to_function(custom: RequestedCustom) -> RequestedFunction:
-    """Return the function that a model gets in place of a custom tool."""
+    """Return the function that the model gets in place of a custom tool. Its only parameter is the
+    text.
+    """
     grammar = None if custom.format is None else custom.format.grammar
     written = () if grammar is None else (grammar.definition, grammar.syntax)
     return RequestedFunction(
@@ -89,7 +91,7 @@ class AllowedTools(Struct):
 
 
 def read_choice(request: ChatRequest) -> frozenset[str] | None:
-    """Convert the request's `tool_choice` into the form that every dialect supports.
+    """Convert the request's `tool_choice` to the format that every dialect supports.
 
     Return the names of its `allowed_tools`, or None without such a list. Raises `BadRequest`.
     """

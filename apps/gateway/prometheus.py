@@ -1,6 +1,4 @@
-"""This process's instruments in a registry of the Prometheus client, and metrics about the
-process.
-"""
+"""Stores the metrics of this process in a registry of the Prometheus client."""
 
 from __future__ import annotations
 
@@ -68,7 +66,7 @@ class PrometheusSink:
         self.registry.register(GaugeCollector(gauge))
 
     def text(self) -> bytes:
-        """Return all metrics in the text format. This may query the database and take a tenth of a
-        second.
+        """Return all metrics in Prometheus' text format. This may query the database, and takes up
+        to a tenth of a second.
         """
         return generate_latest(self.registry)

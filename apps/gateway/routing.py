@@ -56,8 +56,8 @@ completion_urlpatterns: list[URLPattern] = [
     re_path(r"^(?:openai/)?v1/chat/completions/?$", complete),
 ]
 
-# OpenAI's clients use the URLs under v1 and send the application in the body. DIAL's clients use
-# them for files.
+# OpenAI's clients use the URLs under `v1` and send the application in the body. DIAL's clients use
+# URLs under `v1` for files.
 urlpatterns: list[URLPattern] = [
     re_path(rf"{DEPLOYMENT}/embeddings/?$", embed),
     re_path(r"^(?:openai/)?v1/embeddings/?$", embed),
@@ -80,13 +80,13 @@ def health_only(advice: str) -> list[URLPattern]:
 
 
 def otherwise(application: Any) -> list[URLPattern]:
-    """Return the routes of requests without a consumer."""
+    """Return the routes for requests that no consumer handles."""
     return [re_path(r"^chat/completions/?$", misplaced_url(application)), re_path(r"", application)]
 
 
 def misplaced_url(application: Any) -> Any:
-    """Route a request to a wrong URL. A `POST` comes from a client with a wrong base_url; a `GET`
-    requests the page of an application.
+    """Return the handler of a URL that clients with a wrong `base_url` call. A `POST` is such a
+    call; a `GET` requests the page of an application.
     """
     not_found = NotFoundConsumer.as_asgi(advice=NO_BASE_URL)
 

@@ -127,8 +127,8 @@ async def validate_skill(request: ASGIRequest) -> JsonResponse:
 
 
 async def sender(request: ASGIRequest) -> Caller:
-    """Return the holder of one of our keys, or of a key that may be DIAL Core's. Raises
-    `NotAuthenticated`.
+    """Return the caller: the owner of a key of this installation, or the holder of a key that may
+    belong to DIAL Core. Raises `NotAuthenticated`.
     """
     if not read_headers(request.scope["headers"]).api_key:
         raise NotAuthenticated

@@ -38,8 +38,8 @@ def usage_to_dict(usage: Usage) -> dict[str, Any] | None:
 def statistics_to_dict(
     usage: Usage, discarded: Sequence[int] | None = None
 ) -> dict[str, Any] | None:
-    """Return the statistics, or None if there is nothing to report. An installation may hide which
-    models it uses.
+    """Return the statistics of an answer, or None if there are none. An installation may hide the
+    names of its models.
     """
     statistics: dict[str, Any] = {}
     if usage.per_model and settings.SHOW_USAGE_STATISTICS:
@@ -80,10 +80,10 @@ def write_token(one: TokenLogprob) -> dict[str, Any]:
 
 
 class ChunkEncoder:
-    """Converts events into frames.
+    """Converts the events of a run to the frames of a stream.
 
-    State and usage are sent at the very end, so that a run that fails before its first text still
-    gets an error status.
+    State and usage are sent at the end, so that a run that fails before its first text can have an
+    error status.
     """
 
     headers = EVENT_STREAM
@@ -143,7 +143,9 @@ class ChunkEncoder:
         return b"%b%b}]}\n\n" % (self.before, _encode(delta))
 
     def take_state(self) -> bytes:
-        """Return the chunk with the state, or b"" if there is none or it was already taken."""
+        """Return the chunk with the state, or b"" if there is no state or it was already
+        returned.
+        """
         if not self.state:
             return b""
         state, self.state = self.state, {}
@@ -174,7 +176,8 @@ class ChunkEncoder:
 class CompletionRequest:
     """Collects the events of a run into the message that a client would assemble from the chunks.
 
-    With `has_all_keys`, keys that OpenAI's schema requires are empty instead of missing.
+    With `has_all_keys`, the message contains all keys that OpenAI's schema requires, with empty
+    values if necessary.
     """
 
     headers = JSON

@@ -1,4 +1,4 @@
-"""Users' advance decisions about all calls of a tool."""
+"""Stores users' permanent decisions about the calls of a tool."""
 
 from collections.abc import Collection, Mapping
 from contextlib import suppress
@@ -15,11 +15,13 @@ from apps.catalog.models import Application
 from apps.live.models import ALL_TOOLS, LONGEST_TOOL_NAME, Consent, Interaction, Run, RunStep
 
 LOOKED_AT = 200
-"""At most this many model turns are searched for tool names."""
+"""The number of a user's newest model turns that are searched for tool names."""
 
 
 def read_consents(run: Run) -> dict[str, Mode]:
-    """Return consents by tool. Decisions for the conversation override those for the application."""
+    """Return the user's decisions by tool. Decisions for the conversation override decisions for
+    the application.
+    """
     rows = Consent.objects.filter(bucket=run.bucket, application=run.application_pk or 0)
     rows = rows.filter(Q(stream=None) | Q(stream=run.stream))
     nearest_last = rows.order_by(F("stream").asc(nulls_first=True))
@@ -27,7 +29,7 @@ def read_consents(run: Run) -> dict[str, Mode]:
 
 
 def keep_consent(run: Run, asked: Interaction, answer: Mapping[str, Any]) -> None:
-    """Store the user's choice not to be asked again, if the card offered it."""
+    """Store the user's choice *Don't ask again*, if the card offered this choice."""
     scope, tool = answer.get("always"), asked.asked.get("name")
     if answer.get("outcome") != "approved" or scope not in asked.asked.get("always", ()):
         return
@@ -71,15 +73,15 @@ def tools_called(bucket: str) -> dict[int, list[str]]:
     newest = steps.order_by("-begun_at").values_list("run__application_pk", "result")
     found: dict[int, set[str]] = {}
     for application, result in newest[:LOOKED_AT]:
-        with suppress(msgspec.ValidationError):  # Code of another version may have written it.
+        with suppress(msgspec.ValidationError):  # Another version of the code may have written it.
             calls = read_reply(result).reply.message.tool_calls
             found.setdefault(application or 0, set()).update(call.name for call in calls)
     return {application: sorted(names) for application, names in found.items()}
 
 
 def forget_tools(tools: Collection[str]) -> None:
-    """Delete consents in every application, because the tools of a nested application are approved
-    for the outermost one.
+    """Delete the consents for these tools in every application, because the tools of a nested
+    application are approved for the outermost application.
     """
     Consent.objects.filter(tool__in=tools).delete()
 

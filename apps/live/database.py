@@ -1,5 +1,5 @@
-"""Calls the database from coroutines: on Channels' threads, or on a thread whose connection stays
-open.
+"""Calls database functions from coroutines, on a thread of Channels or on a thread with a permanent
+connection.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ async def on_a_thread(work: Callable[[], Any]) -> Any:
 
 
 class OwnThread:
-    """A thread whose connection stays open, which is faster than one connection per call."""
+    """A thread with a permanent database connection. This is faster than a connection per call."""
 
     def __init__(self, name: str) -> None:
         self.pool = ThreadPoolExecutor(1, thread_name_prefix=name)

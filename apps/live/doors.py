@@ -1,5 +1,5 @@
-"""The doors through which runs are requested. Each has a name, which is stored with its runs, and a
-label.
+"""The names and labels of the doors through which clients request runs. The name is stored with
+each run.
 """
 
 PAGE = "page"
@@ -28,11 +28,11 @@ LABELS = {
 PATHS = {GATEWAY: ("/openai/", "/v1/"), MCP: ("/mcp",), A2A: ("/a2a/",), AG_UI: ("/ag-ui/",)}
 """Maps doors to the path prefixes of their API requests.
 
-Metrics count each door's requests separately. Pages of other origins can call these paths if the
-operator allows the origins.
+Metrics count the requests of each door separately. Pages of other origins can call these paths if
+the operator allows the origins.
 """
 KEPT_DOORS = (PAGE, SCHEDULE, WEBHOOK, A2A)
-"""Runs requested through these doors are stored as answers in conversations."""
+"""The doors whose runs are stored as answers in conversations."""
 
 
 def choices() -> list[tuple[str, str]]:

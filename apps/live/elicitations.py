@@ -1,7 +1,8 @@
-"""Questions that a running call asks its user. A question lasts as long as the call.
+"""Questions that a running tool call asks the user. A question is open until it is answered or the
+call ends.
 
-The process that receives the answer stores it. The process that makes the call reports it, because
-only that process writes the journal of the run.
+The process that receives the answer stores it. The process that executes the call adds it to the
+journal, because only that process writes the journal of the run.
 """
 
 import asyncio
@@ -24,17 +25,18 @@ from apps.live.journal.run_record import RunRecord
 from apps.live.models import LONGEST_KEY, Interaction, Run
 
 LOOK_SECONDS = 2.0
-"""A process polls for unannounced answers every this many seconds."""
+"""The interval in seconds at which a process checks for answers that were not announced."""
 TIMEOUT: Mapping[str, Any] = {"outcome": "timeout"}
 LOST: Mapping[str, Any] = {"outcome": "lost"}
 YOU = "you"
-"""The conversation shows this name for its owner's answers."""
+"""The name that the conversation shows for answers of its owner."""
 BY = "by"
-"""A stored answer has the name of the answering user under this key."""
+"""The key of a stored answer for the name of the user who answered."""
 
 
 async def ask_while_going(record: RunRecord, question: Asked) -> Mapping[str, Any]:
-    """Show the question, and return its answer. Only the outcome of the answer is stored.
+    """Show the question to the user, and return the answer. Only the outcome of the answer is
+    stored.
 
     A question that is cancelled with its call, or whose process ends, is reported as lost.
     """
@@ -91,14 +93,14 @@ def read_answer(row: Interaction) -> Mapping[str, Any] | None:
 
 
 def close(row: Interaction, outcome: Mapping[str, Any]) -> None:
-    """Close a question. Only the server receives the user's answer. A closed question cannot
-    expire.
+    """Close a question with the outcome. A closed question cannot expire. The user's answer itself
+    is not stored; only the MCP server receives it.
     """
     Interaction.objects.filter(pk=row.pk).update(answer=outcome, due_at=None)
 
 
 def end_lost_questions(run: Run) -> list[InteractionResolved]:
-    """Close the questions of a process that has ended, because its calls can no longer receive the
+    """Close the questions of a run whose process has ended, because its calls can no longer receive
     answers.
     """
     rows = Interaction.objects.filter(run=run, kind="elicitation", due_at__isnull=False)

@@ -1,7 +1,7 @@
-"""The events of a stream: the output of a run, and its outcome.
+"""The events of a stream: the events that a run emits, and events about the run itself.
 
-The numbers of events follow their length: a text uses one number per character, so that neighboring
-texts can be joined, and split at any number, without changing the meaning of a number.
+Events are numbered by their length. A text has one number per character, so adjacent texts can be
+joined, and a text can be split at any number, without changes to the numbers.
 """
 
 import hashlib
@@ -123,8 +123,8 @@ _names = {kind: name for name, kind in NAMES.items()}
 
 
 def is_kept(event: StreamEvent) -> bool:
-    """Return True if the journal stores such events. A state is stored in the steps and in the
-    answer instead.
+    """Return True if the journal stores events of this type. The state is stored in the steps and
+    in the answer instead.
     """
     return type(event) in _names
 
@@ -143,12 +143,12 @@ def read(written: Mapping[str, Any]) -> StreamEvent:
 
 
 def length(event: StreamEvent) -> int:
-    """Return how many sequence numbers the event takes."""
+    """Return the number of sequence numbers that the event uses."""
     return len(event.text) if isinstance(event, TEXTS) else 1
 
 
 def after(event: StreamEvent, count: int) -> StreamEvent:
-    """Return the rest of a text, without its first characters."""
+    """Return the text event without its first `count` characters."""
     return with_text(event, event_text(event)[count:])
 
 
@@ -167,7 +167,7 @@ def with_text(event: StreamEvent, text: str) -> StreamEvent:
 
 
 def join_texts(events: Iterable[NumberedEvent]) -> list[NumberedEvent]:
-    """Join neighboring texts into one event, which has the number of the last one."""
+    """Join adjacent texts into one event, which has the number of the last of them."""
     joined: list[NumberedEvent] = []
     texts: list[str] = []
     for number, run, event in events:
@@ -199,8 +199,8 @@ def continues(before: StreamEvent, event: StreamEvent) -> bool:
 
 
 def storable_value(value: Any) -> Any:
-    """Return the value with NUL characters and lone surrogates replaced. Models and tools may send
-    both.
+    """Return the value with NUL characters and lone surrogates replaced, which models and tools may
+    send.
 
     PostgreSQL rejects NUL, and UTF-8 cannot encode lone surrogates.
     """

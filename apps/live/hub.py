@@ -1,4 +1,4 @@
-"""The runs of this process, with their supervisors, streams and row writers."""
+"""The hub of a process: its active runs, with their supervisors, streams and row writers."""
 
 import asyncio
 import logging
@@ -34,7 +34,7 @@ class Stoppable(Protocol):
 
 
 def name_of_process() -> str:
-    """Return a process name that was never used before."""
+    """Return a unique name for a process."""
     return f"{socket.gethostname()[:50]}-{os.getpid()}-{uuid4().hex[:12]}"
 
 
@@ -46,25 +46,23 @@ class Hub:
     execute_budgets: InitVar[Execute] = on_a_thread
     execute_summaries: InitVar[Execute] = on_a_thread
     name: str = field(default_factory=name_of_process)
-    """The process holds its runs under this name."""
+    """The name of the process in the leases of its runs."""
     streams: LiveStreams = field(default_factory=LiveStreams)
     supervisors: dict[UUID, Stoppable] = field(default_factory=dict)
     """Maps streams to the supervisors of their runs."""
     # asyncio itself holds only weak references to tasks.
     tasks: set[asyncio.Task[Any]] = field(default_factory=set)
     is_closing: bool = False
-    """True if the process is about to end. It then accepts no questions and does not resume runs of
+    """True if the process is stopping. It then accepts no questions, and does not resume runs of
     other processes.
     """
     is_closed: bool = False
-    """True if no more events will follow. Viewers disconnect after they have received all
-    events.
-    """
+    """True if no further events follow. Viewers disconnect after they have received all events."""
     awaited: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when a run waits for a process to resume it."""
+    """Set when a run waits for a process that resumes it."""
     has_queue: bool = False
-    """True if runs were queued at the last check. The end of a run then frees a slot for
-    another.
+    """True if runs were queued at the last check. When a run ends, its slot is then used for a
+    queued run.
     """
     places: RunSlots = field(init=False)
     committer: Committer = field(init=False)
@@ -78,9 +76,9 @@ class Hub:
         self.summaries = RunSummaryWriter(execute_summaries, self.budgets)
 
     def hold(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """Run a coroutine to its end, even if its caller has stopped waiting.
+        """Run a coroutine to its end, even if its caller is cancelled.
 
-        Errors are logged, except refusals, which the task's caller reports.
+        Errors are logged, except refusals, which the caller of the task reports.
         """
         task = asyncio.create_task(work)
         self.tasks.add(task)
@@ -95,13 +93,13 @@ class Hub:
             logger.error("A background task failed: %s", task.get_coro(), exc_info=error)
 
     def forget(self) -> None:
-        """Drop cached budgets and rows that wait to be written."""
+        """Drop cached budgets and queued rows."""
         self.budgets.forget()
         self.summaries.forget()
 
 
 HUB = Hub(OwnThread("committer"), OwnThread("budgets"), OwnThread("summaries"))
-"""The hub of this process. It has one thread per kind of statement, so that a slow statement does
-not delay the others.
+"""The hub of this process. It has a thread for each kind of statement, so that a slow statement
+does not delay other kinds.
 """
 on_reset(HUB.forget)

@@ -25,7 +25,7 @@ from apps.live.models import AnsweredCall, Interaction, Run
 from apps.workspace.local.tools.tool_accounts import delete_unfinished
 
 AT_ONCE = 100
-"""One sweep answers at most this many expired questions."""
+"""One sweep closes at most this many expired questions."""
 CALL: InteractionKind = "client_tool"
 Claim = Literal["granted", "taken", "lost"]
 
@@ -39,7 +39,8 @@ async def take_answer(
     by: str,
     name: str = YOU,
 ) -> None:
-    """Store the answer, and notify processes, one of which resumes the run. Raises `Refused`.
+    """Store the answer to a question, and notify the processes, so that one of them resumes the
+    run. Raises `Refused`.
 
     `by` is the bucket of the answering user, `name` the display name in the conversation.
     """
@@ -61,12 +62,12 @@ def answer_interaction(
     by: str,
     name: str = YOU,
 ) -> None:
-    """Store the answer, and close the questions that no longer need one.
+    """Store the answer to a question, and close the questions that no longer need an answer.
 
     Raises `Refused` if it is too late, or if a different user must answer.
     """
     rows = Interaction.objects.filter(run=run, key=kept_key(key), kind=kind, answer__isnull=True)
-    # It may have expired although no sweep has noticed yet.
+    # The question may have expired since the last sweep.
     asked = rows.exclude(due_at__lte=timezone.now()).first()
     if asked is None:
         raise too_late()
@@ -81,7 +82,8 @@ def answer_interaction(
 
 
 def answer_call(asked: Interaction, answer: Mapping[str, Any], by: str, name: str) -> None:
-    """Store the answer for a running call. The process that makes the call notifies viewers.
+    """Store the answer to a question of a running call. The process that executes the call notifies
+    viewers.
 
     Raises `Refused` if it is too late.
     """
@@ -92,9 +94,9 @@ def answer_call(asked: Interaction, answer: Mapping[str, Any], by: str, name: st
 
 
 def resolve(asked: Interaction, answer: Mapping[str, Any], by: str = "", name: str = "") -> None:
-    """Store the answer, notify viewers, and make the run resumable.
+    """Store the answer to a question, notify viewers, and allow processes to resume the run.
 
-    Call it in a transaction. Raises `Refused` if it is too late.
+    Must be called in a transaction. Raises `Refused` if it is too late.
     """
     resolve_all(asked.run, (asked,), answer, by, name)
 
@@ -134,7 +136,7 @@ def too_soon() -> Refused:
 
 
 def waiting(run: Run) -> QuerySet[Run]:
-    """Select the run's row if the run is waiting."""
+    """Return a queryset with the run's row, which is empty if the run is not waiting."""
     return Run.objects.filter(pk=run.pk, status=Run.Status.WAITING)
 
 
@@ -144,8 +146,8 @@ def open_calls(run: Run) -> QuerySet[Interaction]:
 
 
 def delete_unfinished_accounts() -> int:
-    """Delete tool accounts that were never signed in and that no run waits for. Return their
-    number.
+    """Delete tool accounts whose users never signed in, if no run waits for the sign-in. Return
+    their number.
     """
     open_now = Interaction.objects.filter(
         kind="sign_in", answer__isnull=True, run__status__in=Run.OPEN
@@ -154,10 +156,10 @@ def delete_unfinished_accounts() -> int:
 
 
 def claim_for_page(run: Run, key: str, page: str, former: str = "") -> Claim:
-    """Assign a call to one page. `former` is the page's ID before a reload.
+    """Assign a call to one page, which executes it. `former` is the page's ID before a reload.
 
-    `lost`: the page had begun the call before the reload, so it must not be repeated. Raises
-    `Refused` if it is too late.
+    Returns `lost` if the page began the call before the reload and the call must not be repeated.
+    Raises `Refused` if it is too late.
     """
     asked = open_calls(run).filter(key=kept_key(key), run__status__in=Run.OPEN)
     asked = asked.exclude(due_at__lte=timezone.now())
@@ -177,7 +179,7 @@ def due() -> QuerySet[Interaction]:
 
 
 def answer_due() -> list[UUID]:
-    """Answer expired questions. Return the streams of their runs."""
+    """Close expired questions with a timeout. Return the streams of their runs."""
     answered: list[UUID] = []
     for asked in due().select_related("run")[:AT_ONCE]:
         with suppress(Refused), transaction.atomic():
@@ -187,9 +189,10 @@ def answer_due() -> list[UUID]:
 
 
 async def claim_answer(id: str, due: float) -> bool:
-    """Record that the calls with this ID are answered. Return False if they already were.
+    """Record that the calls with this ID have been answered. Return False if they were already
+    answered.
 
-    The calls can be answered until `due`.
+    `due` is the time until which the calls can be answered.
     """
     is_new: bool = await database_sync_to_async(claim_answer_now)(id, due)
     return is_new

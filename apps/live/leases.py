@@ -1,4 +1,4 @@
-"""Leases on runs, which are valid across processes, and requests to stop a run."""
+"""Leases on runs in the database, and requests to stop a run."""
 
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -23,7 +23,7 @@ nine seconds, two that had crashed no process were given up.
 
 
 def claim(run: Run) -> None:
-    """Save a new run. Raises `Refused` while another run of its stream is active or waiting."""
+    """Save a new run. Raises `Refused` if another run of the same stream is active or waiting."""
     try:
         with transaction.atomic():
             run.save(force_insert=True)
@@ -38,14 +38,14 @@ def open_run(stream: UUID) -> Run | None:
 
 
 def request_stop(stream: UUID) -> bool:
-    """Ask the process that works on the stream to stop. Return False if there is none."""
+    """Request that the active run of the stream stop. Return False if there is none."""
     runs = Run.objects.filter(stream=stream, status__in=Run.GOING).exclude(holder="")
     return bool(runs.update(is_stop_requested=True))
 
 
 def request_end(run: UUID) -> bool:
-    """Request that an open run stop, by its process or otherwise by a sweeper. Return False if it
-    has ended.
+    """Request that a run stop. Its process stops it, or a sweeper if it has no process. Return
+    False if the run has ended.
     """
     waiting = Run.objects.filter(pk=run, status=Run.Status.WAITING)
     queued, now = Run.Status.QUEUED, timezone.now()
@@ -61,13 +61,13 @@ def oldest_beat() -> datetime:
 
 QUEUED = Q(status=Run.Status.QUEUED, holder="")
 LOST = Q(attempts__gte=MOST_ATTEMPTS) | Q(is_stop_requested=True)
-"""Matches free runs that no process resumes, because they crash processes or because a stop was
-requested.
+"""A filter for free runs that no process resumes, because they may crash processes or because a
+stop was requested.
 """
 
 
 def free() -> QuerySet[Run]:
-    """Select the active runs without a process whose format this code can read."""
+    """Return the active runs without a process, if this code can read their format."""
     known = Run.objects.filter(status__in=Run.GOING, format__lte=FORMAT)
     return known.filter(Q(beat_at__lt=oldest_beat()) | QUEUED)
 
@@ -82,7 +82,9 @@ def expired_runs() -> QuerySet[Run]:
 
 
 def take_over(run: Run, holder: str) -> bool:
-    """Take a free run. Return False if another process took it first."""
+    """Assign a free run to the process `holder`. Return False if another process took over the run
+    first.
+    """
     return bool(
         free()
         .filter(pk=run.pk)
@@ -96,18 +98,18 @@ def take_over(run: Run, holder: str) -> bool:
 
 
 def resting() -> QuerySet[Run]:
-    """Select the runs that wait for a user or a process."""
+    """Return the runs that wait for a user or for a process."""
     return Run.objects.filter(Q(status=Run.Status.WAITING) | QUEUED)
 
 
 def close(runs: QuerySet[Run], status: str) -> bool:
-    """End the runs. Return False if none was open."""
+    """Set the status of the open runs among these. Return False if none was open."""
     return bool(runs.update(status=status, holder="", finished_at=timezone.now()))
 
 
 async def stop_run(hub: Hub, run: Run) -> bool:
-    """Stop a run of any user, in any process. Return False if it has ended. A sweeper ends a run
-    without a process immediately.
+    """Stop a run of any user, in any process. Return False if the run has ended. A run without a
+    process is ended immediately.
     """
     is_open: bool = await database_sync_to_async(request_end)(run.pk)
     if is_open:

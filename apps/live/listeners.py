@@ -1,5 +1,5 @@
-"""Listeners for runs that end, are stopped or wait for a user. They are called in the transaction
-that stores the change.
+"""Listeners for runs that end, are stopped or wait for a user. A listener is called in the
+transaction that stores the change.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ NEWS = frozenset({Run.Status.DONE, Run.Status.FAILED, Run.Status.STOPPED, Run.St
 
 @dataclass(frozen=True, slots=True)
 class RunNews:
-    """A change to a run. `status` is one of `NEWS`. `application` is a slug, or the path in DIAL
+    """A change of a run's status to one of `NEWS`. `application` is a slug, or a path in DIAL
     Core.
     """
 
@@ -26,9 +26,9 @@ class RunNews:
 
 
 run_listeners = Listeners[[Sequence[RunNews]], None]("the end of runs")
-"""Called on a database thread for all runs of a transaction at once. The listeners do not query the
-database if there are no subscribers. Their writes are in a savepoint, so that a failure does not
-undo the ending.
+"""The listeners, which are called on a database thread for all runs of a transaction together.
+Without subscribers, they do not query the database. Their writes are in a savepoint, so that a
+failure does not undo the end of the run.
 """
 
 

@@ -1,6 +1,6 @@
 """Runs with their leases, steps and questions, and the journal of their events.
 
-A stream is a sequence of runs, such as a conversation. This package knows only its ID.
+A stream is a sequence of runs, such as a conversation. This package uses only the ID of a stream.
 """
 
 import json
@@ -19,13 +19,15 @@ from apps.live.subagent_rows import HelperRun as HelperRun
 from apps.workspace.local.secrets.field import SecretField
 
 FORMAT = 1
-"""The format of rows that this code writes. Increase it when older code cannot resume them."""
+"""The format of the rows that this code writes. Increase the number if older code cannot resume
+runs in the new format.
+"""
 LONGEST_REASON = 2_000
 """A user's reason for denying a call can have at most this many characters."""
 LONGEST_KEY = 500
 LONGEST_TOOL_NAME = 200
 ALL_TOOLS = ""
-"""This value in place of a tool's name means all tools."""
+"""The tool name that means all tools."""
 
 
 def choices(names: object) -> list[tuple[str, str]]:
@@ -33,7 +35,7 @@ def choices(names: object) -> list[tuple[str, str]]:
 
 
 class KeptManifest(models.Model):
-    """The manifest that runs started with.
+    """The manifest with which runs started.
 
     `text` is its JSON, encrypted because the manifest may contain a credential that is not a stored
     secret.
@@ -47,7 +49,9 @@ class KeptManifest(models.Model):
 
     @classmethod
     def hold(cls, digest: str) -> bool:
-        """Lock the row until the transaction ends. Return False if it does not exist."""
+        """Lock the row with this digest until the transaction ends. Return False if it does not
+        exist.
+        """
         is_shared = connection.vendor == "postgresql"  # SQLite has only one transaction at a time.
         with connection.cursor() as cursor:
             cursor.execute(
@@ -159,8 +163,8 @@ class Run(models.Model):
 
     @property
     def request_id(self) -> str:
-        """Return the ID of the request that began the run. A process that resumes the run logs it
-        too.
+        """Return the ID of the request that started the run. A process that resumes the run logs
+        the same ID.
         """
         return str(self.caller.get("request_id") or self.request)
 
@@ -188,12 +192,14 @@ class RunStep(models.Model):
         return f"{self.run_id} {self.key}: {self.status}"
 
     def read_result(self) -> dict[str, Any]:
-        """Return the result, which `apps.live.history.compaction` may have compressed."""
+        """Return the result of the step. It is decompressed if `apps.live.history.compaction`
+        compressed it.
+        """
         return unpack_object(self.result)
 
 
 class Interaction(models.Model):
-    """A question that a step asks a user; see `apps.agent.ledger.InteractionRequest`."""
+    """A question that a step of a run asks a user; see `apps.agent.ledger.InteractionRequest`."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="interactions")
     key = models.CharField(max_length=LONGEST_KEY)
@@ -264,9 +270,10 @@ class Consent(models.Model):
 
 
 class AnsweredCall(models.Model):
-    """Calls that waited in the state of an answer and were answered. The state contains their `id`.
+    """A record that the pending calls in the state of an answer have been answered. The state
+    contains the same `id`.
 
-    The row is needed until `expires_at`. After that, the calls can no longer be answered.
+    The record is needed until `expires_at`, because the calls cannot be answered after that.
     """
 
     id = models.UUIDField(primary_key=True, editable=False)
@@ -277,7 +284,7 @@ class AnsweredCall(models.Model):
 
 
 class JournalEntry(models.Model):
-    """Consecutive events of one run, with the numbers `first` to `last` of its stream."""
+    """Consecutive events of one run, with the numbers `first` to `last` in its stream."""
 
     stream = models.UUIDField()
     run = models.UUIDField()

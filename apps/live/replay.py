@@ -1,4 +1,4 @@
-"""Follows a stream: replays the events after a number, then yields new ones as they arrive."""
+"""Follows a stream: replays the events after a number, then yields new events as they arrive."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -19,7 +19,8 @@ async def follow_events(
 ) -> AsyncGenerator[list[NumberedEvent], None]:
     """Yield the events after number `after`, each once and in order, as batches.
 
-    After `idle` seconds without events, it yields an empty batch. It ends when the process does.
+    After `idle` seconds without events, it yields an empty batch. The generator ends when the
+    process stops.
     """
     with hub.streams.watch(stream) as news:
         while True:
@@ -61,6 +62,8 @@ async def newer(hub: Hub, stream: UUID, after: int) -> list[NumberedEvent]:
 
 
 def told_elsewhere(hub: Hub, stream: UUID, after: int) -> list[NumberedEvent]:
-    """Return events announced by another process, or none if earlier events must be read first."""
+    """Return the events that another process announced, or none if the journal contains earlier
+    events that the caller has not received.
+    """
     heard = hub.streams.heard.get(stream)
     return [] if heard is None or after < heard.first - 1 else heard.after(after, BATCH)

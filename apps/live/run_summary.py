@@ -1,4 +1,4 @@
-"""The permanent row of a run, with its door, cost and outcome."""
+"""The row of a run that remains after the run: its door, cost and outcome."""
 
 import uuid
 
@@ -9,17 +9,17 @@ from apps.live import doors
 from apps.request_ids import LONGEST_ID
 
 LONGEST_NAME = 255
-"""Longer application names are truncated to this many characters, because DIAL Core's names are
-paths of any length.
+"""Application names are truncated to this many characters, because DIAL Core's names are paths of
+any length.
 """
 LONGEST_BUCKET = 100
 
 
 class RunSummary(models.Model):
-    """A run of any door, without its contents. Its numbers include nested runs.
+    """The record of a run of any door, without its contents. The counts include nested runs.
 
-    It is not a `Run`: it has no lease, belongs to no stream, and outlives the run. The
-    corresponding `Run` of the chat page has the same ID. Only gateway rows are ever `running`.
+    Unlike a `Run`, it has no lease, belongs to no stream, and remains when the run is deleted. The
+    `Run` of the chat page has the same ID. Only rows of the gateway can have the status `running`.
     """
 
     class Status(models.TextChoices):

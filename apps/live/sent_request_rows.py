@@ -1,4 +1,4 @@
-"""Model requests as they were sent. Each part is stored once per conversation."""
+"""The rows of stored model requests. Each part of the requests is stored once per conversation."""
 
 import uuid
 
@@ -7,13 +7,13 @@ from django.utils import timezone
 
 DIGEST_CHARACTERS = 32
 READ_CONTENTS = "runs.read_run_contents"
-"""This permission allows users to read what users and models said in other users' runs."""
+"""The permission to read the contents of other users' runs."""
 
 
 class SentPart(models.Model):
-    """A message or a tool in requests: its JSON as it was sent, or the beginning of a long one.
+    """A message or a tool of stored requests: its JSON as it was sent, truncated if it is long.
 
-    Parts are stored per stream, so that they are deleted with it.
+    Parts are stored per stream, so that they are deleted with the stream.
     """
 
     stream = models.UUIDField()
@@ -31,8 +31,8 @@ class SentPart(models.Model):
 
 
 class SentRequestRow(models.Model):
-    """A request. `members` contains the keys of its body in order, each with its value, or with the
-    digests of its parts. `prompt` and `private` are as in `SentRequest`.
+    """A stored model request. `members` contains the keys of its body in order, each with its value
+    or with the digests of its parts. `prompt` and `private` are as in `SentRequest`.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

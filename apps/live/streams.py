@@ -1,7 +1,8 @@
 """The newest events of runs, and the viewers in this process.
 
-Nothing here blocks: a run appends to its log, and the stream's viewers are woken. Viewers have no
-queues. Each reads from the log, or from the journal when it lags behind the log.
+No function here blocks: a run appends to its log, which wakes the stream's viewers. Viewers have no
+queues. A viewer reads from the log, or from the journal if the log no longer contains the next
+events.
 """
 
 import asyncio
@@ -20,8 +21,8 @@ many seconds.
 
 @dataclass(slots=True)
 class LiveStreams:
-    """Logs and viewers by stream: `logs` of this process's runs, events `heard` from other
-    processes for viewers here, and `viewers`. `left` is set when a viewer disconnects.
+    """The live streams of a process: the `logs` of its runs, the events `heard` from other
+    processes, and its `viewers`, by stream. `left` is set when a viewer disconnects.
     """
 
     logs: dict[UUID, RunLog] = field(default_factory=dict)
@@ -43,8 +44,8 @@ class LiveStreams:
         asyncio.get_running_loop().call_later(LOST_LOG_SECONDS, self.remove, log)
 
     def hear(self, log: RunLog) -> None:
-        """Add the events that another process announced. They continue its last log, or begin a new
-        one.
+        """Add the events that another process announced to its log in this process, or begin a new
+        log.
         """
         before = self.heard.get(log.stream)
         if before is None or before.run != log.run or log.first > before.last + 1:
@@ -60,7 +61,7 @@ class LiveStreams:
             self.wake(stream)
 
     async def wait_for_viewers(self, seconds: float) -> None:
-        """Return when a viewer has disconnected, or after the timeout."""
+        """Wait until a viewer has disconnected, for at most `seconds`."""
         self.left.clear()
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
@@ -72,7 +73,7 @@ class LiveStreams:
 
     @contextmanager
     def watch(self, stream: UUID) -> Iterator[asyncio.Event]:
-        """Yield an event that is set whenever the stream may have something new."""
+        """Yield an event that is set whenever the stream may have new events."""
         news = asyncio.Event()
         self.viewers.setdefault(stream, set()).add(news)
         try:

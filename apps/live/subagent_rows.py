@@ -1,6 +1,7 @@
 """Rows of sub-agents, with their names, their outcomes, and requests to stop.
 
-They belong to the run that began them, appear in no list, and are deleted with it.
+Sub-agents belong to the run that started them, are not listed as conversations, and are deleted
+with the run.
 """
 
 from django.db import models
@@ -11,7 +12,7 @@ LONGEST_SUBAGENT_KEY = 500
 
 
 class HelperRun(models.Model):
-    """A sub-agent of a run. `key` is the key of its step."""
+    """A sub-agent of a run. `key` is the key of the step that started the sub-agent."""
 
     class Status(models.TextChoices):
         RUNNING = "running"

@@ -1,4 +1,4 @@
-"""Writes the rows of sub-agents, and the requests to stop one."""
+"""Writes the rows of sub-agents, and requests to stop a sub-agent."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
@@ -16,7 +16,9 @@ BEGUN = ("name", "agent", "status", "finished_at")
 
 
 def write(run: UUID, events: Iterable[SubagentEvent]) -> None:
-    """Apply the events in order. Applying an event twice changes nothing."""
+    """Update the rows of the run's sub-agents with the events, in order. Applying an event twice
+    changes nothing.
+    """
     for event in events:
         if isinstance(event, SubagentStarted):
             begin(run, event)
@@ -65,7 +67,7 @@ def request_stop(stream: UUID, key: str) -> bool:
 
 
 def wishes(runs: Collection[UUID]) -> Mapping[UUID, Collection[str]]:
-    """Return the keys of the sub-agents to stop, by run. Runs one query."""
+    """Return the keys of the sub-agents that users want to stop, by run, with one query."""
     found: dict[UUID, set[str]] = defaultdict(set)
     rows = HelperRun.objects.filter(
         run__in=runs, is_stop_requested=True, status=HelperRun.Status.RUNNING

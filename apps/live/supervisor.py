@@ -1,7 +1,7 @@
-"""Executes a run in a task of the process, independently of viewers, and ends it cleanly.
+"""Executes a run in a task of the process, independently of viewers, and stores its end.
 
-The work may be cancelled. A separate task, which is not cancelled, writes the rest and the ending
-and releases the run.
+The task of the work may be cancelled. A separate task, which is not cancelled, writes the remaining
+data and the ending, and releases the run.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ STOP_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class RunOutcome:
-    """The result of the work. `error` is None unless the status is failed."""
+    """The outcome of a run. `error` is None unless the status is failed."""
 
     status: Run.Status
     error: BaseException | None = None
@@ -38,7 +38,7 @@ Conclude = Callable[[RunOutcome], Ending]
 
 
 class RunSupervisor:
-    """Supervises a run. `conclude` returns the ending of the run.
+    """Supervises a run in this process. `conclude` returns the ending of the run.
 
     `steps` and `interactions` are the steps and questions that another process stored.
     """
@@ -64,7 +64,7 @@ class RunSupervisor:
         self.work: asyncio.Future[object] | None = None
 
     def start(self, work: Coroutine[Any, Any, object]) -> asyncio.Task[None]:
-        """Start the work, which returns its finish reason.
+        """Start the work of the run, a coroutine that returns the finish reason.
 
         The returned task belongs to the hub and ends when the ending is stored.
         """
@@ -75,22 +75,24 @@ class RunSupervisor:
         return self.hub.hold(self.keep(self.work))
 
     def stop(self) -> None:
-        """Cancel the work and everything that it awaits."""
+        """Cancel the work, including the model and tool calls that it awaits."""
         # Only once: a second cancellation would interrupt its clean-up.
         if self.work is not None and not self.stopping.is_set():
             self.stopping.set()
             self.work.cancel()
 
     def stop_subagent(self, key: str) -> bool:
-        """Stop only the sub-agent whose step has that key. Return False if there is none."""
+        """Stop only the sub-agent with this step key. Return False if it does not exist."""
         return self.ledger.stop_subagent(key)
 
     def begin_no_step(self) -> None:
-        """Let the work end before the next model call, so that another process can resume it."""
+        """End the work before its next model call, so that another process can resume the run."""
         self.is_interrupted = self.ledger.is_closing = True
 
     def hand_over(self, seconds: float) -> None:
-        """Stop because the process is ending, and allow up to `seconds` for the clean-up."""
+        """Interrupt the run because the process is stopping, and allow up to `seconds` for the
+        clean-up.
+        """
         self.begin_no_step()
         if not self.stopping.is_set():
             self.stop_seconds = min(self.stop_seconds, seconds)
@@ -147,7 +149,9 @@ class RunSupervisor:
             self.hub.streams.remove(self.log)
 
     async def leave(self) -> None:
-        """Leave the run to its new holder. Viewers of a deleted run see that it has ended."""
+        """Stop working on the run, because another process holds it or it was deleted. Viewers of a
+        deleted run see that it has ended.
+        """
         row = Run.objects.filter(pk=self.log.run)
         if await self.hub.execute(row.exists):
             self.log.is_over = True
@@ -163,7 +167,7 @@ class RunSupervisor:
         return Ending(outcome.status, told, self.ledger.store_asked)
 
     def show(self, ending: Ending) -> None:
-        """Show viewers the ending, although it could not be stored."""
+        """Show the ending to viewers although it could not be stored."""
         for event in ending.events:
             self.log.append(event)
         self.give_up()

@@ -8,9 +8,6 @@ from typing import Any
 
 from django.db import connections
 
-LOCK_SECONDS = 5.0
-"""A statement waits up to this many seconds for a lock. Then the response is 503."""
-
 
 @dataclass(frozen=True, slots=True)
 class Limits:

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import select
 import signal
 import socket
 from collections.abc import Awaitable, Callable, Sequence
@@ -56,6 +57,7 @@ FAREWELL_SECONDS = 1.0
 CLEAN_UP_SECONDS = 4
 """Interrupted work has this many seconds to release its resources."""
 POLL_SECONDS = 0.05
+CLOSE = (b"connection", b"close")
 TICK_SECONDS = 1.0
 
 
@@ -128,9 +130,13 @@ class GracefulServer(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self.stopping.announce()
+        # Proxies keep connections open, and a request on one that is just closed would fail.
+        self.server_state.default_headers = [*self.server_state.default_headers, CLOSE]
         await asyncio.sleep(self.drain_seconds)
+        await self.accept_waiting()
         for listening in (*self.servers, *(sockets or ())):
             listening.close()
+        await asyncio.sleep(POLL_SECONDS)  # The last new connections send their requests.
         for connection in self.http_connections():
             connection.shutdown()  # This closes idle connections; others end with their response.
         grace = self.stopping.grace_seconds
@@ -146,6 +152,18 @@ class GracefulServer(uvicorn.Server):
         for connection in rest:
             connection.transport.abort()  # Their applications receive a disconnect.
         await super().shutdown(sockets)
+
+    async def accept_waiting(self) -> None:
+        """Accept the connections in the listeners' queues, because closing a listener resets them."""
+        queues = select.poll()
+        for listening in self.servers:
+            for one in listening.sockets:
+                queues.register(one.fileno(), select.POLLIN)
+        end = asyncio.get_running_loop().time() + FAREWELL_SECONDS
+        while True:
+            await asyncio.sleep(POLL_SECONDS)  # asyncio loses a connection that it is setting up.
+            if not queues.poll(0) or asyncio.get_running_loop().time() > end:
+                break
 
     def http_connections(self) -> list[HttpToolsProtocol]:
         found = self.server_state.connections

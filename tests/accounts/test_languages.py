@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import translation
@@ -19,12 +18,6 @@ from apps.runs.explanations import error_text
 pytestmark = pytest.mark.django_db
 
 LOOK = {"theme": "system", "density": "comfortable", "width": "normal", "text_size": "normal"}
-
-
-@pytest.fixture(autouse=True)
-def english_afterwards():
-    yield
-    translation.activate(settings.LANGUAGE_CODE)
 
 
 @pytest.fixture

@@ -47,6 +47,7 @@ from tests.fakes import (
     timeless,
     tool,
 )
+from tests.tables import each_row
 
 QUESTION = ModelMessage("user", "How warm is it in Riga?")
 RIGA = '{"city": "Riga"}'
@@ -327,6 +328,27 @@ async def test_arguments_that_are_no_json_are_answered_with_the_reason(written):
 
     assert found.startswith("Error: The arguments are not valid JSON: ")
     assert found.endswith("Send one JSON object.")
+
+
+@each_row(
+    ("written", "problem"),
+    [
+        (
+            '{"city": "' + "Riga, " * 1_000 + '" "country": "Latvia"}',
+            "not valid JSON: JSON is malformed: expected ',' or '}' (byte 6012). The tool was not "
+            "called.",
+        ),
+        (
+            '{"city": "' + "Riga, " * 1_000,
+            "not valid JSON: Input data was truncated. The tool was not called.",
+        ),
+        (json.dumps(["Riga"] * 1_000), "a JSON list."),
+    ],
+)
+async def test_the_reason_does_not_depend_on_the_size_of_the_arguments(written, problem):
+    (found,) = await answers_to(("1", "weather", written))
+
+    assert found == f"Error: The arguments are {problem} Send one JSON object."
 
 
 @proves("4")

@@ -20,6 +20,7 @@ PAGES = ("largest owner", "auditentry", "runsummary", "savedprompt", "usagesum")
 
 @pytest.mark.full
 @pytest.mark.slow("fills a database, and asks for many pages")
+@pytest.mark.timeout(900)
 def test_pages_of_a_synthetic_installation_ask_a_bounded_number_of_queries():
     if reason := absence("postgres"):
         pytest.skip(reason)

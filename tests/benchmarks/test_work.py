@@ -12,6 +12,7 @@ RECORD = "If the growth is wanted, run `python -m benchmarks.work --record`."
 
 @pytest.mark.full
 @pytest.mark.slow("creates a database, and starts the site once for each configuration")
+@pytest.mark.timeout(900)
 def test_the_work_at_each_door_stays_within_its_budget(tmp_path):
     budgets = read_budgets()
     if budgets is None:

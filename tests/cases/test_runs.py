@@ -152,7 +152,7 @@ async def test_a_live_run_waits_for_room_in_the_rate_and_is_stopped_while_it_wai
 
     run = await database_sync_to_async(made)()
     work = asyncio.create_task(carry_out(hub, run, told=lambda result: told.set()))
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         await told.wait()
         await database_sync_to_async(stop)(run)
         await work
@@ -177,7 +177,7 @@ async def test_stopping_a_run_ends_the_call_that_an_attempt_waits_for():
         raise AssertionError
 
     hub = Hub()
-    async with serving(answer=never) as service, asyncio.timeout(30):
+    async with serving(answer=never) as service, asyncio.timeout(60):
         run = await database_sync_to_async(made)(service.url)
         work = asyncio.create_task(carry_out(hub, run))
         await service.asked.wait()
@@ -211,7 +211,7 @@ async def test_results_stand_in_the_order_of_the_cases_whichever_ends_first():
         return json_reply("{}")
 
     hub, told = Hub(), list[str]()
-    async with serving(answer=answer) as service, asyncio.timeout(30):
+    async with serving(answer=answer) as service, asyncio.timeout(60):
         run = await database_sync_to_async(made)(service.url)
         await carry_out(hub, run, told=lambda result: told.append(result.name))
     await settled(hub)

@@ -175,12 +175,12 @@ async def test_a_conversation_begins_in_the_team_and_its_page_closes_when_it_is_
         on.hub.streams.wake(tab_stream(ada, docs))
         hub.streams.wake(tab_stream(ada, docs))
         await tab.until("team.changed")
-        closed = await tab.receive_output(20)
+        closed = await tab.receive_output(60)
         names = []
         while "TeamChanged" not in names:
             names.append((await stream.event())[1])
-        await stream.wait(20)
-        await follower.wait(20)  # the stream of the conversation ends, too
+        await stream.wait(60)
+        await follower.wait(60)  # the stream of the conversation ends, too
 
     row = await Conversation.objects.aget(pk=conversation)
     assert (row.owner, row.team_id, row.visibility) == (

@@ -234,14 +234,15 @@ def test_a_websocket_is_opened(proxied: Proxied):
 
 
 def test_no_request_fails_while_one_of_two_servers_stops(proxied: Proxied):
-    statuses: list[int] = []
+    failures: list[str] = []
     is_over = threading.Event()
 
     def ask_again_and_again() -> None:
         with proxied.client() as client:
             while not is_over.is_set():
                 asked = question(stream=False, text="Hello")
-                statuses.append(client.post(COMPLETIONS, json=asked).status_code)
+                answer = client.post(COMPLETIONS, json=asked)
+                failures.extend([answer.text] if answer.is_error else [])
 
     asking = threading.Thread(target=ask_again_and_again)
     asking.start()
@@ -253,5 +254,5 @@ def test_no_request_fails_while_one_of_two_servers_stops(proxied: Proxied):
         is_over.set()
         asking.join(PATIENCE)
 
-    assert set(statuses) == {200}
+    assert failures == []
     assert json.dumps(last.text).count("[DONE]") == 1

@@ -39,7 +39,7 @@ def running(*options: str) -> Iterator[httpx.Client]:
         with httpx.Client(base_url=url, headers={"Api-Key": "dial-demo-key"}) as client:
             yield client
         process.terminate()
-        assert process.wait(10) == 0
+        assert process.wait(60) == 0
 
 
 def test_the_example_has_models_and_two_applications(alone: httpx.Client):

@@ -198,4 +198,4 @@ async def test_wrong_methods_of_the_gateway_are_told_in_json(path: str):
     answer = await ask_site("GET", path)
 
     assert (answer.status, answer.headers["allow"]) == (405, "POST")
-    assert json.loads(answer.body)["error"]["code"] == "405"
+    assert json.loads(answer.body)["error"]["code"] == "method_not_allowed"

@@ -63,7 +63,11 @@ def test_unknown_keys_are_skipped_at_any_depth():
         (b'{"messages": [], "later": Infinity}', "isn't valid JSON"),
         (b'{"messages": [{"role": "user", "content": "\xff"}]}', "isn't valid JSON"),
         (b'{"messages": [], "later": "\xff"}', "isn't valid JSON"),
-        (b'{"messages": [{"role": "user", "content": "\\ud800"}]}', "isn't valid JSON"),
+        (
+            b'{"messages": [{"role": "user", "content": "\\ud800"}]}',
+            "The request body has an escape of half a character (an unpaired surrogate). Send "
+            "whole characters.",
+        ),
         (b'\xef\xbb\xbf{"messages": []}', "isn't valid JSON"),
         (b"[]", "Expected `object`"),
         (b"{}", "required field `messages`"),

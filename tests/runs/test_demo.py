@@ -48,7 +48,7 @@ def site(settings, live_server, monkeypatch):
 async def ask(*messages: ModelMessage) -> list[Event]:
     application = await resolve_application("demo")
     events: list[Event] = []
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         await run_application(
             application, RunRequest(messages), LocalWorkspace(VISITOR), VISITOR, events.append
         )

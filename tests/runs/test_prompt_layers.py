@@ -35,7 +35,7 @@ def says(text: str):
 
 def meets(barrier: asyncio.Barrier, text: str):
     async def build(context):
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             await barrier.wait()
         return text_parts("x", "test", text)
 

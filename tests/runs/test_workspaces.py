@@ -195,7 +195,7 @@ async def test_whoever_stops_listening_stops_the_run_and_its_model():
 
     async with aclosing(model.stream(QUESTION)) as batches:
         await anext(batches)
-        await asyncio.wait_for(gpt.waiting.wait(), 5)
+        await asyncio.wait_for(gpt.waiting.wait(), 60)
 
     assert gpt.closed.is_set()
 

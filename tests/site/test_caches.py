@@ -5,10 +5,9 @@ from __future__ import annotations
 import logging
 import socket
 import time
-from typing import Any
 
 import pytest
-from django.conf import settings
+from django.conf import settings as site_settings
 
 from quickapps_site import caches
 from quickapps_site.caches import RedisOrLocalCache
@@ -19,14 +18,15 @@ LONGEST = 30.0
 
 
 @pytest.fixture(autouse=True)
-def redis_is_asked(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
-    """Retry Redis immediately. `cache_at` changes the settings of the test."""
+def redis_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Retry Redis immediately, and restore the address that `cache_at` changes."""
+    monkeypatch.setattr(site_settings, "REDIS_URL", site_settings.REDIS_URL)
     monkeypatch.setattr(caches, "asked_again_at", 0.0)
     monkeypatch.setattr(caches, "AWAY_SECONDS", 0.0)
 
 
 def cache_at(port: int) -> RedisOrLocalCache:
-    settings.REDIS_URL = f"redis://127.0.0.1:{port}/0"
+    site_settings.REDIS_URL = f"redis://127.0.0.1:{port}/0"
     made = RedisOrLocalCache("", {"OPTIONS": {"MAX_ENTRIES": 50}})
     made.local.clear()
     return made

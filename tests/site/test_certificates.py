@@ -70,7 +70,7 @@ def provider():  # identity providers
 
 
 def exporter():  # OpenTelemetry's exporters
-    return requests.get(url, timeout=10).status_code
+    return requests.get(url, timeout=60).status_code
 
 
 def tried(ask):

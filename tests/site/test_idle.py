@@ -29,7 +29,7 @@ def test_an_idle_process_sends_at_most_one_statement_a_second(
 ):
     with serve_process(tmp_path, "tests.site.counting_site", **engine) as (site, _):
         assert until(PATIENCE, lambda: site.shell(CHORES))
-        pass_rare_chores()
+        wait_for_quiet_minute()
         statements = tmp_path / STATEMENTS
         before = lines_of(statements)
         time.sleep(SECONDS)
@@ -38,9 +38,14 @@ def test_an_idle_process_sends_at_most_one_statement_a_second(
     assert sent <= SECONDS
 
 
-def pass_rare_chores() -> None:
-    """Wait while the next minute is one with more than the jobs of every minute."""
-    while (minute := time.gmtime(time.time() + SECONDS).tm_min) % 5 == 0 or minute == 7:
+def wait_for_quiet_minute() -> None:
+    """Wait for the middle of a minute, so that the interval has the jobs of the next minute once
+    and those of no other, and until that is a minute with only the most frequent jobs."""
+    while (
+        (minute := time.gmtime(time.time() + SECONDS).tm_min) % 5 == 0
+        or minute == 7
+        or not 15 < time.gmtime().tm_sec < 45
+    ):
         time.sleep(1.0)
 
 

@@ -53,9 +53,9 @@ async def answer(application: Any, address: str, accept: bytes = b"*/*") -> tupl
     headers = [(b"host", b"localhost"), (b"accept", accept), (b"api-key", b"a.b")]
     exchange = ApplicationCommunicator(application, {**scope, "headers": headers})
     await exchange.send_input({"type": "http.request", "body": b"{}"})
-    head = await exchange.receive_output(5)
-    body = await exchange.receive_output(5)
-    await exchange.wait(5)
+    head = await exchange.receive_output(60)
+    body = await exchange.receive_output(60)
+    await exchange.wait(60)
     await asyncio.sleep(0)  # the listener for a disconnect ends now
     return head["status"], dict(head["headers"]), body["body"]
 

@@ -93,7 +93,7 @@ async def working() -> AsyncIterator[None]:
 
 
 async def until(is_true: Callable[[], bool]) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not is_true():
             await asyncio.sleep(0.01)
 

@@ -44,7 +44,7 @@ async def counts() -> dict[str, int]:
 
 async def reach(**wanted: int) -> None:
     """Wait until the jobs by state are exactly these."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while await counts() != wanted:
             await asyncio.sleep(0.01)
 

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-IMAGES = Path(__file__).parents[2] / "docs" / "images"
 QUESTION = "What is the weather in Oslo, and what time is it in Tokyo?"
 PROMPT = "You help people plan trips. Look up the weather before you recommend anything."
-PATIENCE = 60_000
 
 
-def walk(page: Page, password: str) -> None:
-    page.set_default_timeout(PATIENCE)
-    expect.set_options(timeout=PATIENCE)
+@dataclass(frozen=True, slots=True)
+class Album:
+    """Takes pictures of pages into a folder."""
+
+    folder: Path
+
+    def take(self, page: Page, name: str) -> None:
+        page.evaluate("document.fonts.ready")
+        page.screenshot(path=self.folder / f"{name}.png")
+
+
+def walk(page: Page, password: str, album: Album) -> None:
+    """Take the pictures of the quick start, and stay signed in."""
     ask_the_demo(page)
+    album.take(page, "chat")
     sign_in(page, password)
-    build_an_application(page)
+    build_an_application(page, album)
     connect_a_model(page)
-
-
-def picture(page: Page, name: str) -> None:
-    page.evaluate("document.fonts.ready")
-    page.screenshot(path=IMAGES / f"{name}.png")
+    album.take(page, "deployment")
 
 
 def ask_the_demo(page: Page) -> None:
@@ -32,7 +38,6 @@ def ask_the_demo(page: Page) -> None:
     page.get_by_label("Your question").fill(QUESTION)
     page.get_by_label("Your question").press("Enter")
     expect(page.locator("chat-answer .answer-foot")).to_be_visible()
-    picture(page, "chat")
 
 
 def sign_in(page: Page, password: str) -> None:
@@ -43,17 +48,17 @@ def sign_in(page: Page, password: str) -> None:
     page.wait_for_url("**/admin/")
 
 
-def build_an_application(page: Page) -> None:
+def build_an_application(page: Page, album: Album) -> None:
     page.goto("/admin/catalog/application/new/")
-    page.get_by_label("What it is called").fill("Travel desk")
-    page.get_by_role("button", name="Make it and open the studio").click()
+    page.get_by_label("Title").fill("Travel desk")
+    page.get_by_role("button", name="Create and open the studio").click()
     page.get_by_role("textbox", name="Prompt", exact=True).fill(PROMPT)
     section(page, "Tools")
     page.get_by_role("button", name="Predefined").click()
     page.get_by_role("button", name="Add Weather", exact=True).click()
     ask_the_draft(page)
     expect(page.locator(".studio-saved")).to_have_text("Saved")
-    picture(page, "studio")
+    album.take(page, "studio")
     page.get_by_role("button", name="Publish…").click()
     page.get_by_role("button", name="Publish", exact=True).click()
     expect(page.locator(".studio-bar .studio-status")).to_have_text("Published as version 1.")
@@ -78,4 +83,3 @@ def connect_a_model(page: Page) -> None:
     page.get_by_label("Model name").fill("gpt-5-mini")
     page.get_by_role("heading", name="Service").scroll_into_view_if_needed()
     page.get_by_role("heading", name="Service").evaluate("heading => heading.scrollIntoView()")
-    picture(page, "deployment")

@@ -1,1 +1,1 @@
-"""A model's answer: streamed, retried, replaced by a fallback and assembled."""
+"""Requests a model's answer, with retries and fallbacks, and assembles it from its stream."""

@@ -56,16 +56,18 @@ logger = logging.getLogger(__name__)
 CUT = "length"
 """The finish reason of an answer that was truncated at the model's length limit."""
 CALL_CHARACTERS = 100
-"""Each call's JSON counts as this many characters, in addition to its name and arguments."""
+"""The JSON around each tool call counts as this many characters, in addition to the call's name and
+arguments.
+"""
 TOO_MANY_CALLS = f"[The answer was cut here: the limit is {MOST_CALLS:,} tool calls.]"
 
 
 class Assembly:
     """Collects the deltas of one answer and emits at once what users can see.
 
-    `answer` has the texts and attachments of the run's earlier turns. `shows_logprobs` passes the
-    service's logprobs on. `taint` collects the untrusted sources that the model's service has read.
-    `names` are the tools that the model may call.
+    `answer` contains the texts and attachments of the run's earlier turns. If `shows_logprobs` is
+    True, the service's logprobs are emitted too. `taint` collects the untrusted sources that the
+    model's service has read. `names` are the tools that the model may call.
     """
 
     def __init__(
@@ -123,7 +125,9 @@ class Assembly:
             self.say(delta)
 
     def with_logprobs(self, delta: TextDelta) -> TextDelta:
-        """Return the delta without unwanted logprobs. Emit it here if it has no text."""
+        """Return the delta without logprobs if clients did not request them. Emit a delta without
+        text.
+        """
         if not self.shows_logprobs:
             return TextDelta(delta.text)
         self.allowance.take_data(delta.logprobs)
@@ -207,9 +211,7 @@ class Assembly:
         return self.stages.prefix if self.stages is not None else ""
 
     def restart(self, event: TurnRestarted) -> None:
-        """Continue with the earlier output of a resumed application, which this run has not seen
-        yet.
-        """
+        """Add the output that an application wrote before it was interrupted and resumed."""
         self.feed(TextDelta(event.text))
         for attachment in event.attachments:
             self.feed(AttachmentAdded(attachment))
@@ -217,7 +219,7 @@ class Assembly:
             self.feed(AnnotationAdded(annotation))
 
     def say(self, delta: TextDelta | RefusalDelta) -> None:
-        """Emit text. A refusal also becomes the text of the message."""
+        """Emit text or a refusal. The text of a refusal is also the text of the message."""
         if not self.is_speaking:
             self.begin_text()
         self.text.append(delta.text)
@@ -248,11 +250,11 @@ class Assembly:
 
     def take_stage(self, words: str, attachments: Sequence[Attachment]) -> None:
         self.has_shown = True
-        self.allowance.left -= 1 + len(words)  # a part without text may still open a stage
+        self.allowance.left -= 1 + len(words)  # A part without text can still open a stage.
         self.allowance.take_data(attachments)
 
     def take_usage(self, usage: Usage) -> None:
-        if usage.per_model:  # empty if no model of the application reported its usage
+        if usage.per_model:  # Empty if no model of the application reported its usage.
             self.usage = usage
 
     def feed_call(self, delta: ToolCallDelta) -> None:
@@ -273,7 +275,9 @@ class Assembly:
         return self.allowance.is_exceeded or len(self.calls.calls) > MOST_CALLS
 
     def cut(self) -> None:
-        """Truncate the answer, append a notice and drop its calls, which may be incomplete."""
+        """Truncate the answer, append a notice about the limit, and drop its tool calls, which may
+        be incomplete.
+        """
         notice = TOO_MANY_CALLS
         if self.allowance.is_exceeded:
             notice = self.allowance.notice
@@ -283,7 +287,7 @@ class Assembly:
         self.say(TextDelta(f"\n\n{notice}" if self.text else notice))
 
     def reply(self, model: str, taken: Collection[str] = ()) -> Reply:
-        """Return the whole answer. Calls get IDs that are not in `taken`."""
+        """Return the complete answer. The IDs of its tool calls differ from the IDs in `taken`."""
         model = self.deployment or model
         calls = self.calls.complete(taken) if self.calls else ()
         message = ModelMessage(

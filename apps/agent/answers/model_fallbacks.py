@@ -28,17 +28,17 @@ from apps.errors import ModelFailed, QuickAppError
 logger = logging.getLogger(__name__)
 
 PATIENCE_SECONDS = 8.0
-"""The limit in seconds for all retry pauses before a fallback is called. Our own backoff is
-shorter; a long `Retry-After` is not.
+"""A fallback is called if the pauses between retries would exceed this many seconds in total. Our
+own backoff is shorter; a long `Retry-After` is not.
 """
 OF_DEPLOYMENT = frozenset({401, 402, 403, 404, 408, 429})
-"""These status codes below 500 point to the deployment and not to the request: an invalid key, no
-credit, no such model, a rate limit.
+"""Status codes below 500 that a deployment causes, and not the request: an invalid key, no credit,
+no such model, a rate limit.
 """
 OF_REQUEST = frozenset({"content_filter", "context_length_exceeded", "truncate_prompt_error"})
-"""Every deployment rejects a request with one of these error codes, whatever the status code is."""
+"""Error codes of requests that every deployment would reject. The status code does not matter."""
 NO_MODEL = frozenset({"model_not_found", "DeploymentNotFound"})
-"""Some services send these error codes for an unknown model, with status code 400."""
+"""Error codes that some services send for an unknown model, with status code 400."""
 BAD_REQUEST = "invalid_request_error"
 OVERLOADED = frozenset({429, 503, 529})
 OUT_OF_ORDER = "is unavailable at the moment"
@@ -79,7 +79,7 @@ class NoBreaker:
 
 
 class Candidate(msgspec.Struct, frozen=True):
-    """A deployment that can answer; `title` is its display name.
+    """A deployment that can answer a request, with its display name `title`.
 
     `adapt` rewrites a request for the first candidate to fit this one. `window` is the context
     window in tokens, or None if it is unknown or all requests fit.
@@ -93,7 +93,9 @@ class Candidate(msgspec.Struct, frozen=True):
     window: int | None = None
 
     def excess(self, request: ModelRequest) -> int:
-        """Return the estimated input tokens if they exceed the context window, else 0."""
+        """Return the estimated input tokens of the request if they exceed the context window, else
+        0.
+        """
         if self.window is None:
             return 0
         tools = sum(spec.tokens for spec in request.tools)
@@ -107,8 +109,8 @@ class Candidate(msgspec.Struct, frozen=True):
 
 @dataclass(slots=True)
 class CandidateCall:
-    """The attempts to call one candidate. `has_next` is True if another candidate can be called
-    next.
+    """Calls one candidate, once or several times. `has_next` is True if another candidate
+    remains.
     """
 
     candidate: Candidate
@@ -120,13 +122,15 @@ class CandidateCall:
 
     @property
     def patience(self) -> float:
-        """Return the limit in seconds for all pauses between attempts."""
+        """Return the maximum total of the pauses between attempts, in seconds."""
         if not self.has_next:
             return inf
         return 0.0 if self.is_open else PATIENCE_SECONDS
 
     async def made(self, ask: Callable[[Model, ModelRequest], Awaitable[None]]) -> None:
-        """Call the model once and report the outcome to the breaker. Propagates errors from `ask`."""
+        """Call the model once with `ask`, and report the outcome to the circuit breaker. Propagates
+        the errors of `ask`.
+        """
         began, breaker = time.monotonic(), self.candidate.breaker
         try:
             await ask(self.model, self.request)
@@ -138,7 +142,8 @@ class CandidateCall:
 
 
 Ask = Callable[[CandidateCall], Awaitable[None]]
-"""Calls the model, with retries if its caller allows them. Raises `ModelFailed` if the call fails.
+"""Calls the model, with retries if its caller allows them. Raises `ModelFailed` if the call
+fails.
 """
 
 
@@ -146,7 +151,7 @@ class FallbackChain:
     """Calls a model and then its fallbacks. It is created for one run or one call.
 
     Later calls start with the model that answered last. `silence_seconds` is the timeout for the
-    first token while another model is left to call; 0 means the service's own timeout.
+    first token if another model can be called next; 0 means the service's own timeout.
     """
 
     def __init__(self, candidates: Sequence[Candidate], silence_seconds: float = 0.0) -> None:
@@ -159,7 +164,7 @@ class FallbackChain:
         return self.candidates[0].model.stream(request)
 
     async def receive(self, request: ModelRequest, assembly: Assembly, ask: Ask) -> None:
-        """Feed the assembly the answer of the first candidate that succeeds.
+        """Add the answer of the first candidate that succeeds to the assembly.
 
         Skips models whose context window is too small. Raises the failure of a candidate that has
         begun to answer, or of the current candidate if it rejects the request. If all fail, raises
@@ -195,7 +200,9 @@ class FallbackChain:
         raise next(filter(is_passing, failures.values()), next(iter(failures.values())))
 
     async def in_order(self) -> AsyncGenerator[Candidate, None]:
-        """Yield the current candidate, then the others. Candidates with an open breaker come last."""
+        """Yield the current candidate, then the other candidates. Candidates with an open circuit
+        breaker come last.
+        """
         others = [one for one in self.candidates if one is not self.current]
         left_alone = []
         for candidate in (self.current, *others):
@@ -216,12 +223,14 @@ class FallbackChain:
 
 
 def first_of(model: Model) -> Model:
-    """Return the model itself, or the first candidate of a chain."""
+    """Return the first candidate if the model is a fallback chain, else the model itself."""
     return model.candidates[0].model if isinstance(model, FallbackChain) else model
 
 
 def stay_with(model: Model, name: str) -> None:
-    """Start with the deployment that has answered this run in another process."""
+    """Let the fallback chain start with the deployment that answered this run in another
+    process.
+    """
     if isinstance(model, FallbackChain):
         found = (one for one in model.candidates if one.name == name)
         model.current = next(found, model.current)
@@ -229,7 +238,9 @@ def stay_with(model: Model, name: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class FirstWordWithin:
-    """Wraps a model and fails if the model's answer does not begin within the given seconds."""
+    """A model whose call fails if the wrapped model's answer does not begin within the given
+    seconds.
+    """
 
     model: Model
     seconds: float
@@ -251,8 +262,8 @@ class FirstWordWithin:
 
 
 def is_of_deployment(failure: QuickAppError) -> bool:
-    """Return True if the failure is the deployment's and not the request's, so that another one may
-    answer.
+    """Return True if the deployment caused the failure and not the request, so that another
+    deployment may be able to answer.
     """
     if not isinstance(failure, ModelFailed) or failure.code in OF_REQUEST:
         return False

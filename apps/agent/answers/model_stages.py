@@ -1,4 +1,4 @@
-"""Stages that a model opens itself."""
+"""Shows the stages that a model reports in its stream."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ THINKING = "Thinking"
 class ModelStages:
     """Shows the stages of a model, or of an application used as a model, as stages of the run.
 
-    Text or a tool call closes them as completed. Leaving the block closes the rest, as failed on an
-    exception. If `parent_id` is set, they are steps of an application below that stage, which
-    closes them itself and need not name them.
+    Text or a tool call closes the stages as completed. At the end of the `with` block, the
+    remaining stages are closed, as failed if an exception was raised. If `parent_id` is set, the
+    stages are steps of an application below that stage. The application closes these steps itself,
+    and may omit their names.
     """
 
     def __init__(self, emit: Emit, prefix: str, parent_id: str | None = None) -> None:
@@ -37,7 +38,8 @@ class ModelStages:
         self.prefix = prefix
         self.parent_id = parent_id
         self.open: dict[int | str, float] = {}
-        """Maps each open stage, by the model's number or the application's ID, to its start time.
+        """Maps each open stage, by the model's number or the application's ID, to its start
+        time.
         """
         self.thought = ""
         """The key of the open reasoning stage, or "" if none is open."""
@@ -90,14 +92,15 @@ class ModelStages:
         self.emit(StageOpened(f"{self.prefix}{key}", name, parent_id))
 
     def default_name(self, index: int) -> str:
-        """Return the name for an unnamed stage: a number for an application's, or "" for a model's,
-        which is not shown.
+        """Return the name of a stage that has none: a number for a stage of an application, or ""
+        for a stage of a model, which is not shown.
         """
         is_new = not self.shown.get(index)
         return f"Stage {index + 1}" if self.parent_id is not None and is_new else ""
 
     def think(self, text: str) -> None:
-        # A nested stage is a plain one, because this run's own model does not think in it.
+        # A nested stage is not marked as reasoning, because it does not show the thoughts of this
+        # run's own model.
         is_nested = self.parent_id is not None
         if not self.thought:
             self.thoughts += 1

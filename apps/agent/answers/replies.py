@@ -1,4 +1,4 @@
-"""Asks a model, retries after transient failures, and reads the answer to its end."""
+"""Calls a model, retries after transient failures, and reads the complete answer."""
 
 import asyncio
 import logging
@@ -27,7 +27,9 @@ from apps.errors import ModelFailed, QuickAppError
 logger = logging.getLogger(__name__)
 
 BACKOFF = Backoff(attempts=4, initial_delay=1.0, max_delay=30.0)
-"""Retry up to three times, pausing 7 seconds in total unless the service asks for longer pauses."""
+"""The retry policy of model calls: up to three retries, with pauses of up to 7 seconds in total,
+unless the service requests longer pauses.
+"""
 ONCE = replace(BACKOFF, attempts=1)
 """The retry policy of calls that can have side effects."""
 
@@ -43,12 +45,13 @@ async def ask_model(
     spend: Spend = ignore_usage,
     allowance: Allowance | None = None,
 ) -> Reply:
-    """Call the model once and show the answer while it arrives.
+    """Call the model once, emit the parts of the answer as they arrive, and return the complete
+    answer.
 
     `name` is the deployment's name, under which usage is counted. `stage_prefix` is the ID prefix
-    of the model's own stages, and None hides these stages. Below `stage_parent` they are shown like
-    the stages of a sub-application. `spend` receives the usage of an answer that breaks off. Raises
-    `ModelFailed`.
+    of the model's own stages; None hides these stages. With `stage_parent`, they are shown below
+    that stage, like the stages of a nested application. `spend` receives the usage of an incomplete
+    answer. Raises `ModelFailed`.
     """
     stages = ModelStages(emit, stage_prefix, stage_parent) if stage_prefix is not None else None
     answer = RunAnswer(allowance=allowance or Allowance())
@@ -64,10 +67,10 @@ async def ask_model(
 async def receive(
     model: Model, request: ModelRequest, assembly: Assembly, name: str, iteration: int = 1
 ) -> None:
-    """Feed the assembly the model's whole answer, and report the call to the meter.
+    """Add the model's complete answer to the assembly, and report the call to the meter.
 
-    The request omits thoughts of other deployments. Raises `BudgetSpent` and the errors of
-    `read_answer`.
+    The thoughts of other deployments are removed from the request. Raises `BudgetSpent` and the
+    errors of `read_answer`.
     """
     if isinstance(model, NestedRun):
         await read_answer(model, request, assembly)
@@ -103,7 +106,7 @@ async def receive(
 
 
 async def read_answer(model: Model, request: ModelRequest, assembly: Assembly) -> None:
-    """Feed the assembly the model's answer. Raises `ModelFailed` if the answer is incomplete."""
+    """Add the model's answer to the assembly. Raises `ModelFailed` if the answer is incomplete."""
     with assembly.stages or nullcontext():
         try:
             async with aclosing(model.stream(request)) as batches:
@@ -131,8 +134,9 @@ class RetryPolicy:
     """Retries transient failures until the first part of an answer arrives, then calls the
     fallbacks.
 
-    Do not use it for an application used as a model, which may have side effects. No attempt begins
-    later than `seconds` after the first one, because the client waits for the status.
+    Do not use this policy for an application that is used as a model, because its calls may have
+    side effects. No attempt begins later than `seconds` after the first attempt, because the client
+    waits for the status.
     """
 
     backoff: Backoff = BACKOFF
@@ -147,7 +151,7 @@ class RetryPolicy:
         name: str,
         iteration: int = 1,
     ) -> None:
-        """Feed the assembly the model's whole answer. Raises `ModelFailed`."""
+        """Add the model's complete answer to the assembly. Raises `ModelFailed`."""
         if not isinstance(model, FallbackChain):
             call = partial(receive, model, request, assembly, name, iteration)
             await self.repeat(call, assembly, name)
@@ -209,5 +213,5 @@ def with_own_thoughts(request: ModelRequest, name: str) -> ModelRequest:
 
 
 def call_ids(messages: Iterable[ModelMessage]) -> set[str]:
-    """Return the IDs of all tool calls, which a new answer may not reuse."""
+    """Return the IDs of all tool calls in the messages. A new answer must not reuse them."""
     return {call.id for message in messages for call in message.tool_calls}

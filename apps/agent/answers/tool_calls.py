@@ -1,5 +1,5 @@
-"""Assembles an answer's tool calls and reasoning from their pieces, and finds the tools that they
-mean.
+"""Assembles the tool calls and reasoning of an answer from their pieces, and finds the tools to
+call.
 
 Models write tool names with prefixes, blanks or control tokens around them.
 """
@@ -90,8 +90,8 @@ class GrowingCalls:
         return call
 
     def extend_name(self, call: GrowingCall, more: str) -> None:
-        """Add a piece to the name. With the arguments, services send the rest of the name or repeat
-        the whole name.
+        """Add a piece to the name of the call. Together with the arguments, services send either
+        the rest of the name or the whole name again.
         """
         name = joined_name(call.name, more)
         if not call.arguments or name in self.names or call.name not in self.names:
@@ -147,8 +147,8 @@ def joined_name(known: str, more: str) -> str:
 
 
 def unused_id(id: str, used: set[str]) -> str:
-    """Return the ID, or a new one if it is empty or used, because results are matched to calls by
-    ID.
+    """Return the ID, or a new ID if it is empty or in `used`, because results are matched to calls
+    by ID.
     """
     if not id or id in used:
         id = f"call_{uuid.uuid4().hex}"
@@ -157,7 +157,9 @@ def unused_id(id: str, used: set[str]) -> str:
 
 
 class GrowingThoughts:
-    """Assembles a model's reasoning from its pieces. Truthy once there is something to store."""
+    """Assembles a model's reasoning from its pieces. The object is truthy if it contains reasoning
+    to store.
+    """
 
     def __init__(self) -> None:
         self.texts: list[str] = []
@@ -178,8 +180,8 @@ class GrowingThoughts:
         self.parts[part.name] = part.text
 
     def complete(self, model: str, *, has_calls: bool) -> Thoughts | None:
-        """Return the reasoning to send back: the service's parts always, plain reasoning only with
-        tool calls.
+        """Return the reasoning that later requests send back: always the service's own parts, but
+        plain reasoning only if the answer has tool calls.
         """
         parts = self.parts
         if not parts and has_calls and self.name:
@@ -188,7 +190,9 @@ class GrowingThoughts:
 
 
 def with_called_names(reply: Reply, known: Collection[str]) -> Reply:
-    """Return the answer with the names of its calls replaced by the known tools that they mean."""
+    """Return the answer with the name of each tool call replaced by the name of the known tool that
+    the model meant.
+    """
     calls = reply.message.tool_calls
     if all(call.name in known for call in calls):
         return reply
@@ -200,7 +204,9 @@ def with_called_names(reply: Reply, known: Collection[str]) -> Reply:
 
 
 def called_name(written: str, known: Collection[str]) -> str:
-    """Return the only known tool that `written` can mean, else the name in accepted characters."""
+    """Return the name of the known tool that the model meant. If no tool or several tools match,
+    return `written` with unaccepted characters replaced.
+    """
     if written in known:
         return written
     folded: dict[str, set[str]] = {}
@@ -219,7 +225,7 @@ def called_name(written: str, known: Collection[str]) -> str:
 
 
 def usable_name(written: str) -> str:
-    """Return the name in the characters that OpenAI's API accepts."""
+    """Return the name with the characters replaced that OpenAI's API rejects."""
     if is_tool_name(written):
         return written
     return _invalid.sub("_", written.strip()).strip("_")[:64] or NAMELESS
@@ -230,7 +236,7 @@ def is_tool_name(name: str) -> bool:
 
 
 def candidates(written: str) -> Iterator[str]:
-    """Yield the names that `written` may mean, longest first."""
+    """Yield the parts of `written` that may be the name of a tool, the longest first."""
     for part in (written, *_token.split(written)):
         text = _number.sub("", part.strip())
         for start in (0, *(found.end() for found in _separator.finditer(text))):

@@ -1,8 +1,9 @@
 """Selects the parts of a conversation to leave out so that the rest fits the model's window.
 
 Tool results are left out first, then turns, oldest first. A turn is a question and everything that
-follows it. A cut goes well below the limit and stays until the conversation reaches the limit
-again, so that requests keep the same beginning, which services cache.
+follows it. A cut reduces the conversation to well below the limit, and is used until the
+conversation reaches the limit again. Requests therefore have the same beginning, which services
+cache.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from apps.agent.injection import is_standing
 from apps.agent.messages import ModelMessage
 
 GOAL = 0.75
-"""A cut reduces a request to this share of the threshold: with a threshold of 0.8, to 0.6 of the
-context window.
+"""A cut reduces a request to this share of the threshold. With a threshold of 0.8, it reduces a
+request to 0.6 of the context window.
 """
 RESULT_NOTE = (
     "[This result was left out to make room for what follows. Call the tool again if it is needed.]"
@@ -79,8 +80,8 @@ class TokenBudget:
 
 @dataclass(frozen=True, slots=True)
 class TurnSize:
-    """Counts the tokens of a turn, without messages that are always sent: `whole`, and `noted` with
-    notes in place of results.
+    """The token counts of a turn, without messages that are always sent. `whole` is the count of
+    the unchanged turn, and `noted` the count with notes in place of results.
     """
 
     whole: int
@@ -89,7 +90,7 @@ class TurnSize:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Splits a conversation into the messages before the first question, and the turns."""
+    """A conversation, split into the messages before the first question and the turns."""
 
     head: tuple[ModelMessage, ...]
     turns: tuple[tuple[ModelMessage, ...], ...]
@@ -150,10 +151,10 @@ def plan_cut(
     *,
     may_leave_out: bool,
 ) -> ConversationCut:
-    """Return the cut that all turns so far require.
+    """Return the cut that the turns so far require.
 
-    It repeats the cuts that each request needed when its turn was the newest. So a longer
-    conversation keeps its earlier cut without storing it.
+    The function recomputes the cut of each earlier request. A growing conversation therefore has
+    the same cut until it needs a new one, although cuts are not stored.
     """
     left_out, emptied = cut.left_out, max(cut.emptied, cut.left_out)
     total: float = fixed
@@ -173,8 +174,8 @@ def plan_cut(
 def emptied_calls(
     turn: Sequence[ModelMessage], total: float, budget: TokenBudget, estimator: Estimator
 ) -> list[str]:
-    """Return the calls of the newest turn whose results to drop if a request of `total` tokens is
-    too long.
+    """Return the IDs of the calls in the newest turn whose results must be dropped, because a
+    request of `total` tokens is too long.
 
     Results that the model has not read yet are dropped only if the request would not fit otherwise.
     """
@@ -214,7 +215,8 @@ def with_notes(turn: Sequence[ModelMessage], notes: Mapping[str, str]) -> tuple[
 def with_beginning(question: ModelMessage, summary: str) -> ModelMessage:
     """Return the first question that is sent, with the summary of the turns before it.
 
-    A separate message would be a second one of the same role, which some services reject.
+    The summary is not a separate message, because some services reject two consecutive messages
+    with the same role.
     """
     text = SUMMARY.format(summary=as_record(summary)) if summary else LEFT_OUT
     if isinstance(question.content, str):
@@ -224,15 +226,15 @@ def with_beginning(question: ModelMessage, summary: str) -> ModelMessage:
 
 
 def as_record(summary: str) -> str:
-    """Return the summary without tags that would close its element, because it repeats untrusted
-    text.
+    """Return the summary without tags that would close the element around it. A summary can contain
+    untrusted text.
     """
     return _tag.sub(r"<\1earlier-conversation", summary)
 
 
 def cut_notice(cut: ConversationCut, known: ConversationCut, *, has_written: bool) -> str:
-    """Return the notice about a cut that goes beyond the known one. `has_written` is True if a new
-    summary replaces the turns.
+    """Return the notice to the user about a cut that omits more than the `known` cut. `has_written`
+    is True if a new summary replaces the omitted turns.
     """
     if has_written:
         return "The beginning of this conversation was summarized for the model."
@@ -245,8 +247,8 @@ def cut_notice(cut: ConversationCut, known: ConversationCut, *, has_written: boo
 
 @dataclass(slots=True)
 class ContextCut:
-    """Tracks the parts that the requests of a run leave out: `now`, and the parts that are already
-    `known` to the user.
+    """Tracks the cut of a run: `now` is the current cut, and `known` is the cut about which the
+    user has been informed.
 
     `ceiling` is an estimated number of tokens that the service rejected.
     """

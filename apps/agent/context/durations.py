@@ -18,10 +18,10 @@ the call.
 
 
 class Durations(msgspec.Struct, frozen=True):
-    """The number of turns for which results are sent, by tool name, and the default for other
-    tools.
+    """The number of turns for which the results of each tool are sent, and the default for tools
+    that are not listed.
 
-    1 means only the turn of the call, 0 never, None always.
+    With 1, a result is sent only in the turn of its call; with 0, never; with None, always.
     """
 
     by_tool: Mapping[str, int | None] = {}

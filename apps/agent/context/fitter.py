@@ -1,6 +1,6 @@
 """Fits the conversation of a run into the window of its model, before each model call.
 
-A cut changes only what is sent. The stored and displayed conversation stays complete.
+A cut changes only the request. The stored and displayed conversation remains complete.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ if TYPE_CHECKING:
     from apps.agent.progress import Progress, Turn
 
 FITTED = "fitted"
-"""The step with this key records what the newest request of a run leaves out."""
+"""The key of the step that records the cut of a run's newest request."""
 
 KeepResult = Callable[[str, str], Awaitable[str]]
-"""Takes a tool's name and its result text, stores the text as a file, and returns the path, or ""
-if it stored none.
+"""Stores the text of a tool's result in a file. Called with the tool's name and the text; returns
+the path, or "" if no file was stored.
 """
 
 
@@ -98,7 +98,7 @@ class ContextFitter:
 
     @property
     def use(self) -> ContextUse:
-        """Return the estimated use of the newest request."""
+        """Return the estimated tokens of the newest request, by purpose."""
         return use_of(self.sent.messages, self.scale.estimator, self.sent.tools)
 
     def take_report(self, progress: Progress) -> None:
@@ -155,7 +155,7 @@ class ContextFitter:
         return sent, usage
 
     def has_room(self, messages: Sequence[ModelMessage], tools: int) -> bool:
-        """Return True if the messages certainly fit. Most requests need no estimate."""
+        """Return True if the messages fit without a detailed estimate, as in most requests."""
         return self.window.limit is None or (
             MOST_CORRECTION * (tools + sum(map(most_tokens, messages))) <= self.window.most
         )
@@ -195,7 +195,9 @@ class ContextFitter:
         return replace(cut, calls={id: cut.calls.get(id, RESULT_NOTE) for id in gone})
 
     async def with_files(self, parts: Parts, cut: ConversationCut) -> ConversationCut:
-        """Return the cut with notes that name the files in which the results are stored now."""
+        """Return the cut with notes that contain the paths of the files in which the results are
+        now stored.
+        """
         new = cut.calls.keys() - self.cut.now.calls.keys()
         if self.keep_result is None or not new:
             return cut
@@ -238,8 +240,8 @@ class ContextFitter:
     async def recover(
         self, failure: ModelFailed, messages: Sequence[ModelMessage]
     ) -> Sequence[ModelMessage] | None:
-        """If the service rejected the conversation as too long, return it so that the next attempt
-        sends less.
+        """If the service rejected the conversation as too long, lower the limit and return the
+        conversation for another attempt, else return None.
         """
         if not failure.is_too_long or self.window.strategy == "refuse":
             return None
@@ -257,7 +259,9 @@ class ContextFitter:
         return messages
 
     async def look_ahead(self, progress: Progress) -> bool:
-        """Write the summary that the next question would need, and return True if there is one."""
+        """Write the summary that the request for the next question needs. Return True if a summary
+        exists.
+        """
         self.take_report(progress)
         self.sent = replace(self.sent, spent=len(progress.usage))
         budget = self.budget
@@ -275,8 +279,8 @@ class ContextFitter:
         return self.cut.now.summary != before.summary
 
     def use_after(self, progress: Progress) -> ContextUse:
-        """Return the size of the next request, without its question, corrected by the service's
-        count.
+        """Return the estimated size of the next request without its question, corrected with the
+        service's count.
         """
         self.take_report(progress)
         self.scale.learn()

@@ -36,14 +36,16 @@ the space that it saves.
 MESSAGE_CHARACTERS = 8_000
 RESULT_CHARACTERS = 1_000
 """Each tool result in a transcript is truncated to this many characters. The answer after a result
-usually contains what mattered.
+usually repeats its important content.
 """
 _tag = re.compile(r"<(/?)(transcript|earlier_record)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class ConversationSummary:
-    """Replaces old turns. `turns` is the number of the oldest turns that it replaces."""
+    """A summary of the oldest turns of a conversation. `turns` is the number of turns that it
+    replaces.
+    """
 
     text: str
     turns: int
@@ -119,7 +121,9 @@ def most_summary_tokens(window: float) -> int:
 
 
 def allowance_for(most: int) -> Allowance:
-    """Return the allowance of the model's answer, reasoning included."""
+    """Return the output limit for a model that writes a summary of `most` tokens, including its
+    reasoning.
+    """
     return Allowance(MESSAGE_CHARACTERS + 10 * most * CHARACTERS_PER_TOKEN)
 
 
@@ -129,7 +133,7 @@ def question_for(
     """Return the messages that ask for a summary of at most `most` tokens, truncated to half of the
     model's window.
 
-    `earlier` is the summary of what came before the messages, or "" if there is none.
+    `earlier` is the summary of the turns before the messages, or "" if there is none.
     """
     room = int(window * CHARACTERS_PER_TOKEN / 2)
     lines = [f"<earlier_record>\n{inert(earlier)}\n</earlier_record>"] if earlier else []
@@ -164,7 +168,7 @@ def line_of(message: ModelMessage) -> str:
 
 
 def inert(text: str) -> str:
-    """Return the text without tags that would close the enclosing transcript."""
+    """Return the text without tags that would close the element of the transcript."""
     return _tag.sub(r"<\1 \2", text)
 
 

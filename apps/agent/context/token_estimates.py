@@ -15,12 +15,12 @@ from apps.errors import ContextTooLong
 CHARACTERS_PER_TOKEN = 4
 """The usual rule of thumb for English and other alphabetic scripts."""
 IMAGE_TOKENS = 100
-"""An image of any size is estimated at this many tokens. The `correction` accounts for the real
-number later.
+"""Each image, of any size, counts as this many tokens. The correction with the service's count
+later reduces the error.
 """
 LEAST_CORRECTION, MOST_CORRECTION = 0.5, 2.0
-"""Corrections stay within this range. A service whose count differs more has counted something
-else.
+"""Limits of the correction factor. If a service's count differs by more, it has counted other
+things.
 """
 
 _wide = re.compile(
@@ -36,7 +36,7 @@ Strategy = Literal["summarise", "trim", "refuse"]
 
 
 def text_tokens(*texts: str) -> int:
-    """Return the estimate for the joined texts, rounded up once."""
+    """Return the estimated tokens of all texts together, rounded up once."""
     wide = characters = 0
     for text in texts:
         characters += len(text)
@@ -46,7 +46,9 @@ def text_tokens(*texts: str) -> int:
 
 
 def may_be_wide(text: str) -> bool:
-    """Return True if each character must be examined, which is 20 times slower."""
+    """Return True if the text may contain wide characters. Its characters must then be counted one
+    by one, which is 20 times slower.
+    """
     if text.isascii():
         return False
     try:
@@ -85,7 +87,7 @@ def texts_of(message: ModelMessage) -> tuple[Sequence[str], int]:
 
 
 class Estimator:
-    """Estimates messages, and caches the estimate of each."""
+    """Estimates the tokens of messages, and caches the estimate of each message."""
 
     def __init__(self) -> None:
         self.known: dict[int, tuple[ModelMessage, int]] = {}
@@ -131,7 +133,7 @@ def use_of(messages: Iterable[ModelMessage], estimator: Estimator, tools: int = 
 
 
 def correction_of(reported: int, estimated: int) -> float:
-    """Return the factor by which a service's own count differs from the estimate."""
+    """Return the ratio of the service's own count to the estimate."""
     if reported <= 0 or estimated <= 0:
         return 1.0
     return min(max(reported / estimated, LEAST_CORRECTION), MOST_CORRECTION)
@@ -141,7 +143,8 @@ def correction_of(reported: int, estimated: int) -> float:
 class SentContext:
     """The newest request of a run: its messages, and the estimate of its tools.
 
-    At that time the conversation had `seen` messages, and the run had `spent` usage entries.
+    When the request was sent, the conversation had `seen` messages, and the run had `spent` usage
+    entries.
     """
 
     messages: Sequence[ModelMessage] = ()

@@ -1,6 +1,7 @@
-"""Records the model's answers as steps. A resumed run repeats them without emitting them again.
+"""Records the model's answers as steps. A resumed run reuses recorded answers without emitting them
+again, because users have already seen them.
 
-Users have seen these answers already.
+The answers are recorded in the ledger of the run.
 """
 
 from collections.abc import Mapping
@@ -58,13 +59,15 @@ class Replay:
 
 
 def end_replay(emit: Emit) -> None:
-    """Emit the collected parts. Call this before emitting anything that is not recorded."""
+    """Emit the collected parts. Must be called before any event is emitted that is not recorded."""
     if isinstance(emit, Replay):
         emit.end()
 
 
 def repeat_reply(ledger: Ledger, turn: Turn) -> Reply | None:
-    """Return the recorded answer of this turn, and add it to the progress as if it were new."""
+    """Return the recorded answer of this turn, and add it to the progress like a new answer. Return
+    None if no answer is recorded.
+    """
     progress = turn.progress
     step = ledger.step(f"m:{progress.counts.iterations}")
     if step is None or step.status != "done":
@@ -87,7 +90,7 @@ def record_reply(ledger: Ledger, progress: Progress, reply: Reply) -> None:
 
 
 def repeat_recovery(ledger: Ledger, progress: Progress) -> None:
-    """Resume from the recorded recovery of this turn, if there is one."""
+    """Apply the recorded recovery of this turn, if there is one."""
     step = ledger.step(f"recovered:{progress.counts.iterations}")
     if step is None:
         return

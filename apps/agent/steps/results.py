@@ -21,7 +21,9 @@ Result = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class RecordedReply:
-    """A recorded answer. `left` and `data` are the values of the run's `Allowance` after it."""
+    """A recorded answer of a model. `left` and `data` are the values of the run's `Allowance` after
+    the answer.
+    """
 
     reply: Reply
     left: int
@@ -30,7 +32,9 @@ class RecordedReply:
 
 @dataclass(frozen=True, slots=True)
 class RecordedRecovery:
-    """The rewritten conversation that followed a model's failure, and the state of the run."""
+    """A recorded recovery after a failure of the model: the rewritten conversation, and the state
+    of the run.
+    """
 
     messages: tuple[ModelMessage, ...]
     said: list[str]
@@ -56,7 +60,7 @@ class RecordedOpening:
 
 @dataclass(frozen=True, slots=True)
 class RecordedOutcome:
-    """A tool's recorded outcome, with texts in place of errors.
+    """The recorded outcome of a tool call. Errors are recorded as texts.
 
     `spent` is the usage of interrupted answers, which the result does not contain.
     """

@@ -1,4 +1,6 @@
-"""Records the calls of one answer as steps of a ledger, and asks their questions to users."""
+"""Records the tool calls of one answer as steps of a ledger, and asks users the questions of these
+calls.
+"""
 
 import re
 import time
@@ -39,8 +41,8 @@ class ToolSteps:
         return f"t:{self.turn}:{place}:{id}"
 
     async def begin(self, place: int, *, is_repeatable: bool) -> None:
-        """Record that the call begins. If it must not be repeated, wait until the record is
-        durable.
+        """Record that a call begins. If the call must not be repeated, wait until the record is
+        stored durably.
 
         Raises `LeaseLost`, `NotStored`.
         """
@@ -57,7 +59,7 @@ class ToolSteps:
             self.ledger.record(Step(key, "tool", "done", result=write_outcome(outcome, spent)))
 
     def recorded(self) -> dict[int, RecordedOutcome]:
-        """Return the recorded outcomes of calls that need not be made, by position."""
+        """Return the recorded outcomes of calls that are not repeated, by position."""
         found = {place: self.recorded_outcome(place) for place in range(len(self.calls))}
         return {place: outcome for place, outcome in found.items() if outcome is not None}
 
@@ -74,7 +76,9 @@ class ToolSteps:
         return RecordedOutcome(Pending()) if is_open else None
 
     def give_up(self, place: int) -> RecordedOutcome:
-        """Record that the outcome of the call is unknown; only the model sees this."""
+        """Record that the outcome of the call is unknown, and return an outcome that reports this
+        to the model only.
+        """
         result = write_outcome(ToolOutcome(INTERRUPTED, "call", INTERRUPTED.content))
         self.ledger.record(Step(self.key(place), "tool", "unknown", "never", result))
         return read_outcome(result)
@@ -91,7 +95,7 @@ class ToolSteps:
         return {one.kind: one for one in self.interactions(place) if one.answer is not None}
 
     def ask(self, place: int, pending: Pending, emit: Emit) -> None:
-        """Ask the call's new questions. Open ones stay open and are not shown again."""
+        """Ask the new questions of a call. Questions that are already open are not shown again."""
         key, asked = self.key(place), set[InteractionKind]()
         for one in self.interactions(place):
             asked.add(one.kind)

@@ -1,4 +1,4 @@
-"""An agent's answer as it arrives: shown in the stage, and collected for the model."""
+"""Shows an agent's answer in the stage as it arrives, and collects it for the model."""
 
 from dataclasses import dataclass, field
 
@@ -39,8 +39,8 @@ class GatheredParts:
 
 
 class AgentAnswer:
-    """Collects the answer of an agent. `task_id` is "" until the agent has begun a task; it may
-    also answer with only a message.
+    """Collects the answer of an agent. `task_id` is "" until the agent has begun a task. An agent
+    may also answer with only a message, without a task.
     """
 
     def __init__(self, stage: Stage) -> None:
@@ -60,7 +60,7 @@ class AgentAnswer:
 
     @property
     def is_over(self) -> bool:
-        """Return True if the agent does nothing until it receives another message."""
+        """Return True if the task has ended, or waits for another message."""
         return self.has_message or self.state in ENDED | INTERRUPTED
 
     @property
@@ -106,7 +106,7 @@ class AgentAnswer:
         self.context_id = context_id or self.context_id
 
     def take_status(self, status: TaskStatus) -> None:
-        """Update the state. Raises `AnswerInvalid` for an unknown state."""
+        """Update the state of the task. Raises `AnswerInvalid` for an unknown state."""
         if status.state not in STATES:
             raise AnswerInvalid(f"its task has the unknown state {one_line(status.state)!r}.")
         self.state = status.state

@@ -1,4 +1,4 @@
-"""Calls an agent, and shows its answer in the tool's stage as it arrives."""
+"""Calls an A2A agent, and shows its answer in the tool's stage as it arrives."""
 
 import asyncio
 import base64
@@ -58,9 +58,10 @@ from apps.workspace.port import DeploymentInfo
 logger = logging.getLogger(__name__)
 
 STATE = "a2a"
-"""The key in a result's state for the conversation with the agent."""
+"""The key of a result's state that contains the conversation with the agent."""
 CANCEL_SECONDS = 2.0
-"""Canceling a task whose call has ended can take up to this many seconds. The run waits for that.
+"""The timeout in seconds for canceling a task whose call has ended. The run waits for the
+cancellation.
 """
 POLL_SECONDS = (1.0, 2.0, 4.0, 8.0)
 """A task that is not streamed is polled after these pauses in seconds; the last one is repeated."""
@@ -77,8 +78,8 @@ class Conversation(msgspec.Struct, frozen=True, omit_defaults=True):
 
 @dataclass(frozen=True, slots=True)
 class A2aAgent:
-    """The called agent. `target` is the tool for conversations and files, and `info` lists the
-    accepted files.
+    """An agent that is called as a tool. `target` is the tool for conversations and files, and
+    `info` contains the accepted file types.
     """
 
     target: Target
@@ -88,12 +89,12 @@ class A2aAgent:
 
     @property
     def label(self) -> str:
-        """Return the agent's name in error messages."""
+        """Return the name of the agent for error messages."""
         return called(self.server, self.target.name)
 
 
 async def call_agent(agent: A2aAgent, opening: Opening, invocation: Invocation) -> ToolResult:
-    """Call the agent, and ask the user to sign in if their own account is rejected.
+    """Call the agent. If the server rejects the user's own account, ask the user to sign in again.
 
     Raises `ToolError`, `ToolTimedOut`, and `InvalidParameter` for files that cannot be sent.
     """
@@ -108,7 +109,9 @@ async def call_agent(agent: A2aAgent, opening: Opening, invocation: Invocation) 
 
 
 async def make_message(agent: A2aAgent, opening: Opening, invocation: Invocation) -> dict[str, Any]:
-    """Raises `InvalidParameter` if a file cannot be sent, or if the conversation does not exist."""
+    """Build the message for the agent from the arguments. Raises `InvalidParameter` if a file
+    cannot be sent, or if the conversation does not exist.
+    """
     files = OutgoingFiles(agent.info, opening.loader)
     asked = await question(agent.target, invocation.arguments, files)
     parts: list[dict[str, Any]] = [{"text": asked.text, "mediaType": "text/plain"}]
@@ -218,7 +221,8 @@ async def follow(
 
 
 async def take_first(work: Coroutine[Any, Any, Update | None], answer: AgentAnswer) -> None:
-    """Process the first update. A canceled call waits for it, so that its task can be canceled.
+    """Process the first update of a task. A cancelled call waits for this update, because it
+    contains the ID with which the task can be canceled.
 
     Raises `ToolError`, `AnswerInvalid`.
     """
@@ -258,7 +262,7 @@ async def result_of(
     opening: Opening,
     invocation: Invocation,
 ) -> ToolResult:
-    """Raises `ToolError` for a task that failed."""
+    """Return the result of the call. Raises `ToolError` if the task failed."""
     text = answer.text
     if (failure := FAILURES.get(answer.state)) is not None:
         reason = shorten_text(answer.message.text.strip() or text, ERROR_CHARACTERS)

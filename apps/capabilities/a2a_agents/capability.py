@@ -29,7 +29,8 @@ from apps.workspace.local.secrets.stored_secrets import unsendable_credentials
 from apps.workspace.port import DeploymentInfo
 
 TEXT_TYPES = frozenset({"text/plain", "text/markdown"})
-"""The text of a call already has these media types. An agent with no other type accepts no files.
+"""The media types of the text in a call. An agent that accepts only these types accepts no
+files.
 """
 
 
@@ -54,7 +55,7 @@ class PreparedAgent:
             is_sign_in = isinstance(error, CredentialsRefused) and self.server.account is not None
             if not (is_sign_in and given):
                 return self.issue(error)
-            card = AgentCard(given)  # the user signs in on the first call
+            card = AgentCard(given)  # The user signs in with the first call.
         name = sanitize(given or card.name)
         info = file_rules(self.server, card)
         parameters = generate_parameters(info, is_resumable=True)
@@ -75,8 +76,8 @@ class PreparedAgent:
         return tool.bind(opening)
 
     def issue(self, error: ToolError) -> InitializationIssue:
-        """Return the issue. The server's errors already name the toolset; errors about the caller's
-        credentials do not.
+        """Return the initialization issue of a failed toolset. Errors of the server already contain
+        the toolset's name; errors about the caller's credentials do not.
         """
         label, text = self.server.label, str(error)
         is_named = text.startswith(label)

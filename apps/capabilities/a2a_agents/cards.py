@@ -1,4 +1,4 @@
-"""The card of an agent: its abilities, its URL and its protocol."""
+"""Loads the card of an agent, which describes its skills, URL and protocol."""
 
 import asyncio
 import hashlib
@@ -62,8 +62,8 @@ class CardSkill(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class AgentCard(msgspec.Struct, frozen=True, rename="camel"):
-    """The fields of a card that are used; others are ignored. `protocol_version` exists in version
-    0.3 and older.
+    """The fields of a card that QuickApps reads. `protocol_version` exists in version 0.3 and
+    older.
     """
 
     name: str
@@ -119,7 +119,7 @@ on_reset(_failures.clear)
 
 
 async def find_agent(server: AgentServer, caller: Caller) -> FoundAgent:
-    """Return the agent as its card describes it. Raises `ToolError` if the card cannot be used."""
+    """Return the agent that the card describes. Raises `ToolError` if the card cannot be used."""
     return await server.with_credentials(caller, partial(find_with, server))
 
 
@@ -174,7 +174,7 @@ def card_url(url: str) -> str:
 
 
 def read_card(server: AgentServer, body: bytes) -> AgentCard:
-    """Raises `ToolError` if the body is not a valid card."""
+    """Parse the body of a response as a card. Raises `ToolError` if it is not a valid card."""
     problem: Exception
     try:
         return msgspec.json.decode(body, type=AgentCard)
@@ -220,7 +220,7 @@ def find_endpoint(server: AgentServer, card: AgentCard) -> AgentEndpoint:
 def own_url(server: AgentServer, url: str) -> str | None:
     """Return the URL of an interface if it is on the manifest's server, else None.
 
-    This site is called at SITE_URL and writes PUBLIC_URL into its cards.
+    For agents of this site, requests go to `SITE_URL`, although cards contain `PUBLIC_URL`.
     """
     found = origin_of(url)
     if found == origin_of(server.url):

@@ -1,4 +1,4 @@
-"""Calls an agent's operations over JSON-RPC or HTTP+JSON."""
+"""Calls the operations of an A2A agent over JSON-RPC or HTTP+JSON."""
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
@@ -36,7 +36,7 @@ GET, POST = "GET", "POST"
 
 
 class GatheredEvents:
-    """Collects the events of a stream unchanged, as an `EventReader`."""
+    """An `EventReader` that collects the events of a stream unchanged."""
 
     is_done = has_finished = False
     has_understood = True
@@ -68,15 +68,17 @@ class AgentClient:
                 yield read_update(payload)
 
     async def send_message(self, params: Mapping[str, Any]) -> Update:
-        """Raises `ToolError`, `AnswerInvalid`."""
+        """Send a message, and return the resulting update. Raises `ToolError` and
+        `AnswerInvalid`.
+        """
         return read_update(await self.call("SendMessage", POST, ":send", params))
 
     async def get_task(self, id: str) -> Task:
-        """Raises `ToolError`, `AnswerInvalid`."""
+        """Return the current state of a task. Raises `ToolError` and `AnswerInvalid`."""
         return read_task(await self.call("GetTask", GET, f"/tasks/{quoted(id)}", {"id": id}))
 
     async def cancel_task(self, id: str) -> None:
-        """Raises `ToolError`, `AnswerInvalid`."""
+        """Cancel a task. Raises `ToolError` and `AnswerInvalid`."""
         await self.call("CancelTask", POST, f"/tasks/{quoted(id)}:cancel", {"id": id})
 
     async def download(self, url: str, limit: int) -> bytes:
@@ -127,7 +129,9 @@ class AgentClient:
                 yield self.result_in(payload)
 
     async def events_of(self, response: Response) -> AsyncGenerator[bytes, None]:
-        """Raises `ToolError`, `AnswerInvalid` and the client's errors."""
+        """Yield the results in the events of a stream. Raises `ToolError`, `AnswerInvalid` and the
+        client's errors.
+        """
         if not response.headers.get("content-type", "").startswith(EVENTS):
             yield await read_body(response, MOST_BYTES)
             return

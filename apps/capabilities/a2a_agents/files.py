@@ -28,7 +28,8 @@ UNKNOWN_TYPE = "application/octet-stream"
 async def take_files(
     client: AgentClient, parts: Sequence[Part], wanted: AttachmentFilter, opening: Opening
 ) -> tuple[tuple[Attachment, ...], list[str]]:
-    """Store the files, and return them with notes for the model on the files that are missing.
+    """Store the files of an answer. Return them, and notes for the model about files that could not
+    be stored.
 
     A file on another server is not downloaded: the attachment is a link to it.
     """

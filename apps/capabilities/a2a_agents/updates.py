@@ -1,4 +1,4 @@
-"""Tasks, messages and updates that an agent sends, as the protocol's JSON.
+"""Parses the tasks, messages and updates that an agent sends as JSON.
 
 Unknown fields are ignored, and null means a missing field, as in the JSON form of protocol buffers.
 """
@@ -23,11 +23,11 @@ STATES = frozenset({SUBMITTED, WORKING}) | INTERRUPTED | ENDED
 
 
 class AnswerInvalid(ValueError):
-    """Raised if an answer does not follow the protocol. The text is the reason."""
+    """Raised if an answer does not follow the A2A protocol. The text is the reason."""
 
 
 class Part(msgspec.Struct, frozen=True, rename="camel"):
-    """A part has one of `text`, `raw` (base64), `url` and `data`."""
+    """A part of a message or artifact, with one of `text`, `raw` (base64), `url` and `data`."""
 
     text: str | None = None
     raw: str | None = None
@@ -74,7 +74,7 @@ class ArtifactUpdate(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Update(msgspec.Struct, frozen=True, rename="camel"):
-    """An event of a stream, or the result of a message. It has one of these fields."""
+    """An event of a stream, or the result of a message. Exactly one field is set."""
 
     task: Task | None = None
     message: AgentMessage | None = None
@@ -102,22 +102,22 @@ _decode_envelope = msgspec.json.Decoder(RpcEnvelope).decode
 
 
 def read_envelope(payload: bytes) -> RpcEnvelope:
-    """Raises `AnswerInvalid`."""
+    """Parse the envelope of a response. Raises `AnswerInvalid`."""
     return read(_decode_envelope, payload)
 
 
 def read_update(payload: bytes) -> Update:
-    """Raises `AnswerInvalid`."""
+    """Parse an update. Raises `AnswerInvalid`."""
     return read(_decode_update, payload)
 
 
 def read_task(payload: bytes) -> Task:
-    """Raises `AnswerInvalid`."""
+    """Parse a task. Raises `AnswerInvalid`."""
     return read(_decode_task, payload)
 
 
 def read(decode: Callable[[bytes], T], payload: bytes) -> T:
-    """Raises `AnswerInvalid` if the payload is not JSON or does not follow A2A."""
+    """Parse a payload. Raises `AnswerInvalid` if it is not JSON or does not follow A2A."""
     try:
         return decode_json(decode, payload)
     except msgspec.ValidationError as error:

@@ -1,8 +1,8 @@
-"""Attachments for the model of an application.
+"""Sends attachments to the model of an application.
 
-There are two capabilities, because their steps have different positions in `settings.CAPABILITIES`:
-one shows attachments to every model, the other loads content on demand for applications that enable
-it.
+There are two capabilities, because their steps have different positions in `settings.CAPABILITIES`.
+One shows attachments to every model. The other loads content on demand, for applications that
+enable this.
 """
 
 from collections.abc import AsyncIterator
@@ -99,7 +99,9 @@ def prepare_contents(manifest: Manifest) -> Open | None:
 async def content_offer(
     manifest: Manifest, strategy: AttachmentStrategy, deployment_id: str, opening: Opening
 ) -> ContentOffer | Contribution:
-    """Return the files that the model may request, or a contribution if there can be none."""
+    """Return the files that the model may request. If it cannot request any, return the
+    contribution to use instead.
+    """
     try:
         info = await opening.workspace.facts(deployment_id)
     except QuickAppError:

@@ -39,8 +39,8 @@ class ContentOffer:
         return any(is_offered(a, self.strategy, self.info) for a in self.all(messages))
 
     def can_show(self, attachment: Attachment) -> bool:
-        """Return True if the content can be shown without a call. Content that must be fetched
-        first cannot.
+        """Return True if the content can be shown without a call, because it does not have to be
+        fetched.
         """
         if not is_offered(attachment, self.strategy, self.info):
             return False
@@ -52,7 +52,9 @@ class ContentOffer:
         return [*files, *user_attachments(messages)]
 
     def find(self, url: str, messages: Sequence[ModelMessage]) -> Attachment:
-        """Raises `InvalidParameter` if the model may not request the URL."""
+        """Return the attachment with this URL. Raises `InvalidParameter` if the model may not
+        request it.
+        """
         wanted = normalized_url(url)
         there = (a for a in self.all(messages) if a.url and normalized_url(a.url) == wanted)
         found = next(there, None)
@@ -72,8 +74,8 @@ class ContentOffer:
         return found
 
     async def get(self, opening: Opening, invocation: Invocation) -> ToolResult:
-        """Raises `InvalidParameter` if the model may not request the URL, or if the file cannot be
-        fetched.
+        """Return the content of the attachment with this URL. Raises `InvalidParameter` if the
+        model may not request it, or if the file cannot be fetched.
         """
         found = self.find(str(invocation.arguments[URL]), invocation.messages)
         if not goes_as_it_is(found, self.info):
@@ -85,8 +87,8 @@ class ContentOffer:
         return replace(plain_result(invocation, result_text(found)), attachments=(found,))
 
     async def show_newest(self, messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-        """Add the contents of the last question's attachments, as if the model had requested them.
-        This is a step.
+        """Add the contents of the newest question's attachments, as if the model had requested
+        them. Used as a history step.
         """
         asked = [place for place, message in enumerate(messages) if message.role == "user"]
         newest = messages[asked[-1]].attachments if asked else ()
@@ -126,7 +128,9 @@ def contents_in(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
 
 
 def without_contents(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-    """Remove the tool's calls and results. The model requests them again for the next question."""
+    """Remove the calls of the content tool and their results. For the next question, the model
+    requests the contents again.
+    """
     ids = set(content_calls(messages))
     if not ids:
         return messages
@@ -145,7 +149,7 @@ def without_contents(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]
 async def replace_refused(
     failure: ModelFailed, messages: Sequence[ModelMessage]
 ) -> Sequence[ModelMessage] | None:
-    """Replace contents that the service rejected with a message to the model. This is a recovery.
+    """Replace contents that the service rejected with a message to the model. Used as a recovery.
 
     Return None if there are no such contents.
     """

@@ -1,4 +1,6 @@
-"""Policies that select the attachments to send to the model, and those that it may request."""
+"""Policies that select the attachments to send to the model, and the attachments that it may
+request.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -46,7 +48,7 @@ def is_offered(attachment: Attachment, strategy: AttachmentStrategy, info: Deplo
 
 def is_accepted(media_type: str, strategy: AttachmentStrategy, info: DeploymentInfo) -> bool:
     """Return True if the deployment and the manifest accept the type. A manifest without a list
-    accepts all.
+    accepts all types.
     """
     wished = strategy.accepted_types
     return matches_any(media_type, info.input_attachment_types) and (

@@ -28,7 +28,9 @@ MOST = 50
 
 @dataclass(frozen=True, slots=True)
 class Promotion:
-    """Maps the URL in the message to the file that replaces it, or to the reason why there is none."""
+    """The files that replace the URLs in messages, and the reasons for URLs that could not be
+    fetched.
+    """
 
     files: Mapping[str, Attachment] = field(default_factory=dict)
     problems: Mapping[str, str] = field(default_factory=dict)
@@ -59,7 +61,8 @@ def user_attachments(messages: Iterable[ModelMessage]) -> Iterator[Attachment]:
 
 
 async def promotion(opening: Opening, deployment_id: str) -> Promotion:
-    """Promote attachments once per run. An attachment that cannot be fetched is an issue.
+    """Yield a step that copies the attachments of a run to the user's files. An attachment that
+    cannot be fetched becomes an issue.
 
     Raises `QuickAppError`.
     """
@@ -92,8 +95,8 @@ async def promote_all(opening: Opening, deployment_id: str) -> Promotion:
 
 
 def goes_as_it_is(attachment: Attachment, info: DeploymentInfo) -> bool:
-    """Return True if the deployment fetches the attachment itself. Services other than DIAL's fetch
-    only images.
+    """Return True if the deployment fetches the attachment's URL itself. Services without DIAL's
+    protocol fetch only images.
     """
     is_address = locate_file(attachment.url or "").kind == "external"
     if not is_address or not info.features.get("url_attachments"):
@@ -102,7 +105,7 @@ def goes_as_it_is(attachment: Attachment, info: DeploymentInfo) -> bool:
 
 
 async def promote(attachment: Attachment, opening: Opening) -> FileInfo | str:
-    """Return the file, or why there is none."""
+    """Return the file of an attachment, or the reason why it could not be fetched."""
     url = attachment.url or ""
     loader = opening.loader
     try:
@@ -111,14 +114,14 @@ async def promote(attachment: Attachment, opening: Opening) -> FileInfo | str:
             try:
                 return await loader.promote(kept)
             except FileRefused:
-                pass  # the file was deleted, or the state is forged
+                pass  # The file was deleted, or the state is forged.
         return await loader.promote(url)
     except QuickAppError as error:
         return str(error)
 
 
 def kept_path(state: Mapping[str, Any], url: str) -> str:
-    # The client may have changed the state, so the path is read with the caller's rights.
+    # The client may have changed the state, so the path is read with the caller's permissions.
     paths = state.get(STATE)
     path = paths.get(url_key(url)) if isinstance(paths, Mapping) else None
     return path if isinstance(path, str) and locate_file(path).kind == "stored" else ""

@@ -1,7 +1,8 @@
-"""The conversation as the model sees it: all attachments are described, the selected ones are sent.
+"""Prepares the attachments in a conversation for the model: all are described, and the selected
+attachments are sent.
 
 DIAL and applications of this installation fetch files of the caller by their path. Other services
-get the data, as an attachment if they understand DIAL's messages, else as OpenAI's content parts.
+get the data: as an attachment if they support DIAL's messages, otherwise as OpenAI's content parts.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -47,16 +48,16 @@ imitates its own messages.
 
 @dataclass(frozen=True, slots=True)
 class FilePacking:
-    """Packs the data of a run's files, loading each file once."""
+    """Prepares the files of a run for sending. Each file is loaded once."""
 
     packed: dict[str, Attachment | str] = field(default_factory=dict)
 
     async def pack(
         self, attachment: Attachment, info: DeploymentInfo, loader: Loader
     ) -> Attachment | str:
-        """Return the attachment with its data or with a URL that the service fetches itself.
+        """Return the attachment with its data, or with a URL that the service fetches itself.
 
-        If it cannot be sent, return the reason.
+        If the attachment cannot be sent, return the reason.
         """
         url = attachment.url
         if not url or info.files == "path":
@@ -119,8 +120,8 @@ def element(name: str, text: str) -> str:
 
 
 class AttachmentView(msgspec.Struct, frozen=True):
-    """Runs before each model call. `problems` maps URLs to the reasons why they could not be
-    fetched.
+    """A view step, which prepares attachments before each model call. `problems` maps URLs to the
+    reasons why they could not be fetched.
     """
 
     opening: Opening
@@ -147,7 +148,7 @@ class AttachmentView(msgspec.Struct, frozen=True):
     async def deliver(
         self, messages: Sequence[ModelMessage], keep: Keep, info: DeploymentInfo
     ) -> Kept:
-        """Pack the selected attachments, newest first, up to the size limit."""
+        """Prepare the selected attachments, newest first, up to the size limit."""
         kept: Kept = {}
         room, loader = MOST_CHARACTERS, self.opening.loader
         for place in range(len(messages) - 1, -1, -1):
@@ -172,7 +173,9 @@ def visible_message(
     kept: Sequence[tuple[Attachment, Attachment | str]],
     problems: Mapping[str, str],
 ) -> ModelMessage:
-    """Return the message with its attachments described and the packed ones attached."""
+    """Return the message with a description of its attachments, and with the prepared
+    attachments.
+    """
     if not message.attachments:
         return message
     delivered = tuple(one for _, one in kept if isinstance(one, Attachment))

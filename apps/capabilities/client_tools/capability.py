@@ -1,8 +1,8 @@
 """Toolsets of the kind `client`, whose tools run in the page of the conversation.
 
-A call waits as an interaction. The page gets this JSON: `name`, under which a script registered the
-tool; `title`, the call in words; the validated `arguments`; `is_repeatable`; and `permission`,
-which the answering user needs, or "".
+A call waits as an interaction. The page gets a JSON object with `name`, under which a script
+registered the tool; `title`, a description of the call; the validated `arguments`; `is_repeatable`;
+and `permission`, which the answering user needs, or "".
 """
 
 import json
@@ -75,7 +75,8 @@ def prepare_tool(
     title = tool_title(toolset.name, tool.name, f"Calling {tool.name}")
     display = display_of(manifest, title, tool=tool.display, parameters=tool.parameters)
     spec = ToolSpec(sanitize(tool.name), tool.description, arguments.schema)
-    # Asking the page and reading its answer is repeatable; the tool itself may not be.
+    # Asking the page and reading its answer can be repeated, but the tool itself may not be
+    # repeatable.
     answered = PreparedTool(spec, partial(result_of, arguments), path, is_repeatable=True)
     shown = with_stage(with_fallback(with_log(with_limit(answered)), Fallback()), display)
     asking = with_page(shown, tool, arguments, display, toolset.seconds)
@@ -86,13 +87,13 @@ def prepare_tool(
 
 
 async def result_of(arguments: Arguments, opening: Opening, invocation: Invocation) -> ToolResult:
-    """Return the result for the model from the page's answer.
+    """Convert the page's answer to the result for the model.
 
     An answer is `{"outcome": "done", "result": JSON}`, `{"outcome": "failed", "error": "…"}`, or
     `{"outcome": "timeout"}` if the page did not respond in time. Raises `ToolError`.
     """
     answered = invocation.answers.get("client_tool")
-    if answered is None:  # the arguments are invalid, so nothing was asked
+    if answered is None:  # The arguments are invalid, so the page was not asked.
         arguments.check(invocation.arguments)
     answer = (answered and answered.answer) or {}
     if answer.get("outcome") == "timeout":
@@ -134,8 +135,8 @@ def with_page(
 
 
 def with_permission(tool: PreparedTool, permission: str) -> PreparedTool:
-    """Return a tool that only a user with the permission can call. For others, no question is asked
-    and the page runs nothing.
+    """Return a tool that only a user with the permission can call. For other users, the call fails
+    without asking the page.
     """
     if not permission:
         return tool

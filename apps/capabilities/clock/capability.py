@@ -1,7 +1,7 @@
-"""Time awareness: the model knows the current time, and when each tool result was returned.
+"""Provides the current time to the model, and the time of each tool result.
 
-The timestamp of a result is stored in its state, so that the history contains it. Only the model's
-view gets the line that shows it.
+The timestamp of a result is stored in its state, so that it remains in the history. The line with
+the time is added only to the messages for the model.
 """
 
 from collections.abc import Mapping, Sequence
@@ -45,7 +45,8 @@ USER_ZONE = "_user_timezone"
 
 
 def current_timestamp(timezone: str | None = None) -> str:
-    """Return the time in ISO 8601 to the second, then the zone and the source of the zone.
+    """Return the current time in ISO 8601 to the second, followed by the zone and the source of the
+    zone.
 
     Raises `InvalidParameter` for a zone that does not exist.
     """
@@ -60,8 +61,8 @@ def stamp(moment: datetime, zone: str, source: str) -> str:
 
 
 def find_zone(text: str) -> str:
-    """Return the correct spelling of a zone's name. Raises `InvalidParameter`, which suggests
-    similar names.
+    """Return the correct spelling of a zone's name. Raises `InvalidParameter` with similar names if
+    the zone does not exist.
     """
     wanted = text.strip().replace(" ", "_").casefold()
     zones = zones_by_folded_name()
@@ -85,7 +86,9 @@ def zones_by_folded_name() -> Mapping[str, str]:
 
 
 def time_step(tool: str, zone: str) -> HistoryStep:
-    """Return a step that appends the time to the conversation. `zone` is the user's, "" if unknown."""
+    """Return a step that appends the time to the conversation. `zone` is the user's time zone, or
+    "" if it is unknown.
+    """
 
     async def tell(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
         now = datetime.now(ZoneInfo(zone) if zone else UTC)

@@ -1,4 +1,6 @@
-"""The operator's files: the model gets a list of them at the start and whenever it changes."""
+"""Lists the operator's files for the model, at the beginning of a conversation and after each
+change.
+"""
 
 import hashlib
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
@@ -59,7 +61,9 @@ _decoder = msgspec.json.Decoder(FileListing)
 
 
 def announcement_step(available: ListedEntries) -> HistoryStep:
-    """Return a step that appends a listing to the conversation if anything has changed."""
+    """Return a step that appends a listing of the files to the conversation if the files have
+    changed.
+    """
 
     async def announce(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
         entries = compare(last_listed(messages), available)
@@ -119,7 +123,9 @@ def compared_entry(entry: ContextEntry, before: ListedEntry | None) -> ListedEnt
 
 
 def last_listed(messages: Sequence[ModelMessage]) -> Mapping[str, ListedEntry]:
-    """Return the entries of the newest readable listing by URL, without removed ones."""
+    """Return the entries of the conversation's newest readable listing by URL, without removed
+    entries.
+    """
     for text in listings(messages):
         try:
             found = _decoder.decode(text)
@@ -161,8 +167,8 @@ def prepare(manifest: Manifest) -> Open:
             (tool.bind(opening),), history=(announcement_step(found),), issues=found.issues
         )
 
-    # Even without files, a conversation that has seen a listing needs the note that they were
-    # removed.
+    # Even if there are no files now, a conversation with an earlier listing must be informed that
+    # the files were removed.
     return open_contexts if has_files(manifest) else only_after(TOOL_NAME, open_contexts)
 
 

@@ -1,4 +1,4 @@
-"""The files that an operator gives an application, in their current state."""
+"""Finds the current files and folders that an operator attached to an application."""
 
 import asyncio
 import mimetypes
@@ -15,7 +15,7 @@ from apps.workspace.loading.loader import last_segment
 from apps.workspace.stored_files import FileInfo, Files, FolderInfo
 
 MOST_ENTRIES = 1_000
-"""A listing contains up to this many entries, about 50,000 tokens."""
+"""A listing contains up to this many entries, which are about 50,000 tokens."""
 UNKNOWN_TYPE = "application/octet-stream"
 
 
@@ -37,8 +37,8 @@ class ContextEntry:
 
 @dataclass(frozen=True, slots=True)
 class ListedEntries:
-    """The entries. `unread` lists folders that could not be listed; `left_out` counts the entries
-    above the limit.
+    """The entries of a listing. `unread` contains the folders that could not be listed; `left_out`
+    is the number of entries above the limit.
     """
 
     entries: tuple[ContextEntry, ...] = ()
@@ -55,7 +55,7 @@ def has_files(manifest: Manifest) -> bool:
 
 
 async def available(manifest: Manifest, opening: Opening) -> ListedEntries:
-    """Return the operator's files in their current state. An unreadable folder is an issue."""
+    """Return the operator's current files. A folder that cannot be listed becomes an issue."""
     if not has_files(manifest):
         return ListedEntries()
     ask = partial(find_files, manifest.contexts, opening.workspace.files)
@@ -98,7 +98,7 @@ async def entries_of(place: int, context: Context, files: Files) -> ListedEntrie
 def entries_below(
     folder: str, found: Sequence[FileInfo | FolderInfo], context: FolderContext
 ) -> Iterator[ContextEntry]:
-    """Yield the files and their folders, each folder before its content."""
+    """Yield the files and folders below a folder, each folder before its content."""
     level = folder.count("/")
     yielded: set[str] = set()
     for one in found:

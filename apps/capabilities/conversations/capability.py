@@ -74,7 +74,7 @@ def prepare(manifest: Manifest) -> Open | None:
 
 
 async def search(opening: Opening, invocation: Invocation) -> ToolResult:
-    """Raises `InvalidParameter` if the query is empty."""
+    """Search the user's earlier conversations. Raises `InvalidParameter` if the query is empty."""
     query = invocation.arguments[QUERY].strip()
     if not query:
         raise InvalidParameter(QUERY, "it is empty. Write a few words.")
@@ -89,8 +89,8 @@ async def search(opening: Opening, invocation: Invocation) -> ToolResult:
 
 
 def list_found(found: Sequence[FoundConversation]) -> str:
-    """Return a numbered list in Markdown. Titles and excerpts are each on one line, so they cannot
-    end a quote.
+    """Return the found conversations as a numbered list in Markdown. Each title and excerpt is on
+    one line, so that it cannot end the quote.
     """
     return "\n".join(
         f"{number}. [{plain(one.title) or 'Untitled'}]({one.address}), {one.updated_at:%Y-%m-%d}\n"

@@ -47,7 +47,9 @@ preserved.
 
 
 async def call_deployment(target: Target, opening: Opening, invocation: Invocation) -> ToolResult:
-    """Raises `ToolError`, `ToolTimedOut`, `InvalidParameter`, and the workspace's errors."""
+    """Call the deployment, and return its answer as the tool's result. Raises `ToolError`,
+    `ToolTimedOut`, `InvalidParameter`, and the workspace's errors.
+    """
     workspace = opening.workspace
     find = workspace.deployment if target.is_looked_up else workspace.assumed
     info = await find(target.deployment_id)
@@ -84,7 +86,9 @@ async def ask_shown(
 async def make_request(
     target: Target, info: DeploymentInfo, opening: Opening, invocation: Invocation
 ) -> ModelRequest:
-    """Raises `InvalidParameter` if a file cannot be sent."""
+    """Build the request from the arguments of the call. Raises `InvalidParameter` if a file cannot
+    be sent.
+    """
     files = OutgoingFiles(info, opening.loader, target.query)
     asked = await question(target, invocation.arguments, files)
     if not asked.content:
@@ -114,7 +118,7 @@ async def system_text(target: Target, workspace: Workspace) -> str:
 
 @dataclass(slots=True)
 class StageOutput:
-    """The `emit` of a call, which shows the answer in the tool's stage."""
+    """The `emit` function of a call, which shows the answer in the tool's stage."""
 
     target: Target
     invocation: Invocation
@@ -166,7 +170,7 @@ def result_of(target: Target, reply: Reply, invocation: Invocation) -> ToolResul
 
 
 def check_static_calls(target: Target, message: ModelMessage) -> None:
-    """Raises `ToolError` if an answer contains only calls of the service's own tools."""
+    """Raise `ToolError` if an answer contains only calls of the service's own tools."""
     static = static_names(target.static_tools)
     theirs = [call.name for call in message.tool_calls if call.name in static]
     if theirs and not (message.text or message.attachments):

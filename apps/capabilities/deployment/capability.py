@@ -37,8 +37,8 @@ from apps.manifest.toolsets.tools import DeploymentTool, SimpleDeploymentTool, a
 from apps.workspace.port import DeploymentInfo
 
 LONGEST_SECONDS = 3600
-"""The timeout of a whole call in seconds, so that every call ends. The manifest limits the time
-without output.
+"""The timeout of a whole call in seconds. The manifest's timeout limits only the time without
+output, so this timeout ensures that every call ends.
 """
 
 CITATIONS = (
@@ -52,7 +52,7 @@ Make = Callable[[DeploymentInfo], PreparedTool]
 
 @dataclass(frozen=True, slots=True)
 class DeferredTool:
-    """A tool of a manifest that is created once its deployment is known."""
+    """A tool of a manifest that is created when its deployment is known."""
 
     toolset: str
     path: str
@@ -60,7 +60,7 @@ class DeferredTool:
     make: Make
     cites: bool = False
     is_repeatable: bool | None = None
-    """The value from the manifest."""
+    """The value of `is_repeatable` in the manifest."""
     is_optional: bool = False
 
 
@@ -92,7 +92,7 @@ def prepare(manifest: Manifest) -> Open | None:
 def tools_of(
     manifest: Manifest,
 ) -> Iterator[tuple[str, str, DeploymentToolSet, DeploymentTool | SimpleDeploymentTool]]:
-    """Yield the enabled tools: path of the toolset, path of the tool, toolset, tool."""
+    """Yield each enabled tool with the path of its toolset, its own path, and its toolset."""
     for place, toolset in enabled_nodes(DeploymentToolSet, manifest.tool_sets, "tool_sets"):
         for index, tool in enumerate(toolset.tools):
             if isinstance(tool, DeploymentTool | SimpleDeploymentTool) and tool.enabled:
@@ -106,7 +106,9 @@ def defer(
     tool: DeploymentTool | SimpleDeploymentTool,
     manifest: Manifest,
 ) -> DeferredTool:
-    """Raises `InitializationIssue` if a parameter has a reserved name."""
+    """Return the tool, to be created when its deployment is known. Raises `InitializationIssue` if
+    a parameter has a reserved name.
+    """
     cites, stated = bool(tool.propagate_annotations_to_choice), toolset.is_repeatable
     if isinstance(tool, SimpleDeploymentTool):
         make: Make = partial(make_simple, tool, toolset, manifest)
@@ -137,8 +139,8 @@ async def open_tool(deferred: DeferredTool, opening: Opening) -> Tool | Initiali
 
 
 def is_known_repeatable(info: DeploymentInfo) -> bool:
-    """Return True if a call may be repeated: a model has no side effects, and an application of
-    this installation does not repeat its recorded steps.
+    """Return True if a call can be repeated. This is the case for a model, which has no side
+    effects, and for an application of this installation, which does not repeat its recorded steps.
     """
     return info.is_recorded or not info.is_application
 
@@ -154,7 +156,9 @@ def risk_of(info: DeploymentInfo) -> Risk:
 def prepare_declared(
     path: str, tool: DeploymentTool, toolset: DeploymentToolSet, manifest: Manifest, risk: Risk
 ) -> PreparedTool:
-    """Raises `InitializationIssue` if a parameter has a reserved name."""
+    """Prepare a tool that the manifest fully declares. Raises `InitializationIssue` if a parameter
+    has a reserved name.
+    """
     function = tool.open_ai_tool.function
     if taken := sorted(reserved_names(tool)):
         raise InitializationIssue(
@@ -223,7 +227,7 @@ def make_tool(
         arguments,
         display,
         LONGEST_SECONDS,
-        attachment=None,  # filtered early, so that the stage can show them
+        attachment=None,  # Filtered early, so that the stage can show the attachments.
         fallback=fallback,
         addresses=frozenset({FILES}),
         is_untrusted=is_untrusted,

@@ -1,4 +1,6 @@
-"""The conversation that is sent to a deployment: earlier calls of the same tool, and files."""
+"""Builds the conversation that is sent to a deployment, with earlier calls of the same tool, and
+files.
+"""
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +28,7 @@ POSSIBLE = "Use paths of files (files/…), http(s) URLs or data: URIs."
 
 @dataclass(frozen=True, slots=True)
 class OutgoingFiles:
-    """Turns URLs of files into attachments that one deployment can read."""
+    """Converts URLs of files to attachments that one deployment can read."""
 
     info: DeploymentInfo
     loader: Loader
@@ -39,7 +41,9 @@ class OutgoingFiles:
         return tuple(await all_of(map(self.attach, urls)))
 
     async def attach(self, url: str) -> Attachment:
-        """Raises `InvalidParameter` if the deployment does not accept the file."""
+        """Return the attachment for a URL. Raises `InvalidParameter` if the deployment does not
+        accept the file.
+        """
         if self.info.files == "none":
             raise refusal(
                 f"the deployment {self.info.id!r} does not accept files. Put the necessary "
@@ -58,13 +62,14 @@ class OutgoingFiles:
                 file = await self.load(address)
                 return Attachment(file.type, file.name, data=as_data(file))
             if kind in {"external", "data"}:
-                await self.load(address)  # do not store a file of a rejected type
+                await self.load(address)  # A file of a rejected type is not stored.
             return await self.stored(address)
         except FileRefused as error:
             raise refusal(str(error)) from error
 
     async def stored(self, url: str) -> Attachment:
-        """Return the attachment by its path in the caller's files, and store the file if necessary.
+        """Return an attachment with a path in the caller's files. The file is stored first if
+        necessary.
 
         Raises `FileRefused`.
         """
@@ -74,7 +79,7 @@ class OutgoingFiles:
         return Attachment(info.content_type, title, url=info.path)
 
     async def load(self, url: str) -> Loaded:
-        """Raises `FileRefused`."""
+        """Load the content of a file. Raises `FileRefused`."""
         file = await self.loader.take(url)
         self.check_type(file.name, file.type)
         return file
@@ -96,7 +101,9 @@ def refusal(problem: str) -> InvalidParameter:
 async def earlier_messages(
     target: Target, invocation: Invocation, files: OutgoingFiles
 ) -> list[ModelMessage]:
-    """Return the earlier messages of the conversation that a call continues, or [] for a new one."""
+    """Return the earlier messages of the conversation that a call continues, or [] for a new
+    conversation.
+    """
     session = session_of(target, invocation)
     if session is None and not target.pools_history:
         return []
@@ -109,14 +116,18 @@ async def earlier_messages(
 
 
 def session_of(target: Target, invocation: Invocation) -> str | None:
-    """Return the ID of the conversation that the model continues, or None for a new one."""
+    """Return the ID of the conversation that the model continues, or None for a new
+    conversation.
+    """
     if not target.is_resumable:
         return None
     return value_text(invocation.arguments.get(SESSION)).strip() or None
 
 
 def begun_by(call_id: str) -> str:
-    """Return the text at the end of a conversation's first answer, with the ID for continuing it."""
+    """Return the end of the first answer in a conversation: a text with the ID that continues
+    it.
+    """
     return f"\n\n[session_id: {call_id}]"
 
 
@@ -148,7 +159,7 @@ async def replay(
         resolved = await load_references(arguments, files.loader, {FILES})
         asked = await question(target, resolved.arguments, files)
     except InvalidParameter as error:
-        # A file that was deleted in the meantime must not end the conversation.
+        # A conversation can continue even if a file was deleted in the meantime.
         logger.warning("An earlier call is repeated without its files: %s", error)
         asked = ModelMessage("user", value_text(arguments.get(target.query)))
     return [asked, answer] if asked.content or asked.attachments else [answer]
@@ -157,7 +168,9 @@ async def replay(
 async def question(
     target: Target, arguments: Mapping[str, Any], files: OutgoingFiles
 ) -> ModelMessage:
-    """Raises `InvalidParameter` if the files are not a list of URLs, or if one cannot be sent."""
+    """Return the question with its files. Raises `InvalidParameter` if the files are not a list of
+    URLs, or if a file cannot be sent.
+    """
     urls = arguments.get(FILES) or ()
     if isinstance(urls, str):
         urls = (urls,)

@@ -26,8 +26,8 @@ QUERY = "query"
 FILES = "attachment_urls"
 SESSION = "session_id"
 OURS = frozenset({QUERY, FILES, SESSION})
-"""The arguments of a generated tool that have a special meaning. All others are added to the
-request.
+"""The arguments of a generated tool that have a special meaning. All other arguments are added to
+the request.
 """
 RESERVED = frozenset({"messages", "model", "stream", "stream_options", "tools"})
 """The fields of a request that no argument can fill."""
@@ -59,7 +59,9 @@ session = SimpleParameter(
 
 
 def own_parameters(tool: DeploymentTool, *, is_resumable: bool) -> dict[str, Parameter]:
-    """Return the parameters with a special meaning, by name. All others are added to the request."""
+    """Return the parameters with a special meaning, by name. All other parameters are added to the
+    request.
+    """
     own: dict[str, Parameter] = {tool.query_parameter: query}
     if tool.takes_files:
         own[FILES] = files
@@ -71,7 +73,7 @@ def own_parameters(tool: DeploymentTool, *, is_resumable: bool) -> dict[str, Par
 def complete_parameters(
     written: FunctionParameters, added: Mapping[str, Parameter]
 ) -> FunctionParameters:
-    """Return the manifest's parameters, with missing ones added."""
+    """Return the parameters in the manifest, with missing parameters added."""
     missing = {name: value for name, value in added.items() if name not in written.properties}
     return written.model_copy(update={"properties": {**written.properties, **missing}})
 
@@ -111,8 +113,8 @@ def generated_arguments(parameters: FunctionParameters, info: DeploymentInfo) ->
 
 
 def with_configuration(own: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge the parameters. Ours take precedence. Definitions are preserved, because properties may
-    refer to them.
+    """Merge our parameters with those of the configuration. Our parameters take precedence.
+    Definitions are preserved, because properties may refer to them.
     """
     properties = {n: v for n, v in configurable(declared).items() if n not in OURS}
     required = declared.get("required")

@@ -31,12 +31,13 @@ class Target:
     """A deployment under the name of its tool.
 
     `seconds` is the timeout without output. `parameters` and `static_tools` are added to every
-    request. `arguments` names the arguments that are added to the request. `headers` names the
-    caller's headers that are forwarded, or is None for all. `is_resumable` means that the model may
-    continue a conversation; with `pools_history`, all calls are one conversation. `cites` adds
-    annotations of the deployment to the answer. `is_looked_up` means that the deployment's features
-    are looked up before a call. `query` is the name of the argument with the question.
-    `sends_configuration` means that all arguments are configuration, declared or not.
+    request. `arguments` contains the names of the arguments that are added to the request.
+    `headers` contains the names of the caller's headers that are forwarded, or is None for all
+    headers. `is_resumable` means that the model can continue a conversation; with `pools_history`,
+    all calls belong to one conversation. `cites` adds annotations of the deployment to the answer.
+    `is_looked_up` means that the deployment's features are looked up before a call. `query` is the
+    name of the argument with the question. `sends_configuration` means that all arguments are
+    configuration, declared or not.
     """
 
     name: str
@@ -106,7 +107,8 @@ def target_of(
 async def find_deployment(
     path: str, deployment_id: str, part: str, opening: Opening
 ) -> DeploymentInfo | InitializationIssue:
-    """Return the features of a deployment, or why its `part` of the manifest cannot be used.
+    """Return the features of a deployment, or an issue that explains why the `part` of the manifest
+    cannot be used.
 
     If there is no such deployment, the cause of the issue is `DeploymentNotFound`.
     """
@@ -152,5 +154,5 @@ def request_parameters(
 
 
 def without_empty(values: Mapping[str, Any]) -> dict[str, Any]:
-    # null and {} mean the deployment's default
+    # Null and {} select the deployment's default.
     return {name: value for name, value in values.items() if value is not None and value != {}}

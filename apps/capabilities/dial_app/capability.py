@@ -1,5 +1,5 @@
-"""Toolsets of the kind `dial-app`: applications of DIAL, called over MCP if they support it, else
-through chat completions.
+"""Toolsets of the kind `dial-app`: applications of DIAL, which are called over MCP if they support
+it, otherwise through chat completions.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ MCP_ONLY = ("allowed_tools", "hidden_from_model")
 
 
 class PreparableApp:
-    """A `dial-app` toolset. Its protocol is chosen when it is opened."""
+    """A `dial-app` toolset, whose protocol is chosen when it is opened."""
 
     def __init__(self, path: str, node: DialAppToolSet, manifest: Manifest, seconds: float) -> None:
         self.path = path
@@ -45,7 +45,9 @@ class PreparableApp:
         self.warned: set[str] = set()
 
     async def choose(self, opening: Opening) -> Branch | InitializationIssue:
-        """Choose the protocol. Look up the application only if the choice depends on it."""
+        """Choose the protocol of a toolset. The application is looked up only if the choice depends
+        on it.
+        """
         node = self.node
         if node.transport == "chat-completion":
             return self.chat(DeploymentInfo(node.deployment_id, ""))
@@ -130,7 +132,9 @@ def prepare(manifest: Manifest) -> Open | None:
 async def choose(
     apps: Sequence[PreparableApp], manifest: Manifest, opening: Opening
 ) -> list[PreparableToolset | PreparedTool | InitializationIssue]:
-    """Choose how to call each application. Leave out applications that the caller may not use."""
+    """Choose the protocol of each application. Applications that the caller may not use are
+    omitted.
+    """
     usable = await usable_ids(manifest, opening)
     found = (
         app.choose(opening) for app in apps if is_usable_deployment(app.node.deployment_id, usable)

@@ -1,4 +1,6 @@
-"""Tool discovery: large toolsets are not listed, and the model searches for the tools it needs."""
+"""Tool discovery: large toolsets are not offered to the model, which searches for the tools that it
+needs.
+"""
 
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
@@ -65,7 +67,7 @@ def prepare(manifest: Manifest) -> Open | None:
                 search.withhold()
                 toolbox.listed[TOOL_NAME] = tool.bind(opening)
                 search.recall(opening.conversation.state, opening.conversation.saved)
-                # A client that names the tool to call has already found it.
+                # If the client requires a specific tool, the tool does not have to be found first.
                 search.reveal([opening.demanded], opening.conversation.saved)
 
         yield Contribution(arrange=(arrange,))
@@ -81,14 +83,14 @@ class ToolGroup:
 
     @property
     def line(self) -> str:
-        """Return the line about this toolset in the description of the search tool."""
+        """Return the line about a toolset for the description of the search tool."""
         count = "1 tool" if len(self.tools) == 1 else f"{len(self.tools)} tools"
         text = one_line(self.description, DESCRIPTION_CHARACTERS)
         return f"- {one_line(self.name)} ({count}){f': {text}' if text else ''}"
 
 
 def deferred_groups(manifest: Manifest, tools: Iterable[Tool], least: int) -> list[ToolGroup]:
-    """Return the toolsets that may be withheld and have at least `least` tools, in their order."""
+    """Return the toolsets that can be hidden and have at least `least` tools, in their order."""
     internal = internal_tools(manifest)
     members: dict[str, list[Tool]] = {}
     for tool in tools:

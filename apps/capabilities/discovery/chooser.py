@@ -21,14 +21,16 @@ from apps.errors import QuickAppError
 logger = logging.getLogger(__name__)
 
 SECONDS = 30.0
-"""A model that only names tools must answer within this many seconds. A slower model is worse than
-a keyword search.
+"""The timeout in seconds for the model that chooses tools. A keyword search is better than a slower
+model.
 """
 DESCRIPTION_CHARACTERS = 400
 """The description of one tool in the catalogue is truncated to this many characters."""
 QUERY_CHARACTERS = 2_000
 MOST_FOUND = 10
-"""A search makes at most this many tools available. Each adds its schema to every later call."""
+"""A search makes at most this many tools available, because the schema of each tool is part of
+every later model call.
+"""
 
 TASK = """\
 You choose tools for another assistant. The user's message says what it wants to do. Answer with a \
@@ -41,8 +43,8 @@ Catalogue:
 
 @dataclass(frozen=True, slots=True)
 class ToolChoice:
-    """The chosen tools. `names` is None if the model could not be called or did not answer with
-    names.
+    """The chosen tools. `names` is None if the model could not be called, or did not answer with a
+    list of names.
     """
 
     names: list[str] | None
@@ -52,7 +54,9 @@ class ToolChoice:
 async def choose(
     opening: Opening, deployment_id: str, query: str, specs: Sequence[ToolSpec]
 ) -> ToolChoice:
-    """Return the tools that the deployment chooses for a query. Only names of `specs` count."""
+    """Return the tools that the deployment chooses for a query. Names that are not in `specs` are
+    ignored.
+    """
     workspace = opening.workspace
     try:
         async with asyncio.timeout(SECONDS):
@@ -83,7 +87,7 @@ def messages_of(query: str, specs: Sequence[ToolSpec]) -> list[ModelMessage]:
 
 
 def read_names(text: str, known: set[str]) -> list[str] | None:
-    """Return the known names of the array in an answer, or [] for an empty array.
+    """Return the known names in the JSON array of an answer, or [] for an empty array.
 
     Return None if there is no array, or if it has only unknown names.
     """

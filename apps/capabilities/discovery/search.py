@@ -1,4 +1,4 @@
-"""The search for withheld tools in one run, and how they become available.
+"""Searches the hidden tools of a run, and makes the results available.
 
 If no model is available, a keyword search finds the tools.
 """
@@ -40,13 +40,15 @@ class Search:
     topics: str
 
     def withhold(self) -> None:
-        """Hide the deferred tools. A deferred tool cannot be called until it is found."""
+        """Hide the deferred tools. The model cannot call a deferred tool until a search has found
+        it.
+        """
         for name, tool in self.deferred.items():
             del self.toolbox.listed[name]
             self.toolbox.unlisted[name] = replace(tool, call=refusal(name))
 
     def reveal(self, names: Iterable[str], saved: dict[str, Any]) -> None:
-        """List the tools for the rest of this run and in the next request."""
+        """Offer the tools to the model for the rest of this run and in later requests."""
         for name in names:
             if self.toolbox.unlisted.pop(name, None) is not None:
                 self.toolbox.listed[name] = self.deferred[name]

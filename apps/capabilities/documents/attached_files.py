@@ -1,6 +1,4 @@
-"""An application's files from its operator. Their text is stored and searched without rereading the
-files.
-"""
+"""Searches the operator's files of an application, whose text is stored."""
 
 import asyncio
 from collections.abc import Sequence
@@ -19,9 +17,7 @@ from apps.workspace.loading.file_locations import locate_file
 from apps.workspace.loading.loader import last_segment
 
 OWNER = "attached"
-"""The cache owner of these files, in place of a caller. Permissions are checked before the cache is
-used.
-"""
+"""The owner of these files in the cache. Permissions are checked before the cache is used."""
 
 
 def attached_contexts(manifest: Manifest) -> tuple[Context, ...]:
@@ -39,7 +35,7 @@ def attached_contexts(manifest: Manifest) -> tuple[Context, ...]:
 
 @dataclass(frozen=True, slots=True)
 class SearchableFiles:
-    """The files named by the `contexts` that the caller of `corpus` can currently read."""
+    """The files in the `contexts` that the caller of `corpus` can currently read."""
 
     corpus: CorpusReader
     contexts: Sequence[Context]
@@ -49,15 +45,17 @@ class SearchableFiles:
         return [one for one in found if any(covers(c, one.address) for c in self.contexts)]
 
     async def find(self, path: str, version: str) -> DocumentIndex | None:
-        """Return the stored text of a file, or None if there is none of that version."""
+        """Return the stored document of a file, or None if this version of the file is not
+        stored.
+        """
         for one in await self.documents():
             if one.is_searchable and (one.address, one.version) == (path, version):
                 return await self.load(one)
         return None
 
     async def load(self, document: AttachedDocument) -> DocumentIndex | None:
-        """Load a document once per process, from its rows, if there is space. Returns None if it
-        has just changed.
+        """Load a document from its rows, and cache it if there is space. Returns None if the
+        document has just changed.
         """
         key = DocumentKey(OWNER, "", str(document.number), document.version)
         found = cache.get(key)
@@ -90,8 +88,8 @@ class SearchableFiles:
 
 
 def covers(context: Context, address: str) -> bool:
-    """Return True if a context currently names the file. The manifest may have changed since the
-    file was stored.
+    """Return True if the file is still in a context. The manifest may have changed since the file
+    was stored.
     """
     if not isinstance(context, FileContext | FolderContext):
         return False

@@ -1,7 +1,7 @@
 """Caches documents in the memory of this process for later questions about them.
 
-A question in a later run neither loads nor embeds a cached document again. An entry is dropped with
-its conversation, after a day, or when other entries need the space.
+A later question does not load or embed a cached document again. An entry is dropped with its
+conversation, after a day, or when other entries need the space.
 """
 
 import time
@@ -19,8 +19,8 @@ SECONDS = 24 * 3600.0
 class DocumentKey(NamedTuple):
     """Identifies a cached document.
 
-    `owner` is the caller's bucket, and `folder` is the conversation's folder in it, or "" if there
-    is none. `version` distinguishes contents of the file at that address.
+    `owner` is the caller's bucket, and `folder` is the conversation's folder in the bucket, or ""
+    if there is none. `version` identifies the content of the file.
     """
 
     owner: str
@@ -55,7 +55,9 @@ class DocumentCache:
         self.trim()
 
     def trim(self) -> None:
-        """Drop documents until the rest fits. Documents grow while they are embedded."""
+        """Drop documents until the remaining documents fit into the cache. Documents grow while
+        they are embedded.
+        """
         most = int(settings.DOCUMENTS_CACHE_MB) * 2**20
         with self.lock:
             self.drop_old()

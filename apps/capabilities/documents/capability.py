@@ -1,5 +1,5 @@
-"""Two tools for documents: one reads their text, the other answers a request from them and cites
-its sources.
+"""Two tools for documents: one returns their text, and the other answers requests from them and
+cites its sources.
 """
 
 from collections.abc import AsyncIterator
@@ -113,7 +113,9 @@ def extraction_tool(manifest: Manifest, names: ToolNames) -> PreparedTool:
 
 
 async def extract_text(names: ToolNames, opening: Opening, invocation: Invocation) -> ToolResult:
-    """Raises `InvalidParameter`, and `ServiceFailed` when the file cannot be reached."""
+    """Return one page of a document's text. Raises `InvalidParameter`, and `ServiceFailed` if the
+    file cannot be reached.
+    """
     arguments = invocation.arguments
     document = await open_document(opening, FILE_URL, str(arguments[FILE_URL]), invocation.stage)
     text = document.text.text
@@ -138,8 +140,8 @@ def footer(page: int, total: int) -> str:
 def answer_tool(
     manifest: Manifest, wanted: Documents, names: ToolNames, *, searches_attached: bool = False
 ) -> PreparedTool:
-    """Return the tool. With `searches_attached`, a call without a file searches the operator's
-    files.
+    """Return the tool that answers requests. With `searches_attached`, a call without a file
+    searches the operator's files.
     """
     work = DocumentAnswers(
         wanted, manifest.orchestrator.deployment.id, names, rules_of(manifest).seconds

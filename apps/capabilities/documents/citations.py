@@ -1,6 +1,4 @@
-"""Numbered sources of an answer: the text that the model reads, and the answer's references to
-them.
-"""
+"""Numbers the sources of an answer for the model, and finds the answer's references to them."""
 
 import math
 import re
@@ -27,16 +25,18 @@ REFERENCE_TYPE = "text/plain"
 """
 QUOTE_CHARACTERS = 300
 ANSWER_CHARACTERS = 100_000
-"""Source numbers are searched only in this many characters at the beginning of an answer."""
+"""References to sources are searched only in this many characters at the beginning of an answer."""
 REQUEST_WEIGHT = 0.25
 """The weight of the request's words, relative to the words of the cited statement."""
 
 STATE = "document_sources"
-"""The state key of the highest number so far, from which the next request and a resumed run
-continue.
+"""The state key of the highest number so far. The next request, and a resumed run, continue with
+the next number.
 """
 MOST_SOURCES = 9_000
-"""Numbers restart after this one, because an answer has at most four digits in brackets."""
+"""The highest number of a source. Later numbers restart, because references have at most four
+digits.
+"""
 
 _number = re.compile(r"\[(\d{1,4})\]")
 
@@ -50,8 +50,8 @@ class CitedSource:
 
     @property
     def excerpt(self) -> str:
-        """Return the passage as the model reads it, escaped so that it cannot close the enclosing
-        element.
+        """Return the passage for the model, escaped so that it cannot close the element around
+        it.
         """
         document, chunk, chunks, _ = self.passage
         place = escape(place_of_page(document, chunk.page))
@@ -107,7 +107,9 @@ def last_number(opening: Opening) -> int:
 
 
 def citations(sources: Sequence[CitedSource], answer: str, request: str) -> list[Citation]:
-    """Return the citations of the sources that an answer names, or of all sources if it names none."""
+    """Return the citations of the sources that an answer refers to, or of all sources if it refers
+    to none.
+    """
     answer = answer[:ANSWER_CHARACTERS]
     named = {int(number) for number in _number.findall(answer)}
     chosen = [source for source in sources if source.number in named] or sources
@@ -115,19 +117,23 @@ def citations(sources: Sequence[CitedSource], answer: str, request: str) -> list
 
 
 def statements(answer: str, number: int) -> str:
-    """Return the sentences of an answer that name a source, without the numbers."""
+    """Return the sentences of an answer with a reference, without the numbers."""
     mark = f"[{number}]"
     found = (sentence for sentence in sentences(marks_inside(answer)) if mark in sentence)
     return _number.sub("", " ".join(found)).strip()
 
 
 def marks_inside(answer: str) -> str:
-    """Move the numbers before the full stop that they follow, so that they belong to the sentence."""
+    """Return the text with each number moved before the full stop that it follows, so that it
+    belongs to the sentence.
+    """
     return re.sub(r"([.!?])((?:\s?\[\d{1,4}\])+)", r"\2\1", answer)
 
 
 def cite(source: CitedSource, statement: str, request: str) -> Citation:
-    """Cite the sentence that shares the most words with the statement, or else with the request."""
+    """Return a citation of the sentence that shares the most words with the statement, or with the
+    request if no sentence shares words with the statement.
+    """
     document, chunk, chunks, _ = source.passage
     ordered = [chunk, *(one for one in chunks if one is not chunk)]
     options = [
@@ -146,6 +152,8 @@ def cite(source: CitedSource, statement: str, request: str) -> Citation:
 
 
 def likeness(sentence: str, wanted: frozenset[str]) -> float:
-    """Return the share of a sentence's words that are wanted. Short sentences score higher."""
+    """Return a score for the words that the sentence shares with the wanted words. Short sentences
+    score higher.
+    """
     words = frozenset(terms(sentence))
     return len(words & wanted) / math.sqrt(len(words) or 1)

@@ -1,4 +1,4 @@
-"""Opens a document by its URL: from the cache, or by loading, reading and indexing it."""
+"""Opens a document by its URL, either from the cache, or by loading, parsing and indexing it."""
 
 import asyncio
 import hashlib
@@ -32,9 +32,9 @@ KEPT_BYTES = 32 * 1024 * 1024
 
 @dataclass(slots=True)
 class RunDocuments:
-    """The documents that the calls of one run share.
+    """The documents that all calls of one run share.
 
-    `watching` maps the key of a document to the stages of the calls that wait for it.
+    `watching` maps the key of each document to the stages of the calls that wait for it.
     """
 
     vision: Vision
@@ -72,7 +72,7 @@ async def run_documents(
     shared = opening.known[RUN_DOCUMENTS] = RunDocuments(vision, attached=attached)
     if last := last_number(opening):
         opening.conversation.saved[STATE] = (
-            last  # cached for the next request, even if this one searches no document
+            last  # Cached for the next request, even if this request searches no document.
         )
     try:
         yield shared
@@ -89,7 +89,7 @@ async def open_document(opening: Opening, parameter: str, url: str, stage: Stage
 
 
 async def find(opening: Opening, url: str, stage: Stage) -> DocumentIndex:
-    """Raises `FileRefused`, `ToolError`."""
+    """Return the document, from the cache or newly read. Raises `FileRefused` and `ToolError`."""
     info = await stored_info(opening, url)
     if info is not None:
         attached = opening.known[RUN_DOCUMENTS].attached
@@ -111,14 +111,14 @@ async def find(opening: Opening, url: str, stage: Stage) -> DocumentIndex:
         with shared.watched(key, stage):
             return await shared.opened.get(repr(key), partial(make, opening, file, url, key))
     except UnreadableDocument as error:
-        # No other argument helps, so do not ask the model to correct it.
+        # No other argument would help, so the error does not ask the model to correct it.
         text = f"The document {one_line(file.name)!r} cannot be read: {error}"
         raise ToolError(text, is_lasting=True) from error
 
 
 async def find_cached(opening: Opening, key: DocumentKey) -> DocumentIndex | None:
-    """Return a cached document, or None if this run has to read it, or has to read more of it than
-    earlier runs.
+    """Return the cached document, or None if it is not cached, or if this run has to read more of
+    it than earlier runs.
     """
     found, shared = cache.get(key), opening.known[RUN_DOCUMENTS]
     if found is None or not found.text.images or repr(key) in shared.opened.kept:
@@ -141,7 +141,7 @@ def document_key(opening: Opening, address: str, version: str) -> DocumentKey:
 
 
 async def make(opening: Opening, file: Loaded, url: str, key: DocumentKey) -> DocumentIndex:
-    """Raises `UnreadableDocument`."""
+    """Parse and index the content of a file. Raises `UnreadableDocument`."""
     bounds = document_bounds(opening.caller.bucket)
     known = cache.get(key)
     if known is not None:
@@ -151,7 +151,7 @@ async def make(opening: Opening, file: Loaded, url: str, key: DocumentKey) -> Do
             await read_pages(file.content, name=file.name, media_type=file.type, bounds=bounds)
         )
     address = file.path or (url.partition("#")[0] if locate_file(url).kind == "external" else "")
-    name = one_line(file.name)  # the name may come from another user, which users and models read
+    name = one_line(file.name)  # The name may come from another user, and users and models read it.
     index = partial(DocumentIndex, name, file.type, address)
     if text.images:
         text = await with_images_read(opening, file.content, text, key, index)
@@ -180,7 +180,7 @@ async def with_images_read(
     try:
         await reader.read(content, text, partial(shared.tell, key))
     except asyncio.CancelledError:
-        if reader.texts:  # model calls that were made are charged
+        if reader.texts:  # Model calls that were made are charged even in this case.
             cache.put(key, index(text.with_images_read(reader.texts, reader.unread)))
         raise
     text = text.with_images_read(reader.texts, reader.unread)

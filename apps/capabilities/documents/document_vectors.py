@@ -1,8 +1,7 @@
-"""Computes vectors of requests, and of documents in the background. The first question does not
-wait for them.
+"""Computes the vectors of requests, and in the background the vectors of documents.
 
-A process computes vectors for one document at a time. A failure is logged, and the document then
-supports only keyword search.
+The first question does not wait for the vectors of a document. A process computes vectors for one
+document at a time. A failure is logged, and the document is then searched only by keyword.
 """
 
 import asyncio
@@ -26,13 +25,16 @@ if TYPE_CHECKING:  # few processes need NumPy, as in the port of embeddings
 logger = logging.getLogger(__name__)
 
 BATCH = 32
-"""One request embeds this many chunks. Other users' questions wait for at most one request."""
+"""The number of chunks in one request to the embedding model. Other users' questions wait for at
+most one such request.
+"""
 MOST_CHUNKS = 2_000
 """The limit of chunks for embedding a document, about 500 pages, which takes minutes. Longer
 documents support only keyword search.
 """
 MOST_WAITING = 32
-"""At most this many documents wait for embedding. A further document waits for its next question.
+"""At most this many documents are queued for embedding. A further document is queued with the next
+question about it.
 """
 TOO_LONG = "it is too long to be searched by meaning"
 NOT_KEPT = "there is no room to cache it, so it is not prepared for a search by meaning"
@@ -42,7 +44,7 @@ VECTOR_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingCost:
-    """The caller whose tokens are spent, and the function that receives the usage."""
+    """The caller who pays for embeddings, and the function that receives the usage."""
 
     deployment_id: str
     spend: Spend
@@ -61,8 +63,8 @@ class EmbeddingQueue:
     def begin(
         self, document: DocumentIndex, embedder: Embedder, cost: EmbeddingCost, width: int = 0
     ) -> None:
-        """Start computing missing vectors, unless that is running. They have the dimension `width`,
-        or any if it is 0.
+        """Start computing the missing vectors of a document, unless this is already running. They
+        must have the dimension `width`, or any dimension if it is 0.
         """
         document.vectors.begin(embedder.model, width)
         if len(document.chunks) > MOST_CHUNKS:
@@ -91,7 +93,7 @@ class EmbeddingQueue:
         cache.trim()
 
     async def end(self, documents: Iterable[DocumentIndex]) -> None:
-        """Stop the work for these documents. Computed vectors are kept."""
+        """Stop computing vectors for these documents. Vectors that were computed remain."""
         tasks = [task for one in documents if (task := self.tasks.get(one)) is not None]
         for task in tasks:
             task.cancel()
@@ -112,7 +114,7 @@ async def embed_document(document: DocumentIndex, embedder: Embedder, cost: Embe
         if found.prompt_tokens:
             cost.spend((ModelUsage(cost.deployment_id, found.prompt_tokens, 0),))
         if found.model != vectors.model:
-            return  # another question has chosen another model
+            return  # Another question has selected another model.
         if vectors.width not in (0, found.vectors.shape[1]):
             vectors.begin(found.model, found.vectors.shape[1])
             raise ServiceFailed("The embedding model returned vectors of different lengths.")
@@ -130,8 +132,8 @@ class RequestVector:
 
 
 async def request_vector(embedder: Embedder, request: str) -> tuple[RequestVector | None, int]:
-    """Return the vector of a request and the tokens used. The vector is None if only keyword search
-    is possible.
+    """Return the vector of a request, and the tokens used. The vector is None if only keyword
+    search is possible.
     """
     try:
         async with asyncio.timeout(VECTOR_SECONDS):

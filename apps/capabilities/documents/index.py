@@ -9,12 +9,14 @@ from apps.documents.chunks import TextChunk, chunks_of
 from apps.documents.structure import PagedText
 from apps.workspace.embeddings.port import Embeddings
 
-if TYPE_CHECKING:  # few processes need NumPy, as in the port of embeddings
+if TYPE_CHECKING:  # Imported on first use, because few processes need NumPy.
     import numpy as np
     from numpy.typing import NDArray
 
 MOST_UNKNOWN = 0.5
-"""The vector of a text is meaningless if more than this share of its tokens is unknown."""
+"""If more than this share of a text's tokens is unknown to the model, the text's vector is not
+used.
+"""
 BYTES_OF_A_CHARACTER = 4
 """The assumed size of a character in bytes. Every text is stored twice, in its page and in its
 chunk.
@@ -25,9 +27,9 @@ chunk.
 class DocumentIndex:
     """A document that can be searched. `address` links to it, or is "" without a link.
 
-    `number` is the number of an attached document, 0 for others. Vectors of attached documents are
-    stored elsewhere and only counted here. `is_dropped` means that no cache contains the document
-    anymore, so no vectors are needed.
+    `number` is the number of an attached document, or 0 for other documents. The vectors of
+    attached documents are in the database, and only counted here. `is_dropped` means that no cache
+    contains the document anymore, so no vectors are needed.
     """
 
     name: str
@@ -41,8 +43,8 @@ class DocumentIndex:
     is_dropped: bool = False
 
     def __post_init__(self) -> None:
-        """Split and index the text. It takes about a second per million characters, so do not call
-        it on the event loop.
+        """Split and index the text. This takes about a second per million characters, so it must
+        not run on the event loop.
         """
         self.chunks = self.chunks or chunks_of(self.text.pages)
         self.words = Bm25Index([chunk.searched for chunk in self.chunks])
@@ -64,9 +66,9 @@ class DocumentIndex:
 
 @dataclass(slots=True)
 class ChunkVectors:
-    """The vectors of the first `count` chunks, all by one model.
+    """The vectors of the first `count` chunks of a document, all from one model.
 
-    `problem` is the reason why there are no more, or "" if they are still being computed.
+    `problem` is the reason why further vectors are missing, or "" if they are still being computed.
     """
 
     model: str = ""
@@ -84,8 +86,8 @@ class ChunkVectors:
         return int(self.batches[0].shape[1]) if self.batches else 0
 
     def begin(self, model: str, width: int = 0) -> None:
-        """Drop vectors that cannot be compared: from another model, or not of the dimension `width`
-        (0 for any).
+        """Drop vectors that cannot be compared, because they are from another model or do not have
+        the dimension `width` (0 for any).
         """
         if model != self.model or (width and self.width not in (0, width)):
             self.model, self.batches, self.count, self.problem = model, [], 0, ""
@@ -97,7 +99,9 @@ class ChunkVectors:
         self.count += len(vectors)
 
     def similarities(self, query: "NDArray[np.float32]") -> Mapping[int, float]:
-        """Return the cosines by chunk, for chunks with a vector, or {} if the lengths differ."""
+        """Return the cosine similarity of each chunk with a vector, or {} if the dimensions
+        differ.
+        """
         if self.width != len(query):
             return {}
         scores = (float(score) for batch in list(self.batches) for score in batch @ query)
@@ -105,8 +109,8 @@ class ChunkVectors:
 
 
 def meaningful(found: Embeddings) -> "NDArray[np.float32]":
-    """Return the vectors, with zeros for texts that the model does not know, so that they match
-    nothing.
+    """Return the vectors, with zeros for texts that the model does not support, so that these texts
+    match no request.
     """
     unknown = [n for n, share in enumerate(found.unknown_shares) if share > MOST_UNKNOWN]
     if not unknown:

@@ -20,7 +20,7 @@ from apps.workspace.loading.loader import last_segment
 
 @dataclass(frozen=True, slots=True)
 class FoundDocument:
-    """A document of which only the matching parts are loaded."""
+    """A document in a large corpus. Only its matching parts are loaded."""
 
     attached: AttachedDocument
     pages: PageNames
@@ -47,7 +47,7 @@ class FoundDocument:
 
 @dataclass(frozen=True, slots=True)
 class LargeCorpus:
-    """A corpus that stays in the database. `documents` are its searchable documents."""
+    """A corpus that the database searches. `documents` are its searchable documents."""
 
     reader: CorpusReader
     documents: Sequence[AttachedDocument]

@@ -8,8 +8,8 @@ FILE_URLS = "file_urls"
 
 @dataclass(frozen=True, slots=True)
 class ToolNames:
-    """The names of both tools. `page` and `request` are parameters. `takes_one_file` means that the
-    second tool also has `file_url`.
+    """The names of both tools, and of their parameters `page` and `request`. `takes_one_file` means
+    that the second tool also has the parameter `file_url`.
     """
 
     extraction: str

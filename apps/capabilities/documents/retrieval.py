@@ -1,6 +1,6 @@
 """Finds the chunks of documents that match a request, with keyword and semantic search.
 
-Each search ranks the chunks, and the ranks are merged (reciprocal rank fusion).
+Each search ranks the chunks, and both rankings are merged (reciprocal rank fusion).
 """
 
 import asyncio
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 MOST_RANKED = 50
 """Each search contributes up to this many chunks to the merged result."""
 RANK_OFFSET = 60
-"""The usual constant of reciprocal rank fusion. The larger it is, the less the top ranks are
-preferred.
+"""The usual constant of reciprocal rank fusion. With a larger constant, the top ranks have less
+weight.
 """
 LEAST_SIMILARITY = 0.25
-"""Texts whose cosine is lower count as unrelated."""
+"""Texts with a lower cosine similarity count as unrelated."""
 NEIGHBOURS = 1
 """The number of chunks on each side of a matching chunk that are included."""
 
 
 class ChunkPlace(NamedTuple):
-    """The numbers of a document and of a chunk in it."""
+    """Identifies a chunk by the number of its document and its number in the document."""
 
     document: int
     chunk: int
@@ -45,10 +45,10 @@ NONE_STORED: Mapping[tuple[int, int], float] = {}
 
 
 class CitedDocument(Protocol):
-    """A document with a match, described for users and models.
+    """A document with a matching passage, as users and models see it.
 
-    `address` links to it, or is "" without a link. `noun` is the word for its pages, or "" without
-    pages.
+    `address` is a link to the document, or "". `noun` is the word for its pages, such as "slide",
+    or "" if it has no pages.
     """
 
     @property
@@ -79,8 +79,8 @@ def place_of_page(document: CitedDocument, page: int) -> str:
 class Passage(NamedTuple):
     """A matching chunk with its neighboring chunks, in order.
 
-    `score` is the sum of the scores of both rankings. Only scores from the same search are
-    comparable.
+    `score` is the sum of the scores in both rankings. Only scores of the same search can be
+    compared.
     """
 
     document: CitedDocument
@@ -99,8 +99,8 @@ def find_passages(
     """Return at most `most` passages, best first. `vector` is the request's, or None for keyword
     search only.
 
-    `stored` has the cosines of chunks with stored vectors. Its keys are the numbers of the attached
-    document and of the chunk.
+    `stored` maps chunks with stored vectors to their cosine similarity. Its keys are the numbers of
+    the attached document and of the chunk.
     """
     rankings = [by_words(documents, request)]
     if vector is not None:
@@ -158,7 +158,7 @@ def merge_rankings(rankings: Sequence[Mapping[ChunkPlace, float]]) -> Scores:
 def passage(
     documents: Sequence[DocumentIndex], place: ChunkPlace, used: set[ChunkPlace]
 ) -> Passage:
-    """Return the chunk with its neighbors, except chunks of other passages."""
+    """Return a passage with the chunk and its neighbors, without chunks of other passages."""
     document = documents[place.document]
     there = range(len(document.chunks))
     own = [document.chunks[one.chunk] for one in around(place, used) if one.chunk in there]
@@ -166,8 +166,8 @@ def passage(
 
 
 def around(place: ChunkPlace, used: set[ChunkPlace] | None = None) -> list[ChunkPlace]:
-    """Return the place and its neighbors, except those in `used`, and add them to `used`. Neighbors
-    may not exist.
+    """Return the chunk and its neighbors, without chunks in `used`, and add them to `used`. The
+    neighbors may not exist.
     """
     near = range(max(place.chunk - NEIGHBOURS, 0), place.chunk + NEIGHBOURS + 1)
     found = [ChunkPlace(place.document, number) for number in near]
@@ -206,7 +206,9 @@ class LoadedDocuments:
 
 
 def write_modes(stage: Stage, documents: Sequence[DocumentIndex]) -> None:
-    """Write how each document is searched, and which parts are not searchable."""
+    """Write into the stage how each document is searched, and which parts of it cannot be
+    searched.
+    """
     for document in documents:
         stage.write(
             f"- {'; '.join((f'{document.name}: {search_mode(document)}', *gaps(document)))}\n"
@@ -215,7 +217,7 @@ def write_modes(stage: Stage, documents: Sequence[DocumentIndex]) -> None:
 
 
 def gaps(document: DocumentIndex) -> Iterator[str]:
-    """Yield descriptions of the parts missing from a document's text."""
+    """Yield descriptions of the parts that are missing in a document's text."""
     text = document.text
     missing = sum(not page.text for page in text.pages)
     if missing and text.noun:

@@ -23,8 +23,8 @@ PNG = "image/png"
 AT_ONCE = 4
 """A model reads up to this many pages of one document concurrently."""
 MOST_FAILURES = 3
-"""After this many failed pages, the service is considered broken, and the remaining pages are left
-for the next question.
+"""After this many failed pages, the service counts as unavailable, and the remaining pages are read
+with the next question.
 """
 PAGES = 30
 """A model reads up to this many pages of one document."""
@@ -43,7 +43,7 @@ ADVICE = (
 )
 
 Tell = Callable[[str], object]
-"""Receives lines of Markdown that report the progress."""
+"""A function that receives lines of Markdown with the progress."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Vision:
     seconds: float
 
     def blindness(self, info: DeploymentInfo) -> str:
-        """Return why the deployment cannot read images, or "" if it can."""
+        """Return the reason why the deployment cannot read images, or "" if it can."""
         reads = info.reads(PNG)
         if reads or (self.is_named and reads is None):
             return ""
@@ -81,10 +81,10 @@ class Vision:
 
 @dataclass(slots=True)
 class PageReader:
-    """Reads pages of one document. `texts` contains the pages that it has read, `unread` the
-    others, by page number.
+    """Reads the pages of one document. By page number, `texts` contains the texts of pages, and
+    `unread` the reasons why other pages were not read.
 
-    Both grow while it reads.
+    Both grow while pages are read.
     """
 
     opening: Opening
@@ -96,7 +96,7 @@ class PageReader:
     failures: int = 0
 
     async def read(self, content: bytes, text: PagedText, tell: Tell) -> None:
-        """Read the pages. This never raises: pages that could not be read are in `unread`, with the
+        """Read the pages. Never raises: pages that cannot be read are added to `unread`, with the
         reason.
         """
         numbers, total = list(text.images), len(text.pages)
@@ -115,7 +115,7 @@ class PageReader:
         tell(f"\nOf {len(numbers)} such pages, {len(self.texts)} were read.\n\n")
 
     async def try_page(self, content: bytes, number: int) -> str:
-        """Read a page. Returns why it could not be read, or "" on success."""
+        """Read a page. Return the reason if it cannot be read, or "" on success."""
         if self.failures >= MOST_FAILURES:
             self.unread[number] = "too many other pages could not be read"
             return self.unread[number]
@@ -155,8 +155,8 @@ class PageReader:
         return "" if said.strip(".*` ") == NO_TEXT else said
 
     def question(self, number: int, picture: str) -> ModelMessage:
-        """Return the question as OpenAI content parts, for a service that does not support DIAL's
-        attachments.
+        """Return the question about a page. For a service without DIAL's attachments, it consists
+        of OpenAI content parts.
         """
         words = f"Page {number}."
         if self.info.files == "none":

@@ -1,4 +1,4 @@
-"""The files of one run as file tools access them, and these tools' results."""
+"""The files of one run for the file tools, and the results of these tools."""
 
 import asyncio
 from collections.abc import Iterator, Mapping
@@ -35,14 +35,16 @@ class FileToolContext:
         return f"{await self.files.home()}{encode_path(self.opening.loading.rules.folder)}"
 
     async def load(self, parameter: str, path: str) -> Loaded:
-        """Return a file as first read in this run. Raises `InvalidParameter`."""
+        """Return the content of a file. A run loads each file once. Raises `InvalidParameter`."""
         with as_invalid_parameter(parameter):
             return await self.opening.loader.load(path)
 
     async def entries(
         self, parameter: str, folder: str, *, is_deep: bool
     ) -> list[FileInfo | FolderInfo]:
-        """Raises `InvalidParameter` if the folder cannot be listed in time."""
+        """Return the entries of a folder. Raises `InvalidParameter` if the folder cannot be listed
+        in time.
+        """
         try:
             with as_invalid_parameter(parameter):
                 async with asyncio.timeout(self.opening.loading.rules.seconds):
@@ -64,7 +66,7 @@ class FileToolContext:
 
 @contextmanager
 def as_invalid_parameter(parameter: str) -> Iterator[None]:
-    """Convert `FileRefused` into `InvalidParameter`."""
+    """Convert `FileRefused` errors of the block to `InvalidParameter`."""
     try:
         yield
     except FileRefused as error:

@@ -14,10 +14,10 @@ from apps.workspace.loading.files import Loaded, document_bounds
 
 KEPT = 16_000_000
 """The total size of the documents that a run caches: characters of text, plus bytes of partially
-read documents. The newest document is cached whatever its size.
+read documents. The newest document is always cached.
 """
 MOST_CHARACTERS = 100_000
-"""One call returns up to this many characters, about 25,000 tokens."""
+"""One call returns up to this many characters, which are about 25,000 tokens."""
 
 
 @dataclass(slots=True)

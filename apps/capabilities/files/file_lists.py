@@ -53,7 +53,9 @@ async def files_below(context: FileToolContext, folder: str, depth: int) -> list
 def tree(
     found: Iterable[FileInfo | FolderInfo], folder: str, depth: int
 ) -> list[FileInfo | FolderInfo]:
-    """Return the files and folders down to a depth, by path. Deeper files appear as their folder."""
+    """Return the files and folders down to a depth, by path. Instead of deeper files, the result
+    contains their folder.
+    """
     entries: dict[str, FileInfo | FolderInfo] = {}
     for entry in found:
         parts = inner_parts(folder, entry)
@@ -84,7 +86,9 @@ def lines_result(lines: Sequence[str], nothing: str) -> ToolResult:
 
 
 def depth_of(arguments: Arguments, usual: int) -> int:
-    """Raises `InvalidParameter` if the depth is not from 1 to `DEEPEST`."""
+    """Return the depth in the arguments. Raises `InvalidParameter` if it is not from 1 to
+    `DEEPEST`.
+    """
     depth = arguments.get("max_depth")
     if depth is None:
         return usual

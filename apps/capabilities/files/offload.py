@@ -1,4 +1,4 @@
-"""Writes large tool results to files, which the model reads as needed."""
+"""Writes large tool results to files, which the model can read."""
 
 import logging
 import re
@@ -28,8 +28,8 @@ NEEDED = ("read_lines", "search")
 ALWAYS_EXCLUDED = frozenset(
     {f"{PREFIX}read_lines", f"{PREFIX}search", "internal_skills_read_skill"}
 )
-"""The tools whose results are not offloaded: tools that read files, and instructions that must be
-read as a whole.
+"""The tools whose results are never stored in files: tools that read files, and tools whose results
+are instructions.
 """
 FOLDER = "tool_results/"
 
@@ -45,8 +45,8 @@ class Offload:
 
 
 def read_offload(wanted: DialFiles, tools: Collection[str]) -> Offload | None:
-    """Return the rule, or None if the application does not offload results. Raises
-    `InitializationIssue`.
+    """Return the rule for large results, or None if the application does not store them in files.
+    Raises `InitializationIssue`.
     """
     found = wanted.tool_call_result_offload
     enabled = settings.TOOL_CALL_RESULT_OFFLOAD__ENABLED_BY_DEFAULT
@@ -90,7 +90,9 @@ def offload_step(context: FileToolContext, offload: Offload) -> ResultStep:
 async def write_result(
     context: FileToolContext, tool: str, result: ToolResult, content: bytes
 ) -> ToolResult:
-    """Return the result with a notice in place of its content. Raises the workspace's errors."""
+    """Store the content of a result in a file, and return the result with a notice in its place.
+    Raises the workspace's errors.
+    """
     info, path = await write_text(context, tool, content)
     lines = content.count(b"\n") + 1
     notice = (
@@ -114,7 +116,9 @@ async def write_result(
 
 
 async def write_text(context: FileToolContext, tool: str, content: bytes) -> tuple[FileInfo, str]:
-    """Return the file, and its path as the model sees it. Raises the workspace's errors."""
+    """Store a text in a file. Return the file, and its path for the model. Raises the workspace's
+    errors.
+    """
     home = await context.home()
     place = f"{home}{FOLDER}{file_name(tool)}"
     info = await context.files.write(place, content, "text/plain; charset=utf-8", is_new=True)
@@ -122,8 +126,8 @@ async def write_text(context: FileToolContext, tool: str, content: bytes) -> tup
 
 
 async def keep_result(context: FileToolContext, offload: Offload, tool: str, text: str) -> str:
-    """Store a result that no longer fits the context, and return its path, or "" if it was not
-    stored.
+    """Store a result that no longer fits into the context window. Return the path of the file, or
+    "" if it was not stored.
     """
     if tool in offload.excluded:
         return ""

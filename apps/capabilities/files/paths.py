@@ -1,4 +1,4 @@
-"""Paths as the model reads and writes them, and patterns for paths.
+"""Validates and converts the paths that the model reads and writes, and matches patterns for paths.
 
 A relative path is below the agent's own folder. A path that begins with `files/` is the full path
 of a stored file. Paths are checked before they reach a workspace.
@@ -60,7 +60,7 @@ def full_folder(home: str, path: str) -> str:
 
 
 def shown_path(home: str, path: str) -> str:
-    """Return a full path as the model reads it: relative if it is in the agent's folder."""
+    """Return a path for the model, which is relative if the file is in the agent's folder."""
     base, parts = home.rstrip("/").split("/"), path.split("/")
     if [*map(unquote, parts[: len(base)])] != [*map(unquote, base)]:
         return path
@@ -68,7 +68,9 @@ def shown_path(home: str, path: str) -> str:
 
 
 def readable(segment: str) -> str:
-    """Return the decoded segment, unless it would be decoded twice when the model sends it back."""
+    """Return the decoded segment of a path. If decoding it again would change it, return the
+    segment undecoded.
+    """
     plain = unquote(segment)
     return plain if unquote(plain) == plain else segment
 
@@ -82,7 +84,7 @@ def matches_path(path: str, pattern: str) -> bool:
     if "/" not in pattern and pattern != "**":
         return bool(compile_pattern(pattern).fullmatch(parts[-1]))
     # Without backtracking, no pattern takes more than parts x patterns steps.
-    consumed = {0}  # the numbers of parts that the patterns so far can match
+    consumed = {0}  # The numbers of parts that the patterns so far can match.
     for part_pattern in pattern.split("/"):
         if part_pattern == "**":
             consumed = set(range(min(consumed), len(parts) + 1))

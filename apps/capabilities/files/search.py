@@ -22,11 +22,10 @@ from apps.errors import InvalidParameter
 
 MOST_CONTEXT = 50
 AT_ONCE = 4
-"""Up to this many files of a folder are searched concurrently, so this many are in memory at once.
-"""
+"""Up to this many files of a folder are searched, and held in memory, at the same time."""
 AGAIN = "Search again to continue from there."
 MOST_UNREAD = 10
-"""A notice names up to this many unreadable files."""
+"""A notice contains the names of up to this many unreadable files."""
 MOST_CHARACTERS = 40_000
 """A result can have up to this many characters."""
 LONGEST_LINE = 400
@@ -50,8 +49,8 @@ class Query:
 class FileHits:
     """The result for one file: `hits` of its `lines` match, and `shown` are the lines to show.
 
-    `problem` is the reason why it could not be read, or "". `rest` describes how far it was read,
-    or is "" if it was read completely.
+    `problem` is the reason why the file could not be read, or "". `rest` describes the part that
+    was read, or is "" if the whole file was read.
     """
 
     name: str
@@ -72,8 +71,8 @@ def find_hits(name: str, document: Document, query: Query) -> FileHits:
 
 
 def shown_lines(lines: Sequence[str], hits: Sequence[int], query: Query) -> Iterator[str]:
-    """Yield the lines: `12: ` before a match, `12- ` before a line around it, `--` where lines are
-    left out.
+    """Yield the lines to show. A matching line begins with `12: `, a line around it with `12- `,
+    and `--` stands for omitted lines.
     """
     marked, last = frozenset(hits), -1
     for hit in hits:
@@ -97,8 +96,8 @@ def shortened_line(line: str, query: Query) -> str:
 
 
 def lines_to_show(lines: Iterator[str]) -> tuple[str, ...]:
-    """Return the lines up to the first one that exceeds the result limit, so that `joined_lines`
-    adds its notice.
+    """Return the lines up to the first line that exceeds the limit of the result, so that
+    `joined_lines` adds its notice.
     """
     kept: list[str] = []
     room = MOST_CHARACTERS
@@ -135,13 +134,15 @@ async def search_files(context: FileToolContext, arguments: Arguments) -> ToolRe
 
 
 async def search_file(context: FileToolContext, home: str, place: str, query: Query) -> FileHits:
-    """Raises `InvalidParameter` if the file cannot be read."""
+    """Search one file. Raises `InvalidParameter` if the file cannot be read."""
     document = await read_document(context, "path", place)
     return await asyncio.to_thread(find_hits, shown_path(home, place), document, query)
 
 
 def read_query(arguments: Arguments) -> Query:
-    """Raises `InvalidParameter` if the pattern or the number of context lines is invalid."""
+    """Return the query in the arguments. Raises `InvalidParameter` if the pattern or the number of
+    context lines is invalid.
+    """
     pattern, context = arguments["pattern"], arguments.get("context_lines") or 0
     if not pattern or len(pattern) > LONGEST_PATTERN:
         raise InvalidParameter("pattern", f"it must have 1 to {LONGEST_PATTERN} characters.")

@@ -44,8 +44,8 @@ Work = Callable[[FileToolContext, Arguments], Coroutine[Any, Any, ToolResult]]
 
 @dataclass(frozen=True, slots=True)
 class FileToolKind:
-    """A file tool. `streams` names the argument that is shown while the model writes it, or is ""
-    if there is none.
+    """The declaration of a file tool. `streams` is the name of the argument that is shown while the
+    model writes it, or "" if there is none.
     """
 
     title: str
@@ -60,8 +60,8 @@ class FileToolKind:
 
 
 def taking(*optional: str, **properties: SimpleParameter) -> FunctionParameters:
-    """Return the parameters. A parameter is required unless it has a default or is listed as
-    optional.
+    """Return the schema of a tool's parameters. A parameter is required unless it has a default or
+    is listed as optional.
     """
     required = (n for n, p in properties.items() if p.default is None and n not in optional)
     return parameters(dict(properties), *required)

@@ -51,8 +51,8 @@ async def write_file(context: FileToolContext, arguments: Arguments) -> ToolResu
 
 
 async def twice(path: str, work: Callable[[], Awaitable[Result]]) -> Result:
-    """Do the work. If another writer changed the file first, retry once with the new version.
-    Raises `InvalidParameter`.
+    """Change a file. If it was changed by another writer in the meantime, retry once with the new
+    version. Raises `InvalidParameter`.
     """
     try:
         return await work()
@@ -68,7 +68,9 @@ async def twice(path: str, work: Callable[[], Awaitable[Result]]) -> Result:
 async def replace(
     context: FileToolContext, place: str, content: bytes, content_type: str
 ) -> tuple[FileInfo, bool]:
-    """Replace the current version, if any. Return the file, and whether it is new."""
+    """Write a file, replacing its current version, if any. Return the file, and True if it is
+    new.
+    """
     try:
         etag: str | None = (await context.files.info(place)).etag
     except FileMissing:
@@ -97,8 +99,8 @@ async def edit_file(context: FileToolContext, arguments: Arguments) -> ToolResul
 
 
 async def change(context: FileToolContext, place: str, old: str, new: str) -> tuple[FileInfo, int]:
-    """Return the file, and the line, counted from 0, at which the change begins. Raises
-    `InvalidParameter`.
+    """Replace a text in a file. Return the file, and the number of the line, counted from 0, at
+    which the change begins. Raises `InvalidParameter`.
     """
     found = await context.files.read(place, limit=context.opening.loading.rules.limit)
     text, line = with_replacement(utf8(found.content), old, new)
@@ -107,7 +109,7 @@ async def change(context: FileToolContext, place: str, old: str, new: str) -> tu
 
 
 def utf8(content: bytes) -> str:
-    """Raises `InvalidParameter` if the file is not UTF-8 text."""
+    """Decode the content of a file. Raises `InvalidParameter` if it is not UTF-8 text."""
     try:
         text = content.decode()
     except UnicodeDecodeError:
@@ -141,7 +143,7 @@ def with_crlf(text: str) -> str:
 
 
 def encoded_text(parameter: str, text: str) -> bytes:
-    """Raises `InvalidParameter` if the text contains a lone surrogate."""
+    """Encode a text. Raises `InvalidParameter` if it contains a lone surrogate."""
     try:
         return text.encode()
     except UnicodeEncodeError as error:
@@ -160,7 +162,7 @@ async def delete_file(context: FileToolContext, arguments: Arguments) -> ToolRes
     check_own("path", path)
     place = full_path(await context.home(), path)
     with as_invalid_parameter("path"):
-        await context.files.info(place)  # some services report success for a missing file
+        await context.files.info(place)  # Some services report success even if the file is missing.
         await context.files.delete(place)
     context.forget(place)
     return text_result(f"Deleted {path}.")
@@ -181,7 +183,7 @@ async def move_file(context: FileToolContext, arguments: Arguments) -> ToolResul
 async def transfer(
     context: FileToolContext, arguments: Arguments, *, is_move: bool
 ) -> tuple[str, str]:
-    """Return both paths as the model wrote them. Raises `InvalidParameter`."""
+    """Copy or move a file. Return both paths as the model wrote them. Raises `InvalidParameter`."""
     source, destination = arguments["source"], arguments["destination"]
     check_own("destination", destination)
     home = await context.home()

@@ -1,4 +1,4 @@
-"""Calls the tool of a hook. After any error, the hook is skipped and the request continues."""
+"""Calls the tool of a hook. If an error occurs, the hook is skipped, and the request continues."""
 
 import asyncio
 import logging
@@ -32,7 +32,7 @@ logger = logging.getLogger(__name__)
 
 
 def find_tool(hook: Hook, manifest: Manifest, toolbox: Toolbox) -> Tool | None:
-    """Return the tool that a hook names, including tools that the model may not call."""
+    """Return the tool of a hook, which may be a tool that the model must not call."""
     tools = {**toolbox.hidden, **toolbox.unlisted, **toolbox.listed}
     if hook.toolset_name is None:
         return tools.get(hook.tool_name)
@@ -85,7 +85,9 @@ async def call_hook(
     messages: Sequence[ModelMessage],
     **names: Any,
 ) -> tuple[Mapping[str, Any], ToolResult] | None:
-    """Return the arguments and the result. If the call fails, log it and return None."""
+    """Call the hook's tool. Return the arguments and the result, or None after logging if the call
+    fails.
+    """
     task = asyncio.current_task()
     try:
         async with asyncio.timeout(planned.seconds):
@@ -143,7 +145,7 @@ async def call_tool(
     try:
         result = await tool.call(invocation)
         if isinstance(result, Pending):
-            raise ToolError(result.content)  # a hook cannot ask a user
+            raise ToolError(result.content)  # A hook cannot ask a user.
         has_failed = result.failure is not None
     except Exception:
         if held is not None:

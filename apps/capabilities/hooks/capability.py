@@ -26,8 +26,8 @@ logger = logging.getLogger(__name__)
 
 SECONDS = 15.0
 SECONDS_AT_THE_END = 30.0
-"""The default timeout in seconds of hooks at the end of a run. The user waits only for
-`on_request_start`.
+"""The default timeout of hooks at the end of a run, in seconds. The user does not wait for these
+hooks.
 """
 MOST_SECONDS_AT_THE_END = 60.0
 """All hooks together can delay the end of a request by up to this many seconds, unless one of them
@@ -89,7 +89,7 @@ class RunHooks:
     def find_tools(
         self, planned: Sequence[PlannedHook], toolbox: Toolbox
     ) -> list[InitializationIssue]:
-        """Find the tools, and return an issue for each missing one."""
+        """Find the tools of the hooks, and return an issue for each missing tool."""
         issues = []
         for one in planned:
             tool = find_tool(one.hook, self.manifest, toolbox)
@@ -141,7 +141,7 @@ class RunHooks:
         return True
 
     async def complete(self, planned: Sequence[PlannedHook], completed: CompletedAnswer) -> None:
-        """Call the hooks sequentially, as far as their time allows."""
+        """Call the hooks at the end of the run, one after another, until their time limit."""
         seconds = max(MOST_SECONDS_AT_THE_END, *(one.seconds for one in planned))
         try:
             async with asyncio.timeout(seconds):
@@ -173,7 +173,8 @@ def skipped_issue(planned: PlannedHook, problem: str) -> InitializationIssue:
 def fresh_call(
     state: Mapping[str, Any], prefix: str, minutes: int, messages: Sequence[ModelMessage] | None
 ) -> datetime | None:
-    """Return when the tool was last called, or None if more than `minutes` ago or never.
+    """Return the time of the tool's last call, or None if it is more than `minutes` ago or the tool
+    was never called.
 
     If `messages` are given, they must contain the result of that call.
     """

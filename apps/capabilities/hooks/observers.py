@@ -1,5 +1,5 @@
-"""Hooks that only observe. They run sequentially, in parallel with the run, which waits for them
-only at its end.
+"""Calls hooks that do not affect the run. They run one after another, in parallel with the run,
+which waits for them only at its end.
 """
 
 import asyncio
@@ -70,15 +70,15 @@ class Observers:
                 self.waiting.task_done()
 
     async def begin(self, messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-        """Queue the hooks for the user's message and the start of the run. This is a step over the
-        history.
+        """Queue the hooks for the user's message and the start of the run. Used as a history
+        step.
         """
         self.tell("on_user_message")
         self.tell("on_status", status="running")
         return messages
 
     async def take_result(self, call: ToolCall, result: ToolResult) -> ToolResult:
-        """Queue the hooks for a tool result. This is a step over results."""
+        """Queue the hooks for a tool result. Used as a result step."""
         if call.name not in self.private:
             self.tell(
                 "on_tool_result",
@@ -90,7 +90,7 @@ class Observers:
         return result
 
     async def finish(self, completed: CompletedAnswer) -> None:
-        """Record that the run has answered, and wait until the queued hooks have run."""
+        """Record that the run has answered, and wait for the queued hooks."""
         self.is_answered = True
         await self.wait(CLOSING_SECONDS)
 
@@ -127,7 +127,7 @@ class Observers:
             await asyncio.wait((self.worker,))
 
     async def wait(self, seconds: float) -> None:
-        """Return when all queued hooks have run, or after the timeout."""
+        """Wait until all queued hooks have run, or until the timeout."""
         try:
             async with asyncio.timeout(seconds):
                 await self.waiting.join()

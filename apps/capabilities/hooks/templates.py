@@ -1,7 +1,7 @@
-"""The arguments of a hook: a JSON-e template, rendered with the conversation.
+"""Renders the arguments of a hook, a JSON-e template, with the data of the conversation.
 
-A short template can require unlimited time or memory, and application authors are not trusted with
-that. So each template is rendered in a separate thread with limits.
+A short template can require unlimited time or memory, so each template is rendered in a separate
+thread with limits.
 """
 
 import asyncio
@@ -55,14 +55,14 @@ def has_expressions(template: Any) -> bool:
 async def render_template(
     template: Mapping[str, Any], context: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Raises `TemplateRefused`."""
+    """Render a template in a separate thread, within limits. Raises `TemplateRefused`."""
     return await asyncio.to_thread(render, template, context)
 
 
 def render(
     template: Mapping[str, Any], context: Mapping[str, Any], seconds: float = MOST_SECONDS
 ) -> dict[str, Any]:
-    """Raises `TemplateRefused`."""
+    """Render a template in this thread. Raises `TemplateRefused`."""
     names = {**context, "range": bounded_range, "join": bounded_join}
     try:
         with limit_seconds(seconds):
@@ -82,7 +82,9 @@ def render(
 
 @contextmanager
 def limit_seconds(seconds: float) -> Iterator[None]:
-    """Raise `TemplateRefused` in this thread when the block exceeds its time or size limit."""
+    """Limit the time of the block. If it exceeds the limit, `TemplateRefused` is raised in this
+    thread.
+    """
     end = time.monotonic() + seconds
 
     def watch(frame: FrameType, event: str, value: Any) -> None:
@@ -121,7 +123,9 @@ def check_size(value: Any) -> None:
 
 
 def remaining_items(value: Any, left: int = MOST_ITEMS) -> int:
-    """Return how many more items are allowed. A shared value counts each time it occurs."""
+    """Return the number of further items that are allowed after the value. A shared value counts
+    each time it occurs.
+    """
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     for item in inner:
         left = remaining_items(item, left - 1)
@@ -145,7 +149,7 @@ def bounded_join(items: list[Any], separator: Any) -> str:
 
 
 def without_second_reading(template: Any) -> Any:
-    """Return the template with `$find` expressed by other operators.
+    """Return the template with `$find` replaced by equivalent operators.
 
     The library renders the result of `$find` again, so it would evaluate expressions in the text of
     a conversation.
@@ -157,7 +161,7 @@ def without_second_reading(template: Any) -> Any:
     written = {key: without_second_reading(item) for key, item in template.items()}
     each = next((key for key in written if key.startswith("each(")), "")
     if set(written) != {"$find", each} or not isinstance(written[each], str):
-        return written  # there is no `$find`, or rendering will reject it
+        return written  # The template has no `$find`, or rendering will reject it.
     item = each.removeprefix("each(").partition(",")[0].rstrip(")").strip()
     kept = {"$if": written[each], "then": {"item": {"$eval": item}}}
     return {

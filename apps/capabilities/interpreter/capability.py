@@ -1,4 +1,4 @@
-"""The Python interpreter: the model writes code, and one of two engines runs it."""
+"""The Python interpreter tool: the model writes code, and one of two engines runs it."""
 
 import asyncio
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -34,20 +34,22 @@ TITLE = "Calling Python Code Interpreter"
 TITLE_WORDS = 7
 FILES = "attachment_urls"
 GRACE_SECONDS = 1.0
-"""The generic tool timeout expires this many seconds after our own timeout, which has a better
-message.
+"""The general tool timeout expires this many seconds after the interpreter's own timeout, which has
+a better error message.
 """
 
 SHOWN = {
     "title": ParameterStage(show_value_in_stage_title=True, ignore=True),
     "code": ParameterStage(format="python", ignore_parameter_name=True),
 }
-"""The display of parameters that the manifest does not mention."""
+"""The default display of parameters, if the manifest does not set it."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunSession:
-    """The interpreter of one run. Calls build on each other, so each waits for its `turn`."""
+    """The interpreter of one run. A call uses the state of the previous call, so each call waits
+    for its `turn`.
+    """
 
     session: InterpreterSession
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -89,8 +91,8 @@ def choose_engine(manifest: Manifest) -> Engine:
 
 
 def time_limit(manifest: Manifest) -> float:
-    """Return the timeout of one call in seconds. The interpreter's own setting overrides every
-    application's.
+    """Return the timeout of one call in seconds. The interpreter's own setting overrides the
+    timeouts of applications.
     """
     return float(settings.PY_INTERPRETER_CLIENT_TIMEOUT or rules_of(manifest).seconds)
 
@@ -143,8 +145,8 @@ def with_short_title(tool: PreparedTool) -> PreparedTool:
 async def run_code(
     engine: Engine, seconds: float, opening: Opening, invocation: Invocation
 ) -> ToolResult:
-    """Run the code. Raises `InvalidParameter`, `ExecutionTimedOut`; other failures are ordinary
-    results.
+    """Run the code of a call. Raises `InvalidParameter` and `ExecutionTimedOut`. Other failures are
+    returned as results.
     """
     own = opening.known.get_or_make(SESSION, lambda: RunSession(engine.open(opening)))
     request = read_request(invocation.arguments)

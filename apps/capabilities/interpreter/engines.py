@@ -1,4 +1,4 @@
-"""The common parts of both interpreters, and the output types that are shown."""
+"""The interface of both interpreter engines, and the types of output that become attachments."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -42,8 +42,8 @@ class ProducedFile:
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """The result of running code. `notes` inform the model about things that the output does not
-    show.
+    """The result of running code. `notes` are for the model, and describe effects that the output
+    does not show.
     """
 
     status: Status
@@ -62,7 +62,7 @@ class ExecutionTimedOut(ToolTimedOut):
 
 
 class InterpreterSession(Protocol):
-    """Runs code for the duration of a run. Its calls do not overlap."""
+    """Runs the code of one run's calls. The calls do not overlap."""
 
     async def execute(self, request: Request, messages: Sequence[ModelMessage]) -> Execution:
         """Run the code. Raises `InterpreterFailed`, and `TimeoutError` if the service does not
@@ -73,10 +73,10 @@ class InterpreterSession(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """One of the interpreters. `advice` is the engine's usage information for the model, appended
-    to the tool's description.
+    """An interpreter engine. `advice` describes the engine to the model, and is appended to the
+    tool's description.
 
-    `open` is cheap: nothing starts before the first call.
+    `open` takes little time, because nothing is started before the first call.
     """
 
     advice: str
@@ -86,7 +86,9 @@ class Engine:
 def earlier_states(
     opening: Opening, messages: Sequence[ModelMessage]
 ) -> Iterator[Mapping[str, Any]]:
-    """Yield the states of this request, of the last one, and of earlier answers, newest first."""
+    """Yield the states of this request, of the previous request, and of earlier answers, newest
+    first.
+    """
     yield opening.conversation.saved
     yield opening.conversation.state
     yield from (message.state for message in reversed(messages) if message.role == "assistant")

@@ -1,4 +1,4 @@
-"""The model's requests to the interpreter: their arguments, and the files that they name."""
+"""Parses the arguments of calls to the interpreter, and finds the files to which they refer."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,9 +11,7 @@ from apps.agent.messages import ModelMessage
 from apps.errors import InvalidParameter, ToolError
 
 MOST_CODE_CHARACTERS = 64_000
-"""Code can have up to this many characters. Models never write that much at once, and it is little
-enough to check before a run.
-"""
+"""Code can have up to this many characters, which is more than models write at once."""
 MOST_FILES = 20
 MOST_PAGE = 1_000_000_000
 
@@ -50,7 +48,7 @@ class Request(BaseModel):
 
 
 def read_request(arguments: Mapping[str, Any]) -> Request:
-    """Raises `InvalidParameter` if an argument is invalid."""
+    """Parse the arguments of a call. Raises `InvalidParameter` if an argument is invalid."""
     try:
         return Request.model_validate(dict(arguments))
     except ValidationError as error:
@@ -63,9 +61,7 @@ UNMATCHED = "no matching attachment found in conversation"
 
 
 class InterpreterFailed(ToolError):
-    """Raised if the code cannot be run. The failure is an ordinary result, whose text informs the
-    model of the reason.
-    """
+    """Raised if the code cannot be run. The model gets the text as an ordinary result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +108,9 @@ def match_files(
 
 
 def attachment_urls(messages: Sequence[ModelMessage]) -> Iterator[str]:
-    """Yield the URLs, newest first, so that a duplicate name refers to the later file."""
+    """Yield the URLs of attachments, newest first, so that a name refers to the latest file with
+    that name.
+    """
     for message in reversed(messages):
         for attachment in message.attachments:
             if attachment.url:
@@ -120,7 +118,7 @@ def attachment_urls(messages: Sequence[ModelMessage]) -> Iterator[str]:
 
 
 def match(text: str, urls: Sequence[str]) -> str | None:
-    """Return the first URL that ends in the text, either unchanged or with its spaces encoded."""
+    """Return the first URL that ends in the text, or in the text with encoded spaces."""
     endings = (text, text.replace(" ", "%20"))
     whole = next((url for url in urls if url in endings), None)
     return whole or next((url for url in urls if url.endswith(endings)), None)

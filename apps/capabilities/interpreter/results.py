@@ -1,4 +1,4 @@
-"""The text that the model reads about an execution, and its attachments."""
+"""Builds the result of an execution for the model, with attachments."""
 
 import base64
 import re
@@ -28,7 +28,9 @@ _unsafe = re.compile(r"[^\w.-]+", re.ASCII)
 
 
 async def make_result(execution: Execution, request: Request, opening: Opening) -> ToolResult:
-    """Store the produced files, and return the rest as JSON in a code block."""
+    """Store the produced files as attachments, and return the rest of the execution as JSON in a
+    code block.
+    """
     titles = titles_of(execution.produced, (request.display_title or "").strip())
     attachments: list[Attachment] = []
     notes = list(execution.notes)
@@ -60,7 +62,7 @@ def dump(execution: Execution, sample: DataSample | None, notes: Sequence[str]) 
 
 
 def page_text(text: str, sample: DataSample | None) -> str:
-    """Return one page of the text; a page number past the end returns the last page."""
+    """Return one page of the text. If the page number is too large, return the last page."""
     if sample is None:
         return text
     pages = max(1, -(-len(text) // sample.page_size))
@@ -98,7 +100,7 @@ def inline(item: ProducedFile) -> str:
 
 
 def stored_name(item: ProducedFile, title: str) -> str:
-    """Return a new name, so that files of earlier calls are not replaced."""
+    """Return a unique file name, so that files of earlier calls are not replaced."""
     ending = ENDING_OF[item.type]
     stem = (item.name or title or "output").removesuffix(ending)
     safe = _unsafe.sub("_", stem).strip("._")[:60] or "output"

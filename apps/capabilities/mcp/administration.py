@@ -1,4 +1,4 @@
-"""An administrator's view of MCP: the state of every session, and a test of a server.
+"""Returns the state of every MCP session for administrators, and tests servers.
 
 The asynchronous functions are for the event loop that runs applications. Synchronous views call
 them through `async_to_sync`.
@@ -25,9 +25,9 @@ class PooledSession:
     """A session of the pool. `id` is valid for `reconnect` while the process lives.
 
     `error` is a sentence; `details` is the last output of a program or the cause of the error.
-    `tools` are the names of the server's tools that are known so far. `version` is the version of
-    the row that defines how a program is started. `since` is the time of the connection, or None
-    while disconnected.
+    `tools` contains the names of the known tools of the server. `version` is the version of the row
+    with the command of the program. `since` is the time of the connection, or None while
+    disconnected.
     """
 
     id: int

@@ -16,7 +16,7 @@ from apps.workspace.loading.shared_loads import rules_of
 
 
 def read_toolsets(manifest: Manifest) -> tuple[list[PreparableToolset], list[InitializationIssue]]:
-    """Return the toolsets that can be used, and the reasons why the others cannot."""
+    """Return the toolsets that can be used, and an issue for each toolset that cannot be used."""
     toolsets: list[PreparableToolset] = []
     issues: list[InitializationIssue] = []
     seconds = rules_of(manifest).seconds
@@ -37,7 +37,9 @@ def read_toolsets(manifest: Manifest) -> tuple[list[PreparableToolset], list[Ini
 async def without_forbidden(
     toolsets: Sequence[PreparableToolset], manifest: Manifest, opening: Opening
 ) -> list[PreparableToolset]:
-    """Return the toolsets that the caller may use, if the manifest enables this filter, else all."""
+    """Return the toolsets that the caller may use if the manifest enables this filter, otherwise
+    all toolsets.
+    """
     if not any(one.toolset.kept_as for one in toolsets):
         return list(toolsets)
     usable = await usable_ids(manifest, opening)

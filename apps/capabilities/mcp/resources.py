@@ -1,5 +1,5 @@
-"""Resources of servers: a list in the prompt, a tool that reads one, and resources that are
-prefetched.
+"""The resources of servers: a list in the prompt, a tool that reads a resource, and prefetched
+resources.
 """
 
 import logging
@@ -49,8 +49,8 @@ Contents = Sequence[types.TextResourceContents | types.BlobResourceContents]
 
 @dataclass(frozen=True, slots=True)
 class ToolsetResources:
-    """Provides the resources of one toolset in one run. `only` lists the readable URIs if they are
-    restricted.
+    """The resources of one toolset in one run. If the manifest restricts them, `only` contains the
+    URIs that can be read.
     """
 
     binding: ToolsetBinding
@@ -108,7 +108,9 @@ def reading_arguments() -> Arguments:
 
 
 def reading_tool(offered: Sequence[ToolsetResources]) -> PreparedTool:
-    """Return one tool for all toolsets, with the settings of the first."""
+    """Return the tool that reads resources of all toolsets. It has the settings of the first
+    toolset.
+    """
     first = offered[0].toolset
     wishes = ToolOptions(
         reading_arguments(),
@@ -125,7 +127,7 @@ def reading_tool(offered: Sequence[ToolsetResources]) -> PreparedTool:
 async def read(
     offered: Sequence[ToolsetResources], opening: Opening, invocation: Invocation
 ) -> ToolResult:
-    """Raises `ToolError`, `InvalidParameter`."""
+    """Read a resource. Raises `ToolError` and `InvalidParameter`."""
     uri = str(invocation.arguments["uri"])
     resources = find_toolset(offered, uri, str(invocation.arguments.get("toolset") or ""))
     toolset = resources.toolset
@@ -179,8 +181,8 @@ def texts_in(contents: Contents) -> list[str]:
 async def read_eager(
     resources: ToolsetResources,
 ) -> tuple[list[Injection], list[InitializationIssue]]:
-    """Return prefetched resources as if the model had read them, and issues. The resources are
-    cached like the lists.
+    """Return injections of prefetched resources, as if the model had read them, and issues. The
+    resources are cached like lists.
     """
     wanted, label = resources.toolset.resources, resources.toolset.label
     found: list[Injection] = []
@@ -200,8 +202,8 @@ async def read_eager(
 
 
 def read_ahead(toolset: str, uri: str, text: str) -> Injection:
-    """Return the injection of a resource that the conversation does not contain, or contains in
-    another version.
+    """Return the injection of a resource, if the conversation does not contain its current
+    version.
     """
     arguments = {"uri": uri, "toolset": toolset}
     shown = shorten_text(text, RESULT_CHARACTERS)

@@ -1,4 +1,4 @@
-"""Store a new application that has only a draft. It runs only after it is published."""
+"""Store a new application that has only a draft. Users can call it after it is published."""
 
 from django.contrib.auth.models import User
 from django.db import transaction

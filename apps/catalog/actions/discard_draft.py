@@ -1,11 +1,13 @@
-"""Return True if a draft was discarded. The draft of an unpublished application is retained."""
+"""Discard the draft of an application. The draft of an application that was never published is
+retained.
+"""
 
 from apps.catalog.models import Application, ApplicationDraft
 
 
 def execute(row: Application) -> bool:
-    """Return True if a draft was discarded. The draft of an application that was never published is
-    not.
+    """Discard the draft. Return False if there is none, or if the application was never
+    published.
     """
     if row.live_number == 0:
         return False

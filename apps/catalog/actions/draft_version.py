@@ -9,7 +9,7 @@ from apps.catalog.versions.definitions import definition_of
 
 
 def check(row: Application) -> None:
-    """Raise `ValidationError` if there is a draft."""
+    """Raise `ValidationError` if the application already has a draft."""
     if ApplicationDraft.objects.filter(application=row.pk).exists():
         raise ValidationError("A draft already exists. Publish or discard it first.")
 

@@ -1,4 +1,4 @@
-"""The steps that publishing a draft, republishing and restoring a version share."""
+"""The common steps of publishing a draft, republishing, and restoring a version."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ from apps.listeners import Listeners
 LONGEST_NOTE = 300
 
 checks = Listeners[[Application], Sequence[str]]("the publication of an application")
-"""These listeners return the reasons why an application must not be published, as sentences."""
+"""Listeners that return the reasons why an application must not be published, as sentences."""
 
 
 def go_live(
@@ -28,7 +28,9 @@ def go_live(
     *,
     snapshot: ContentSnapshot | None = None,
 ) -> ApplicationVersion:
-    """Publish a locked row with the definition of a draft or a version. Raises `ValidationError`."""
+    """Publish the definition of a draft or version as the next version of a locked row. Raises
+    `ValidationError`.
+    """
     live, skills = row.manifest, definition.skills
     for name, value in definition.columns.items():
         setattr(row, name, value)

@@ -18,7 +18,8 @@ def execute(
     actor: str,
     address: str,
 ) -> None:
-    """Replace the grants with the result of `wanted`, and audit the change. `actor` is a bucket.
+    """Replace the grants of an application with the result of `wanted`, and record the change in
+    the audit log. `actor` is a bucket.
 
     Concurrent changes wait until these are saved. Raises `KeyError` for a holder that does not
     exist.
@@ -46,7 +47,9 @@ def set_grants(
 def record(
     application: Application, before: Mapping[Holder, Role], actor: str, address: str
 ) -> None:
-    """Audit the roles that were granted and revoked since `before`. `actor` is a bucket."""
+    """Record in the audit log the roles that were granted and revoked since `before`. `actor` is a
+    bucket.
+    """
     after = grants_of(application)
     for holder in sorted({**before, **after}):
         if before.get(holder) == after.get(holder):

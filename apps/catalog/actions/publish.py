@@ -17,8 +17,8 @@ from apps.catalog.versions.publishing_requests import (
 from apps.listeners import Listeners
 
 keepers = Listeners[[Application, int], None]("a new version")
-"""These listeners receive an application, and the version number that its existing conversations
-continue to use.
+"""Listeners that are called with an application and the version number with which its existing
+conversations continue.
 """
 
 
@@ -55,7 +55,7 @@ def execute(
     """Publish the draft as a new version. Without a draft, publish the live version again with the
     current predefined content.
 
-    `seen` is the version of the draft that the user reviewed. With `only_new`, existing
+    `seen` is the version of the draft row that the user reviewed. With `only_new`, existing
     conversations continue with the previous version. With `is_over`, the draft is published even if
     another version was published after it was started. `address` is for the audit log. Raises
     `ValidationError` by field, `DraftOvertaken`, and the errors of `check`.

@@ -1,4 +1,4 @@
-"""Publish the live version again with the current predefined content. A draft is unchanged."""
+"""Publish the live version again with the current predefined content. The draft does not change."""
 
 from django.contrib.auth.models import User
 from django.db import transaction

@@ -1,4 +1,4 @@
-"""Request that another user publish a draft, if two-person publishing is on."""
+"""Request that another user publish a draft, if two users must publish the application."""
 
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError

@@ -1,5 +1,5 @@
 """Publish an earlier version again as a new version, with the predefined content of the earlier
-one.
+version.
 """
 
 from django.contrib.auth.models import User

@@ -1,5 +1,5 @@
-"""Restore a recorded state of an application: its properties immediately, everything else as its
-draft.
+"""Restore a recorded state of an application. Its properties are restored immediately, and the
+other values become its draft.
 
 Nothing is published. A deleted application is restored with a draft only.
 """
@@ -23,7 +23,7 @@ DRAFT_FIRST = "There is a draft. Publish or discard it first."
 
 
 def changed_text(row: Application, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of version columns that differ from the live ones."""
+    """Return the values of version columns that differ from the live version."""
     live = definition_of(row).columns
     return {name: values[name] for name in COLUMNS if name in values and values[name] != live[name]}
 
@@ -47,7 +47,9 @@ def check(row: Application, values: Mapping[str, Any], user: Any) -> None:
 
 
 def with_values(row: Application, values: Mapping[str, Any]) -> Application:
-    """Return the row with the restored properties. A new row gets all values."""
+    """Return the row with the restored properties. The row of a deleted application gets all
+    values.
+    """
     wanted = copy(row)
     for name, value in values.items():
         if name in PROPERTIES or row._state.adding:
@@ -58,9 +60,10 @@ def with_values(row: Application, values: Mapping[str, Any]) -> Application:
 def execute(
     row: Application, values: Mapping[str, Any], user: Any, *, change: int, address: str = ""
 ) -> Application:
-    """Restore the values, by column, that a row had before or after a `change`.
+    """Restore the values, by column, that the row had before or after the change with the ID
+    `change`.
 
-    `row` is not stored if the application was deleted. `address` is for the audit log. Raises
+    `row` is an unsaved row if the application was deleted. `address` is for the audit log. Raises
     `ValidationError`.
     """
     with transaction.atomic(), noting(ChangeNote(restored_from=change)):

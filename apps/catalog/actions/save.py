@@ -1,4 +1,4 @@
-"""Save an application without a draft: changes to its definition are published immediately."""
+"""Save an application without a draft. Changes to its definition are published immediately."""
 
 from apps.catalog.models import Application, ApplicationVersion
 from apps.catalog.versions.definitions import definition_of
@@ -9,7 +9,8 @@ from apps.catalog.versions.version_recorder import save_live
 def check(row: Application) -> None:
     """Raise `SecondPublisherRequired` if the save would publish under two-person publishing.
 
-    The stored row's option counts as well. Otherwise a single save could disable it and publish.
+    The option of the stored row also applies. Otherwise, a single save could disable the option and
+    publish.
     """
     stored = Application.objects.filter(pk=row.pk).first() if row.pk else None
     if not (is_required(row) or (stored is not None and is_required(stored))):
@@ -19,7 +20,8 @@ def check(row: Application) -> None:
 
 
 def execute(row: Application) -> ApplicationVersion | None:
-    """Save a row that passed its checks. Return the new version, if any.
+    """Save a row that passed its checks. Return the new version, or None if the definition did not
+    change.
 
     Raises `SecondPublisherRequired`.
     """

@@ -1,4 +1,4 @@
-"""Save the draft of an application. It takes effect only when it is published."""
+"""Save the draft of an application. The draft takes effect only when it is published."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -39,16 +39,16 @@ def execute(
     is_current: bool = False,
     keeps_masks: bool = False,
 ) -> ApplicationDraft:
-    """Save the given values of title, description, icon, manifest and skills.
+    """Save the given values of the draft: title, description, icon, manifest and skills.
 
-    A masked credential is replaced with the one of the draft or of the live version. With
-    `keeps_masks`, a mask without a match remains, and the draft cannot be published until the
-    credential is entered again. Plain credentials become secrets. If the draft changes, a request
-    to publish it ends.
+    A masked credential is replaced with the credential in the draft or in the live version. With
+    `keeps_masks`, a mask without a matching credential remains, and the draft cannot be published
+    until the credential is entered again. Plain credentials become secrets. If the draft changes, a
+    pending request to publish it is withdrawn.
 
-    `seen` is the version of the draft that the user edited, 0 for none and None to skip the check.
-    With `is_current`, the draft is now based on the live version. Raises `DraftOvertaken` and
-    `ValidationError`.
+    `seen` is the version of the draft row that the user edited, 0 for no draft, or None to skip the
+    check. With `is_current`, the draft is based on the live version after the save. Raises
+    `DraftOvertaken` and `ValidationError`.
     """
     with transaction.atomic():
         live = lock_application(row)
@@ -60,7 +60,8 @@ def execute(
             if name in values:
                 setattr(draft, name, values[name])
         if "skills" in values:
-            # Unchanged skills are not stored: an import may change them while there is a draft.
+            # Unchanged skills are not stored, because an import may change them while the draft
+            # exists.
             draft.skills = values["skills"] if values["skills"] != skills_of(row.pk) else None
         found = put_back(draft.manifest, stored)
         if found.problems and not keeps_masks:

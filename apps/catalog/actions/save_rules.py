@@ -1,4 +1,4 @@
-"""The rules that an application must meet before it is saved or published."""
+"""Checks that an application meets the rules for saving or publishing."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -23,8 +23,8 @@ class Circumstances:
     """The circumstances of a save, which determine the checks.
 
     An unchanged manifest is checked only with `is_published` or `is_from_files`, so that other
-    properties can be saved despite its errors. `skills` are saved with the row.
-    `secrets_may_be_missing` is for imported files, whose secrets may be added later.
+    properties can be saved although the manifest has errors. `skills` are saved together with the
+    row. `secrets_may_be_missing` is True for imported files, whose secrets may be added later.
     """
 
     skills: Skills | None = None
@@ -42,7 +42,8 @@ def check_row(
 ) -> None:
     """Raise `ValidationError` with all errors by field, except for the columns in `exclude`."""
     errors: dict[str, list[ValidationError]] = {}
-    columns = partial(row.full_clean, {*exclude, "manifest"})  # check_content reviews the manifest.
+    # `check_content` reviews the manifest.
+    columns = partial(row.full_clean, {*exclude, "manifest"})
     for check in (columns, partial(check_content, row, circumstances)):
         try:
             check()
@@ -90,5 +91,7 @@ def manifest_problems(row: Application, circumstances: Circumstances = FORM) -> 
 
 
 def draft_problems(draft: ApplicationDraft) -> Sequence[Problem]:
-    """Return the reasons why the draft cannot be published. It can be saved despite them."""
+    """Return the reasons why the draft cannot be published. They do not prevent saving the
+    draft.
+    """
     return manifest_problems(with_draft(draft), Circumstances(skills=draft.skills))

@@ -1,4 +1,4 @@
-"""Send a request to publish back to its author with a comment."""
+"""Return a request to publish to its author, with a comment."""
 
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
@@ -24,7 +24,9 @@ def check(words: str) -> None:
 
 
 def execute(row: Application, words: str, user: User, *, address: str = "") -> PublishingRequest:
-    """Send back the open request. Raises `ValidationError`, including if no request is open."""
+    """Return the open request to its author. Raises `ValidationError`, also if no request is
+    open.
+    """
     said = words.replace("\0", "").strip()
     check(said)
     with transaction.atomic():

@@ -15,7 +15,7 @@ from apps.catalog.models import Application
 from apps.catalog.versions.publishing_requests import TWO_PEOPLE, audit_rule
 
 GRANTING = ("is_public", "is_shared", "owner")
-"""These columns determine who can use an application."""
+"""The columns that determine who can use an application."""
 PROPERTIES = ("slug", "is_enabled", *GRANTING, TWO_PEOPLE)
 
 
@@ -27,7 +27,7 @@ def check(row: Application) -> None:
 def execute(
     row: Application, values: Mapping[str, Any], user: Any, *, address: str = ""
 ) -> Application:
-    """Save the given `PROPERTIES`. Return the stored row.
+    """Save the given values of columns in `PROPERTIES`, and return the stored row.
 
     `address` is for the audit log. Raises `ValidationError` by field.
     """

@@ -1,4 +1,4 @@
-"""Merge changes that were published after a draft was started into the draft."""
+"""Merge changes into a draft that were published after the draft was started."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,8 +15,8 @@ from apps.catalog.versions.rebase import is_outdated, merge_with_live
 
 
 class ConflictsOpen(Exception):
-    """Raised if the draft and version `live` changed the same places. `clashes` are the unresolved
-    ones.
+    """Raised if the draft and the version `live` changed the same values. `clashes` are the
+    unresolved conflicts.
     """
 
     def __init__(self, live: int, clashes: Sequence[Clash]) -> None:
@@ -27,7 +27,7 @@ class ConflictsOpen(Exception):
 
 
 def check(row: Application, live: int | None) -> None:
-    """Raise `ValidationError` if the live version has changed since it was displayed."""
+    """Raise `ValidationError` if the live version has changed since the user reviewed it."""
     if live is not None and live != row.live_number:
         raise ValidationError(
             f"Version {row.live_number} was published in the meantime. Review its changes first."
@@ -42,10 +42,11 @@ def execute(
     seen: int | None = None,
     live: int | None = None,
 ) -> ApplicationDraft:
-    """Save the draft merged with the live version, on which it is then based.
+    """Merge the draft with the live version, and save it. The draft is then based on the live
+    version.
 
-    `choices` maps the paths of clashes to "mine" for the draft or "theirs" for the live version.
-    `seen` is the version of the draft and `live` the number of the live version that the user
+    `choices` maps the paths of conflicts to "mine" for the draft or "theirs" for the live version.
+    `seen` is the version of the draft row and `live` the number of the live version that the user
     reviewed. Nothing is saved if `ConflictsOpen`, `DraftOvertaken` or `ValidationError` is raised.
     """
     with transaction.atomic():

@@ -1,4 +1,4 @@
-"""Reads applications' ZIP files from untrusted sources. They are never unpacked to disk."""
+"""Reads ZIP files with applications from untrusted sources, without unpacking them to disk."""
 
 import stat
 import zipfile
@@ -38,7 +38,7 @@ def archive(files: Mapping[str, bytes]) -> bytes:
 
 
 def unpack_archive(content: bytes) -> dict[str, bytes]:
-    """Return the files of a ZIP by path. Raises `FilesRefused`."""
+    """Return the contents of the files in a ZIP file, by path. Raises `FilesRefused`."""
     try:
         with open_archive(BytesIO(content), MOST_ENTRIES) as zipped:
             return read_entries(zipped)
@@ -103,8 +103,8 @@ def check_entry(name: str, entry: zipfile.ZipInfo) -> None:
 
 
 def is_hidden(name: str) -> bool:
-    """Return True for files that do not belong to an application: hidden files and those added by
-    macOS.
+    """Return True for files that do not belong to an application: hidden files, and files that
+    macOS adds.
     """
     return any(part.startswith((".", "__MACOSX")) for part in PurePosixPath(name).parts)
 
@@ -112,8 +112,8 @@ def is_hidden(name: str) -> bool:
 def applications_in(files: Mapping[str, bytes], name: str = "") -> dict[str, dict[str, bytes]]:
     """Return the files of each application by slug, from paths as `export_content` writes them.
 
-    The folder or the files of a single application are accepted as well. Its slug is then the name
-    of the folder, or `name`. Raises `FilesRefused`.
+    A ZIP file with only the folder or the files of a single application is also accepted. The slug
+    is then the name of the folder, or `name`. Raises `FilesRefused`.
     """
     holders = sorted(str(PurePosixPath(path).parent) for path in files if is_document(path))
     if not holders:

@@ -1,7 +1,7 @@
-"""The document of `application.yaml`: an application without its prompt, which is in a separate
-file.
+"""Converts an application to the document of `application.yaml`, without its prompt, which is in a
+separate file.
 
-The order of its keys does not depend on the database, which may sort those of a manifest.
+The order of the keys does not depend on the database, which may sort the keys of a manifest.
 """
 
 from collections.abc import Mapping
@@ -18,14 +18,16 @@ PROMPT_FILE = "prompt.md"
 DEFAULTS: Mapping[str, Any] = {"description": "", "icon": "", "public": False, "shared": True}
 """The values of fields that a file omits."""
 FIRST = ("type", "name", "title", "description", "icon")
-"""These keys identify an object to users."""
+"""The keys that come first in the file, because they identify an object to users."""
 BYTE_ORDER_MARK = "\ufeff"
 
 
 def document_text(columns: Mapping[str, Any], source: str = "") -> tuple[str, str | None]:
-    """Return the text of `application.yaml` and that of `prompt.md`, or None without a prompt.
+    """Return the text of `application.yaml`, and the text of `prompt.md` or None if there is no
+    prompt.
 
-    `columns` are named as in files. `source` is the text that the application was imported from.
+    The keys of `columns` are the names in files. `source` is the text from which the application
+    was imported.
     """
     manifest, prompt = without_prompt(columns["manifest"])
     written = source_document(source)
@@ -48,7 +50,9 @@ def source_document(source: str) -> dict[str, Any]:
 
 
 def order_fields(manifest: Any) -> Any:
-    """Return the manifest with its fields in the order of the models, and unknown keys by name."""
+    """Return the manifest with its fields in the order of the models, followed by unknown keys in
+    alphabetical order.
+    """
     if not isinstance(manifest, dict):
         return by_name(manifest, {})
     places = {

@@ -38,8 +38,8 @@ def exported_files(
 ) -> dict[str, bytes]:
     """Return the files of an application by path, `application/<slug>/…`.
 
-    They contain the live version, or the draft with `draft`, and only the names of secrets. Raises
-    `ExportRefused` for a plain credential, and if there is only a draft.
+    The files contain the live version or, with `draft`, the draft. They contain only the names of
+    secrets. Raises `ExportRefused` for a plain credential, and if there is no live version.
     """
     skills = None
     if draft:
@@ -116,7 +116,9 @@ def write_files(directory: Path, files: Mapping[str, bytes]) -> None:
 
 
 def former_files(folder: Path) -> list[Path]:
-    """Return the files in a folder that exports write. Files added by users are not included."""
+    """Return the files in a folder whose names exports use. Files added by users are not
+    included.
+    """
     icons = (folder / name for name in sorted(ICON_FILES))
     found: list[Any] = [folder / PROMPT_FILE, *icons, *folder.glob(f"{CASES}/*.yaml")]
     return [path for path in (*found, *folder.glob(f"{SKILLS}/*/**/*")) if path.is_file()]

@@ -1,4 +1,4 @@
-"""The kinds of files that are imported into rows, and the models of their content."""
+"""The kinds of files that are imported into database rows, and the models of their content."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class FileShape(BaseModel):
 
 
 class DeploymentFile(FileShape):
-    """A deployment without the flags for its model's capabilities."""
+    """The fields of a deployment file, without the flags for the model's capabilities."""
 
     deployment_id: str = ""
     display_name: str
@@ -60,7 +60,7 @@ class FileKind:
     columns: Mapping[str, str]
 
     def written(self, column: str) -> str:
-        """Return the key in files for a column."""
+        """Return the key in files that corresponds to a column."""
         return next((name for name, known in self.columns.items() if known == column), column)
 
 

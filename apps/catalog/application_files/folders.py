@@ -1,4 +1,4 @@
-"""Reads the files of a directory without following links out of it."""
+"""Reads the files of a directory, without following links to files outside it."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from apps.catalog.content.items import LARGEST_FILE, reason
 
 MOST_FILES = 500
-"""An application can have up to this many files, and each of its skills up to 200."""
+"""An application can have up to this many files. Each of its skills can have up to 200 files."""
 MOST_BYTES = 16 * 1024 * 1024
 DEEPEST_FOLDER = 8
 
@@ -21,7 +21,8 @@ class FilesRefused(ValueError):
 
 
 def read_folder(folder: Path, root: Path) -> dict[str, bytes]:
-    """Return the files below the folder by path. Links may lead to any file in `root`.
+    """Return the contents of the files below the folder, by path. Links to files in `root` are
+    followed.
 
     Raises `FilesRefused`.
     """
@@ -53,7 +54,7 @@ def check_file_size(name: str, size: int) -> None:
 
 
 def paths_below(folder: Path, root: Path, depth: int = 0) -> Iterator[Path]:
-    """Yield the files of a folder, sorted by name, without hidden ones. Raises `FilesRefused`."""
+    """Yield the files of a folder, sorted by name, without hidden files. Raises `FilesRefused`."""
     if depth > DEEPEST_FOLDER:
         raise FilesRefused(
             folder.name, f"folders are nested too deeply; the limit is {DEEPEST_FOLDER} levels."

@@ -1,8 +1,9 @@
-"""Managed directories (`CONTENT_PATHS`): applications that are served from files and cannot be
-edited.
+"""Loads the applications in managed directories (`CONTENT_PATHS`). Operators cannot edit these
+applications.
 
-Each process checks for changed files as it does for predefined content. The first one to notice a
-change writes the rows. A row has the hash of its files, so that other processes skip it.
+Each process checks for changed files, in the same way as for predefined content. The first process
+that notices a change writes the rows. A row contains the hash of its files, so that other processes
+skip it.
 """
 
 import hashlib
@@ -40,8 +41,8 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class LoadedDirectories:
-    """The state of the directories as this process last read them. `at` is a time of the monotonic
-    clock.
+    """The state of the directories when this process last read them. `at` is that time on the
+    monotonic clock.
     """
 
     directories: tuple[Path, ...]
@@ -59,7 +60,7 @@ def managed_directories() -> tuple[Path, ...]:
 
 
 def refresh() -> None:
-    """Load changed files. Return immediately if that was done recently. Never raises."""
+    """Load changed files. Return immediately if the last check was recent. Never raises."""
     directories = managed_directories()
     if not directories or is_recent(directories):
         return
@@ -111,7 +112,7 @@ def known_problems() -> tuple[str, ...]:
 
 
 def forget_files() -> None:
-    """Make the next call of `refresh` read all files again."""
+    """Let the next call of `refresh` read all files again."""
     global _last
     _last = None
 
@@ -207,8 +208,8 @@ def digest_of(files: Mapping[str, bytes]) -> str:
 
 
 def is_loaded(slug: str, directory: str, digest: str) -> bool:
-    """Return True if another process loaded it first. The row stays locked until the transaction
-    ends.
+    """Return True if another process has already loaded these files. The row remains locked until
+    the transaction ends.
     """
     row = Application.objects.select_for_update(of=("self",)).filter(slug=slug).first()
     sources = ApplicationSource.objects.filter(application=row, directory=directory, digest=digest)
@@ -226,7 +227,9 @@ def why_kept(slug: str) -> str:
 
 
 def release(slugs: Sequence[str]) -> None:
-    """Make applications editable whose files were deleted. The applications remain unchanged."""
+    """Let operators edit applications whose files were deleted. The applications themselves do not
+    change.
+    """
     if not slugs:
         return
     rows = ApplicationSource.objects.filter(application__slug__in=slugs)

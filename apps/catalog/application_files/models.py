@@ -1,5 +1,5 @@
-"""Parts of an application in addition to its columns: the text that it was imported from, and its
-own skills.
+"""Parts of an application that are not columns: the text from which it was imported, and its own
+skills.
 """
 
 from pathlib import Path

@@ -1,5 +1,5 @@
-"""Saves and reads the parts of an application that are not columns: its text, skills and test
-cases.
+"""Saves and reads the parts of an application that are not columns: the imported text, skills and
+test cases.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,11 +18,11 @@ from apps.listeners import Listeners
 from apps.manifest.markdown.skill_files import SKILL_FILE
 
 case_documents = Listeners[[Application, bool], Iterable[Mapping[str, Any]]]("an export")
-"""These listeners return an application's test cases. If the flag is True, they include those made
-from real runs.
+"""Listeners that return an application's test cases. If the flag is True, the result includes test
+cases that were created from real runs.
 """
 case_savers = Listeners[[Application, Mapping[str, Any], bool], None]("an import")
-"""These listeners save one test case. If the flag is True, it replaces a test case of the same
+"""Listeners that save one test case. If the flag is True, it replaces a test case with the same
 name. They raise ValueError if the document is invalid.
 """
 
@@ -52,7 +52,7 @@ def save_skills(application: Application, skills: Skills) -> None:
 
 
 def save_cases(application: Application, cases: Mapping[str, str], *, overwrite: bool) -> list[str]:
-    """Save the test cases of `cases/*.yaml`. Return the problems of rejected ones."""
+    """Save the test cases in `cases/*.yaml`. Return the problems of rejected test cases."""
     problems: list[str] = []
     for name, text in cases.items():
         try:

@@ -23,7 +23,7 @@ from apps.manifest.markdown.skill_files import SKILL_FILE
 
 CASES = "cases"
 BESIDE = frozenset({"README.md", "LICENSE", "LICENSE.md"})
-"""These files are for human readers and are not part of the application."""
+"""Files that are for human readers, and not part of the application."""
 LARGEST_DOCUMENT = 1024 * 1024
 """A document can have up to this many bytes. YAML is parsed at about 400,000 bytes per second."""
 
@@ -78,7 +78,9 @@ def stray_files(files: Mapping[str, bytes]) -> Iterator[str]:
 
 
 def icon_of(folder: str, files: Mapping[str, bytes], written: str) -> str:
-    """Return the stored name of the only image in the files. Raises `ContentInvalid`."""
+    """Return the name under which the image in the files is stored. Raises `ContentInvalid`, also
+    for several images.
+    """
     file, *others = sorted(ICON_FILES & files.keys())
     if others or written:
         where = others[0] if others else DOCUMENT_FILE
@@ -138,7 +140,9 @@ def line_in(document: YAMLDocument, problem: str) -> int:
 
 
 def texts_of(folder: str, files: Mapping[str, bytes], problems: list[str]) -> dict[str, str]:
-    """Return the text files by path. Raises `ContentInvalid`, which includes the `problems`."""
+    """Decode the text files, and return them by path. Raises `ContentInvalid` with all problems,
+    including `problems`.
+    """
     texts: dict[str, str] = {}
     for path, content in files.items():
         if path in ICON_FILES:

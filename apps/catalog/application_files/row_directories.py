@@ -1,4 +1,5 @@
-"""Reads directories of files that become rows: single files and folders of applications.
+"""Reads directories with files to import into database rows: single files, and folders of
+applications.
 
 The errors of all files are reported together.
 """
@@ -55,8 +56,8 @@ def read_folder_files(folder: Path, directory: Path) -> dict[str, bytes]:
 
 
 def read_directories(directories: Sequence[Path]) -> list[ContentFile]:
-    """Return the files of several layers, deployments first. Later layers replace files of earlier
-    ones.
+    """Return the files of several layers, deployments first. A file in a later layer replaces the
+    same file in an earlier layer.
 
     Only the first layer must contain files. Raises `ContentInvalid`.
     """

@@ -1,4 +1,4 @@
-"""Reads `application/*.json` and `deployment/*.json` for the import into rows."""
+"""Reads `application/*.json` and `deployment/*.json` for the import into database rows."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -25,10 +25,10 @@ class ContentInvalid(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ApplicationParts:
-    """The parts of an application outside its columns.
+    """The parts of an imported application that are not columns.
 
-    `source` is the text of `application.yaml`. `skills` has the files of each skill by path.
-    `cases` has the texts of `cases/*.yaml` by file name. `icon` is an image.
+    `source` is the text of `application.yaml`. `skills` contains the files of each skill by path.
+    `cases` contains the texts of `cases/*.yaml` by file name. `icon` is the content of an image.
     """
 
     source: str = field(repr=False)
@@ -82,7 +82,8 @@ def read_json(kind: FileKind, file: str, name: str, text: str) -> ContentFile:
 
 
 def read_columns(kind: FileKind, document: Any, name: str) -> tuple[str, dict[str, Any]]:
-    """Return the key of the row, by default `name`, and its columns.
+    """Validate a document. Return the key of its row, by default `name`, and the values of the
+    columns.
 
     Raises pydantic's `ValidationError`.
     """

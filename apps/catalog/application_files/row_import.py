@@ -1,8 +1,8 @@
-"""Imports files into rows of applications and deployments, all or none of them. Imports are
-idempotent.
+"""Imports files into rows of applications and deployments. An import saves all files or none, and
+is idempotent.
 
-Each row stores a hash of its last import. If its content no longer matches, an operator has edited
-the row, and it is not overwritten.
+Each row stores a hash of its last import. If the content of the row no longer matches the hash, an
+operator has edited the row, and the import does not overwrite it.
 """
 
 import hashlib
@@ -51,8 +51,8 @@ UNTOUCHED = ("kept", "refused")
 
 @dataclass(frozen=True, slots=True)
 class ImportedFile:
-    """The result for one file. `differences` are between the file and the old row; a new row has
-    none.
+    """The result for one file. `differences` are the differences between the old row and the file;
+    they are empty for a new row.
     """
 
     item: ContentFile
@@ -113,8 +113,8 @@ def import_items(
 
 
 def fallbacks_first(items: Sequence[ContentFile]) -> list[ContentFile]:
-    """Return the items in order, but with each deployment after its fallbacks, which must exist
-    when it is saved.
+    """Return the items with each deployment after its fallbacks, which must exist when the
+    deployment is saved. The order is otherwise unchanged.
     """
     by_name = {(item.kind.name, item.key): item for item in items}
     placed: dict[tuple[str, str], ContentFile] = {}
@@ -163,7 +163,9 @@ def import_item(item: ContentFile, *, overwrite: bool, directory: str = "") -> I
 
 
 def is_for_two(row: Any, item: ContentFile, skills: Sequence[object]) -> bool:
-    """Return True if the file would immediately publish an application under two-person publishing."""
+    """Return True if the import would immediately publish an application that two users must
+    publish.
+    """
     if not isinstance(row, Application) or not is_required(row):
         return False
     written = (name for name in COLUMNS if name in item.fields)
@@ -213,7 +215,7 @@ def save_parts(item: ContentFile, row: Any) -> None:
 
 
 def case_problems(outcome: ImportedFile, *, overwrite: bool) -> list[str]:
-    """Save the test cases of the files. Return the problems of those that cannot be saved."""
+    """Save the test cases of the files. Return the problems of test cases that cannot be saved."""
     row = outcome.row
     if outcome.action in UNTOUCHED or not isinstance(row, Application):
         return []
@@ -260,8 +262,7 @@ def columns_of(row: Any, item: ContentFile) -> dict[str, Any]:
 
 
 def stamp(row: Any, item: ContentFile) -> str:
-    """Return a hash of the row followed by a hash of the file. The row's credentials may be
-    secrets.
+    """Return a hash of the row, followed by a hash of the file.
 
     Rotating a secret changes neither hash.
     """
@@ -281,8 +282,8 @@ HALF = 32
 
 
 def digest(fields: Mapping[str, Any]) -> str:
-    """Return a hash of the columns that have a value. It does not change when the model gets a new
-    column.
+    """Return a hash of the columns that have a value. A new column in the model does not change the
+    hash.
     """
     used = {
         column: value
@@ -296,9 +297,9 @@ def digest(fields: Mapping[str, Any]) -> str:
 
 EMPTY: Sequence[object] = ("", None, False, [], {})
 MEANT_NO = {*FLAGS, "is_shared"}
-"""False is a value in these columns, although it counts as empty in others."""
+"""The columns in which False counts as a value. In other columns, False counts as empty."""
 ADDED: Mapping[str, object] = {"kind": "chat", "text_tools": True, "is_shared": True}
-"""Columns that later versions added, with the values for rows of earlier versions."""
+"""Columns that were added in later versions, with the values that rows of earlier versions have."""
 
 
 def validation_problems(item: ContentFile, error: ValidationError) -> Iterator[str]:

@@ -60,7 +60,9 @@ def example_named(slug: str) -> ContentFile | None:
 
 @lru_cache(maxsize=4)
 def example_files(layers: tuple[Path, ...]) -> dict[str, ContentFile]:
-    """Return examples by slug. Unreadable ones are skipped; the import reports them."""
+    """Return the examples by slug. Files that cannot be read are skipped, because the import
+    reports them.
+    """
     found: dict[str, ContentFile] = {}
     for folder in sorted(EXAMPLES.iterdir()):
         found[folder.name] = read_application(folder.name, read_folder(folder, EXAMPLES))
@@ -123,7 +125,8 @@ def new_from_file(
 ) -> Application:
     """Create an application of the user with all parts of the files.
 
-    With `as_draft`, it has only a draft. Raises `ContentInvalid`, and then saves nothing.
+    With `as_draft`, the application has only a draft. If `ContentInvalid` is raised, nothing is
+    saved.
     """
     item = replace(item, key=slug or item.key)
     row = Application(slug=item.key, owner=user, **item.fields)

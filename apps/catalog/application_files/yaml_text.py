@@ -1,4 +1,4 @@
-"""Reads hand-written YAML as JSON, with the line of each value.
+"""Parses hand-written YAML to JSON values, with the line of each value.
 
 Only JSON values are accepted. Anchors, aliases, merge keys and tags are rejected, so that a short
 text cannot expand into a large document.
@@ -64,7 +64,9 @@ def parse_yaml_text(text: str) -> YAMLDocument:
 
 
 def composer() -> YAML:
-    """Return a new composer, because a composer holds the state of the text that it reads."""
+    """Return a new composer. A composer cannot be shared, because it holds the state of the text
+    that it reads.
+    """
     found = YAML(typ="rt", pure=True)
     found.preserve_quotes = True
     found.width = 1_000_000  # Do not wrap lines.
@@ -83,7 +85,9 @@ def line_of(error: MarkedYAMLError) -> int:
 
 
 def value_of(node: Node, path: str, lines: dict[str, int]) -> Any:
-    """Convert a node into a JSON value, and record lines. Raises `YAMLTextInvalid`."""
+    """Convert a node to a JSON value, and record the lines of its parts in `lines`. Raises
+    `YAMLTextInvalid`.
+    """
     line = node.start_mark.line + 1
     lines.setdefault(path, line)
     if node.anchor is not None:

@@ -1,6 +1,7 @@
-"""Writes documents as YAML, either from scratch or into an existing text.
+"""Writes documents as YAML, either as a new text or as changes to an existing text.
 
-A hand-written text keeps its comments, quotes and order: only lines with changed values change.
+The comments, quotes and order of a hand-written text are preserved: only lines with changed values
+are rewritten.
 """
 
 from collections.abc import Callable
@@ -25,12 +26,12 @@ def write_yaml(document: Any) -> str:
         return text
     return dump_tree(
         style_value(document, quote_text), INDENTED
-    )  # For strings that plain YAML cannot represent.
+    )  # Used for strings that plain YAML cannot represent.
 
 
 def written_into(text: str, document: Any) -> str:
-    """Return the text updated to match the document. If that fails, return the document as new
-    YAML.
+    """Return the text, updated to match the document. If the update fails, return the document as
+    new YAML.
     """
     if reads_as(text, document):
         return text
@@ -74,7 +75,9 @@ def quote_text(text: str) -> str:
 
 
 def style_value(value: Any, style: Callable[[str], str] = readable) -> Any:
-    """Return a copy as a YAML tree. Copying prevents aliases for equal parts of a document."""
+    """Return a copy of the value as a YAML tree. Without the copy, equal parts of a document would
+    become aliases.
+    """
     if isinstance(value, dict):
         return CommentedMap(
             (quote_text(key) if style is quote_text else key, style_value(member, style))

@@ -1,4 +1,6 @@
-"""Predefined agents: usable ones with their toolsets, and problems of the others."""
+"""Returns the usable predefined agents with their toolsets, and the problems of agents that cannot
+be used.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -18,7 +20,9 @@ from apps.manifest.validation.validation import without_preview
 
 @lru_cache(maxsize=MOST_CONTENTS)
 def installed_agents(content: Content) -> Mapping[str, AgentDefinition]:
-    """Return the usable agents by name. Cached, because a `Content` never changes."""
+    """Return the usable agents by name. The result is cached, because a `Content` object never
+    changes.
+    """
     found = (usable_agent(content, item) for item in content.items["agent"].values())
     return {agent.name: agent for agent in found if agent is not None}
 
@@ -36,7 +40,7 @@ def usable_agent(content: Content, item: LayerItem) -> AgentDefinition | None:
 
 
 def agent_problems(content: Content, item: LayerItem) -> Iterator[str]:
-    """Yield problems as `key: mistake`."""
+    """Yield the problems of an agent as `key: mistake`."""
     try:
         agent = read_agent(item.name, item.text)
     except AgentInvalid as error:
@@ -49,7 +53,9 @@ def agent_problems(content: Content, item: LayerItem) -> Iterator[str]:
 def brought_toolsets(
     content: Content, agent: AgentDefinition
 ) -> tuple[tuple[ToolSet, ...], Sequence[ReferenceProblem]]:
-    """Return the predefined toolsets that the agent adds, and the problems of unusable ones."""
+    """Return the predefined toolsets that the agent adds, and the problems of toolsets that cannot
+    be used.
+    """
     resolver = ReferenceResolver(content)
     wanted = [PredefinedToolSet(template_name=name) for name in agent.brings]
     found = resolver.toolsets(wanted)

@@ -1,4 +1,4 @@
-"""Predefined places: usable ones, and problems of the others."""
+"""Returns the usable predefined places, and the problems of places that cannot be used."""
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -10,7 +10,9 @@ from apps.manifest.markdown.chat_place import ChatPlace, ChatPlaceInvalid, read_
 
 @lru_cache(maxsize=2)
 def installed_places(content: Content) -> Mapping[str, ChatPlace]:
-    """Return the usable places by slug. Cached, because a `Content` never changes."""
+    """Return the usable places by slug. The result is cached, because a `Content` object never
+    changes.
+    """
     found = map(usable_place, content.items["place"].values())
     return {place.slug: place for place in found if place is not None}
 
@@ -24,7 +26,7 @@ def usable_place(item: LayerItem) -> ChatPlace | None:
 
 
 def place_problems(item: LayerItem) -> Iterator[str]:
-    """Yield problems as `key: mistake`."""
+    """Yield the problems of a place as `key: mistake`."""
     try:
         read_chat_place(item.name, item.text)
     except ChatPlaceInvalid as error:

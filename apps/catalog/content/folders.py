@@ -35,7 +35,9 @@ SUFFIXES: Mapping[ItemKind, str] = {
 }
 
 Mark = tuple[int, int, int]
-"""The modification time, size and inode of a file. Each change to the file changes one of them."""
+"""The modification time, size and inode of a file. A change to the file changes at least one of
+them.
+"""
 
 
 def paths_of(kind: ItemKind, directory: Path) -> list[Path]:
@@ -70,7 +72,9 @@ def read_skill(directory: Path, layer: str) -> LayerItem:
 
 
 def texts_beside(skill: Path) -> Iterator[tuple[str, str]]:
-    """Yield the path and text of each file that a model can read, at most one more than allowed."""
+    """Yield the path and text of each file of a skill that a model can read, at most one file more
+    than allowed.
+    """
     found = ((path.relative_to(skill).as_posix(), path) for path in sorted(skill.rglob("*")))
     offered = ((name, path) for name, path in found if is_offered(name) and path.is_file())
     for name, path in islice(offered, MOST_FILES + 1):

@@ -1,6 +1,7 @@
 """The predefined content of this installation.
 
-It is refreshed at most once in `MAX_AGE_SECONDS`, with a stat call per file and one query.
+The content is refreshed at most once in `MAX_AGE_SECONDS`, with one `stat` call per file and one
+query.
 """
 
 import logging
@@ -38,8 +39,8 @@ def directories() -> tuple[Path, ...]:
 
 
 def installed_content() -> Content:
-    """Return the current content. It is the same object until something changes. Queries the
-    database.
+    """Return the current content, which is the same object until a file or row changes. May query
+    the database.
     """
     global _last
     before = None
@@ -56,7 +57,9 @@ def installed_content() -> Content:
 
 
 async def installed_now() -> Content:
-    """Return `installed_content` without blocking. A recent refresh is returned immediately."""
+    """Return the result of `installed_content` without blocking the event loop. If the last refresh
+    is recent, its content is returned.
+    """
     return recent() or await database_sync_to_async(installed_content)()
 
 
@@ -82,21 +85,21 @@ def refresh_layers(layers: tuple[Path, ...], before: Content | None) -> Content:
 
 
 def look_again() -> None:
-    """Force the next call of `installed_content` to refresh."""
+    """Let the next call of `installed_content` refresh the content."""
     global _last
     if _last is not None:
         _last = Refresh(_last.content, float("-inf"))
 
 
 def installed_anew() -> Content:
-    """Return `installed_content` including every change committed so far."""
+    """Return the content, including every change that has been committed."""
     look_again()
     return installed_content()
 
 
 def forget_content() -> None:
-    """Force the next call to read all rows again. Files are read again only if they have
-    changed.
+    """Let the next call of `installed_content` read all rows again. Files are read again only if
+    they have changed.
     """
     global _last
     if _last is not None and _last.content.rows.known:

@@ -1,4 +1,4 @@
-"""Predefined items: a prompt, tool, toolset, skill, place or agent, each parsed from a text."""
+"""Parses predefined items from texts: prompts, tools, toolsets, skills, places and agents."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,9 +19,9 @@ DATABASE = "database"
 class LayerItem:
     """An item of one layer. `problem` is the reason why it cannot be used, or "".
 
-    `place` is its file or row, `layer` its directory or `database`, and `text` its source. `value`
-    is a string for prompts, places and agents, and a JSON object for tools and toolsets. For
-    skills, it maps paths to the texts of all files, including `SKILL.md`.
+    `place` is the item's file or row, `layer` its directory or `database`, and `text` its source
+    text. `value` is a string for prompts, places and agents, and a JSON object for tools and
+    toolsets. For skills, it maps paths to the texts of all files, including `SKILL.md`.
     """
 
     kind: ItemKind
@@ -75,7 +75,7 @@ def reason(error: OSError | ValueError) -> str:
 
 
 LARGEST_FILE = 2 * 1024 * 1024
-"""A file can have up to this many bytes. The largest manifests in use have about 100,000."""
+"""A file can have up to this many bytes. The largest manifests in use have about 100,000 bytes."""
 
 
 def read_item_text(path: Path) -> str:

@@ -1,6 +1,6 @@
-"""Predefined content in layers: directories of files, and above them the rows of the database.
+"""Predefined content in layers: directories of files, and rows of the database as the top layer.
 
-An item replaces the whole item of the same kind and name in lower layers. Editors also show the
+An item replaces the whole item of the same kind and name in lower layers. The admin also shows the
 replaced items.
 """
 
@@ -25,13 +25,17 @@ from apps.catalog.content.items import (
 logger = logging.getLogger(__name__)
 
 MOST_CONTENTS = 64
-"""Up to this many contents are cached: the installed one, and those of published versions."""
+"""Up to this many `Content` objects are cached: the installed content, and the content of published
+versions.
+"""
 MOST_LISTED = 12
-"""If an unknown name resembles no known one, the error message lists up to this many names."""
+"""If an unknown name is not similar to any known name, the error message lists up to this many
+names.
+"""
 
 RowStamp = tuple[int, int, int]
-"""The number of rows, the sum of their versions and the newest ID. Each change to a row changes one
-of them.
+"""The number of rows, the sum of their versions, and the newest ID. A change to a row changes at
+least one of them.
 """
 
 NO_ROWS: RowStamp = (0, 0, 0)
@@ -39,7 +43,7 @@ NO_ROWS: RowStamp = (0, 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class ContentRows:
-    """Maps row IDs to the items of the database, each with the version that was read."""
+    """The items in the database by row ID, each with the version of the row that was read."""
 
     known: Mapping[int, tuple[int, LayerItem]] = field(default_factory=dict)
     stamp: RowStamp = NO_ROWS
@@ -51,11 +55,11 @@ class ContentRows:
 
 @dataclass(frozen=True, eq=False)
 class Content:
-    """Predefined content. `stacks` has each item in all its layers, the lowest first; the last one
-    is used.
+    """Predefined content. `stacks` contains each item in all its layers, the lowest first. The last
+    item of a stack is used.
 
-    `configuration` is the default of new applications, `problems` are its errors, and `missing` are
-    layers whose directories do not exist.
+    `configuration` is the default configuration of new applications, `problems` are the errors in
+    it, and `missing` are the layers whose directories do not exist.
     """
 
     layers: tuple[Path, ...]
@@ -76,7 +80,7 @@ class Content:
 
     def near(self, kind: ItemKind, name: str) -> str:
         """Return the end of an error message about an unknown name: similar names, or the first
-        ones.
+        names if none is similar.
         """
         names = self.items[kind]
         if close := get_close_matches(name[:100], names, n=3, cutoff=0.5):
@@ -90,10 +94,10 @@ class Content:
 def read_layers(
     directories: Sequence[Path], rows: ContentRows | None = None, before: Content | None = None
 ) -> Content:
-    """Return the content of the directories and rows. Later layers replace earlier ones. Never
+    """Return the content of the directories and rows. Later layers replace earlier layers. Never
     raises.
 
-    Files that have not changed since `before` are not read again.
+    Files that have not changed since the content `before` are not read again.
     """
     marks = marks_of(directories)  # Before reading, so that the next check notices later changes.
     rows = rows or ContentRows()
@@ -115,7 +119,9 @@ def read_layers(
 
 
 def known_items(before: Content | None, marks: Mapping[str, Mark]) -> Mapping[str, LayerItem]:
-    """Return the items of unchanged single files, by path."""
+    """Return the items of unchanged files, by path. Skills are not included, because they have
+    several files.
+    """
     if before is None:
         return {}
     items = (item for named in before.stacks.values() for stack in named.values() for item in stack)

@@ -1,4 +1,4 @@
-"""Predefined content in the database: the top layer, above all directories."""
+"""The rows of predefined content, which are the top layer, above all directories."""
 
 import re
 from typing import Any, cast
@@ -82,7 +82,7 @@ class ContentItem(Versioned):
 
 
 def files_problem(kind: str, files: Any) -> str:
-    """Return the reason why these cannot be a skill's files, or ""."""
+    """Return the reason why `files` are not valid for an item of this kind, or ""."""
     if not isinstance(files, dict) or not all(isinstance(text, str) for text in files.values()):
         return "Enter an object with paths as keys and texts as values."
     if files and kind != "skill":
@@ -106,7 +106,7 @@ def read_rows(before: ContentRows | None = None) -> ContentRows:
     """Return the rows, or `before` itself if nothing has changed. Only changed rows are read
     again.
     """
-    stamp = row_stamp()  # Taken first, so that the next call finds later changes.
+    stamp = row_stamp()  # Read before the rows, so that the next call finds later changes.
     if before is not None and before.stamp == stamp:
         return before
     known = before.known if before is not None else {}

@@ -28,9 +28,9 @@ class PreviewBlock(NamedTuple):
 
 
 def preview(content: Content, item: LayerItem, locale: str = "en") -> list[PreviewBlock]:
-    """Return what models and users get from an item, or [] if it cannot be used.
+    """Return the content that models and users get from an item, or [] if the item cannot be used.
 
-    The item must be the one in use in `content`.
+    The item must be in use in `content`.
     """
     if any(item_problems(content, item)):
         return []
@@ -118,7 +118,7 @@ def as_json(value: Any) -> str:
 
 
 def item_difference(below: LayerItem, above: LayerItem) -> list[Line]:
-    """Return the changed lines, or [] if both items have the same text and files."""
+    """Return the changed lines between two items, or [] if their text and files are the same."""
     return line_difference(lines_of(below), lines_of(above))
 
 

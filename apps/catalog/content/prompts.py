@@ -1,4 +1,6 @@
-"""Predefined prompts: their variables, and the deployments that each is meant for."""
+"""Returns the predefined prompts, their variables, and the deployments for which each is
+written.
+"""
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -13,14 +15,16 @@ from apps.manifest.prompts import PredefinedSystemPrompt
 
 
 def template_variables(locale: str) -> dict[str, str]:
-    """Return the values for names in braces."""
+    """Return the values for the names in braces in a prompt."""
     today = datetime.now(UTC).date().isoformat()
     return {**settings.PROMPT_VARIABLES, "today": today, "locale": locale}
 
 
 @lru_cache(maxsize=MOST_CONTENTS)
 def installed_prompts(content: Content) -> Mapping[str, str]:
-    """Return the usable prompts by name. Cached, because a `Content` never changes."""
+    """Return the usable prompts by name. The result is cached, because a `Content` object never
+    changes.
+    """
     prompts = content.items["prompt"].items()
     return {name: item.value for name, item in prompts if not item.problem}
 
@@ -39,9 +43,9 @@ def prompt_of(deployment_id: str) -> str:
 
 
 def other_prompts(manifest: Manifest) -> Iterator[Problem]:
-    """Yield a warning if an application uses a prompt that is meant for other deployments.
+    """Yield a warning if an application uses a prompt that is written for other deployments.
 
-    Prompts that are not in the mapping fit any deployment.
+    Prompts that are not in the mapping can be used with any deployment.
     """
     prompt = manifest.orchestrator.system_prompt
     if not isinstance(prompt, PredefinedSystemPrompt):

@@ -1,7 +1,7 @@
-"""Replaces references to predefined content with the content, once per application.
+"""Replaces the references to predefined content in a manifest with the content.
 
-An unresolvable reference stays in the manifest, so that the paths of other items do not change.
-Capabilities skip it.
+A reference that cannot be resolved remains in the manifest, so that the paths of other items do not
+change. Capabilities skip it.
 """
 
 from collections.abc import Sequence
@@ -59,7 +59,7 @@ def resolve_references(
     """Return the manifest with its references replaced. Without `preview`, preview features are
     removed.
 
-    A foreign manifest cannot change where the credentials of templates are sent.
+    A foreign manifest cannot change the servers to which the credentials of templates are sent.
     """
     resolver = ReferenceResolver(content, is_foreign=is_foreign)
     changes = {

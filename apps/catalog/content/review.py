@@ -1,4 +1,4 @@
-"""Finds errors in predefined content, whether or not an application uses it."""
+"""Finds errors in predefined content, including content that no application uses."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -17,7 +17,7 @@ from apps.manifest.kinds.predefined import PredefinedToolSet
 
 
 def content_problems(content: Content) -> list[str]:
-    """Return problems as `file or row: place: mistake`."""
+    """Return the problems of all items as `file or row: place: mistake`."""
     return [
         *missing_problems(content),
         *content.problems,
@@ -31,7 +31,9 @@ def content_problems(content: Content) -> list[str]:
 
 @lru_cache(maxsize=2)
 def problems_by_item(content: Content) -> Mapping[tuple[ItemKind, str], tuple[str, ...]]:
-    """Return the problems of the items in use. Cached, because a `Content` never changes."""
+    """Return the problems of the items in use. The result is cached, because a `Content` object
+    never changes.
+    """
     return {
         (kind, name): found
         for kind, items in content.items.items()

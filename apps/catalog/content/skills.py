@@ -1,4 +1,6 @@
-"""Predefined skills: usable ones, which all applications offer, and problems of the others."""
+"""Returns the usable predefined skills, which all applications offer, and the problems of skills
+that cannot be used.
+"""
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -11,7 +13,9 @@ from apps.manifest.markdown.skill_files import SKILL_FILE, bundle_files
 
 @lru_cache(maxsize=MOST_CONTENTS)
 def installed_skills(content: Content) -> tuple[InstalledSkill, ...]:
-    """Return the usable skills by name. Cached, because a `Content` never changes."""
+    """Return the usable skills, sorted by name. The result is cached, because a `Content` object
+    never changes.
+    """
     return tuple(found for item in content.items["skill"].values() if (found := usable_skill(item)))
 
 
@@ -27,7 +31,7 @@ def usable_skill(item: LayerItem) -> InstalledSkill | None:
 
 
 def skill_problems(item: LayerItem) -> Iterator[str]:
-    """Yield problems as `file: key: mistake`."""
+    """Yield the problems of a skill as `file: key: mistake`."""
     try:
         document = read_skill_document(item.text)
     except SkillInvalid as error:

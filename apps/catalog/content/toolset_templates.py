@@ -25,7 +25,9 @@ Template = TypeVar("Template")
 
 
 class Slot(Node, Generic[Template]):
-    """A model that wraps an item for validation, so that error paths have the form of a manifest's."""
+    """A model that wraps an item for validation, so that error paths have the same form as in a
+    manifest.
+    """
 
     # It has no attribute docstrings, and searching for them takes a third of a second per process.
     model_config = ConfigDict(use_attribute_docstrings=False)
@@ -39,8 +41,8 @@ TOOL_SLOTS: Mapping[type[WrittenToolSet], type[Slot[Any]]] = {
 }
 """Maps each toolset model to the wrapper model of its tools."""
 MEMBERS = {RestToolSet: "rest_api_method_info", DeploymentToolSet: "deployment"}
-"""Maps each toolset model to the field that identifies the type of a tool without one. A tool with
-neither field is an internal tool.
+"""Maps each toolset model to the field that identifies the type of a tool without a `type`. A tool
+without any of these fields is an internal tool.
 """
 
 
@@ -56,7 +58,7 @@ def slot_of_tool(document: Mapping[str, Any]) -> type[Slot[Any]]:
 
 
 def is_reference(kind: ItemKind, document: Mapping[str, Any]) -> bool:
-    """Return True if a template refers to another one."""
+    """Return True if a template is itself a reference to another template."""
     if kind == "toolset":
         return document.get("type") == "predefined"
     return document.get("type", "predefined-tool") == "predefined-tool" and (
@@ -88,8 +90,8 @@ class UnresolvedTemplate(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Templates:
-    """Provides the templates in `content`. Foreign manifests cannot change where credentials are
-    sent.
+    """Provides the templates in `content`. Foreign manifests cannot change the servers to which
+    credentials are sent.
     """
 
     content: Content
@@ -109,7 +111,7 @@ class Templates:
         return item
 
     def tool_alone(self, name: str) -> Any:
-        """Return a validated predefined tool that belongs to no toolset. Raises
+        """Return a validated predefined tool, without a toolset around it. Raises
         `UnresolvedTemplate`.
         """
         reference = PredefinedTool(template_name=name)
@@ -140,10 +142,11 @@ class Templates:
     def document(
         self, kind: ItemKind, reference: TemplateReference, passed: tuple[str, ...]
     ) -> dict[str, Any]:
-        """Return the template with the patch of its reference. A template may refer to another one.
+        """Return the JSON of the referenced template, with the patch of the reference applied. A
+        template may itself refer to another template.
 
-        `passed` are the templates that led here. Raises `UnresolvedTemplate`, including for a
-        cycle.
+        `passed` contains the names of the templates that led to this reference. Raises
+        `UnresolvedTemplate`, also for a circular reference.
         """
         name = reference.template_name
         if name in passed:
@@ -166,7 +169,7 @@ class Templates:
         """Raise `UnresolvedTemplate` if the template or its tools contain credentials."""
         documents = [document]
         for tool in tools_in(document):
-            # Reported when the tool is expanded.
+            # The problem is reported when the tool is expanded.
             with suppress(UnresolvedTemplate, ValidationError):
                 documents.append(self.document("tool", PredefinedTool.model_validate(tool), ("",)))
         if any(credential_places(one) for one in documents):
@@ -200,5 +203,5 @@ def tools_in(document: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def inside(path: str) -> str:
-    """Return a path in a wrapper model as a path in its item."""
+    """Convert a path in a wrapper model to a path in the wrapped item."""
     return path.removeprefix("items[0]").removeprefix(".") or ROOT

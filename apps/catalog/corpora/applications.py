@@ -1,4 +1,4 @@
-"""The applications whose attached files are indexed for search."""
+"""Finds the applications whose attached files are indexed for search."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,10 +17,10 @@ from apps.workspace.loading.shared_loads import rules_of
 class AttachingApplication:
     """An application with attached files.
 
-    `bucket` is the owner's, or "" without an owner. `number` and `version` are the row's;
-    `published` is the number of the live version. Files are read with the owner's rights; `limit`
-    is the maximum size of one in bytes. `embedding_deployment_id` is None for the installation's
-    default.
+    `bucket` is the bucket of the owner, or "" without an owner. `number` is the ID of the row and
+    `version` its version; `published` is the number of the live version. Files are read with the
+    owner's permissions, up to `limit` bytes each. `embedding_deployment_id` is None for the
+    installation's default.
     """
 
     slug: str
@@ -40,7 +40,9 @@ class AttachingApplication:
 
 @dataclass(slots=True)
 class AttachingApplications:
-    """Reads a manifest again only if its row has changed."""
+    """Finds applications with attached files. A manifest is read again only if its row has
+    changed.
+    """
 
     kept: dict[int, tuple[int, AttachingApplication | None]] = field(default_factory=dict)
 
@@ -66,7 +68,7 @@ def attaching(row: Application) -> AttachingApplication | None:
             default_deployment=settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID,
         )
     except ManifestInvalid:
-        return None  # A broken application does not run.
+        return None  # An application with an invalid manifest does not run.
     contexts = attached_contexts(manifest)
     if not contexts or manifest.features is None or manifest.features.documents is None:
         return None

@@ -1,4 +1,4 @@
-"""Updates the documents of a corpus to match the files that are attached now."""
+"""Updates the documents of a corpus to match the attached files."""
 
 from collections.abc import Iterable, Mapping
 from functools import partial
@@ -30,7 +30,9 @@ class FilePlace(NamedTuple):
 
 
 async def compare_documents(application: AttachingApplication, claim: CorpusClaim) -> None:
-    """Mark new and changed documents to be read. Raises `LeaseLost`."""
+    """Compare the documents of a corpus with the attached files, and mark new and changed documents
+    for reading. Raises `LeaseLost`.
+    """
     # Store the start first, because a file that is uploaded in the meantime requests another
     # comparison.
     await database_sync_to_async(note_begin)(application, claim)
@@ -93,7 +95,9 @@ def update(row: CorpusDocument, file: StoredFile | None) -> None:
 
 
 def reset(row: CorpusDocument, state: str, problem: str) -> None:
-    """Remove all old content. A document without a file has no version."""
+    """Remove the content of a document, and set its state and problem. A document without a file
+    has no version.
+    """
     row.version = "" if state == State.FAILED else row.version
     row.state, row.problem, row.attempts, row.due_at = state, problem, 0, None
     row.text, row.is_read, row.model = None, False, ""

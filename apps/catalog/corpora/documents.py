@@ -1,4 +1,4 @@
-"""One step of indexing a document: read its text, or embed some of its chunks."""
+"""Performs one step of indexing a document: reads its text, or embeds some of its chunks."""
 
 import asyncio
 import logging
@@ -35,8 +35,8 @@ GIVEN_UP = f"The file was skipped because {MOST_ATTEMPTS} attempts to read it di
 
 
 async def read(claim: CorpusClaim, document: CorpusDocument, limit: int) -> None:
-    """Store the text of a document, or the reason why it has none. `limit` is the maximum size of a
-    file in bytes.
+    """Read a document and store its text, or the reason why it cannot be read. `limit` is the
+    maximum size of a file in bytes.
 
     Raises `LeaseLost`.
     """
@@ -70,7 +70,9 @@ async def read(claim: CorpusClaim, document: CorpusDocument, limit: int) -> None
 
 
 def begin(claim: CorpusClaim, document: CorpusDocument) -> bool:
-    """Count the attempt. Return False if the limit is exceeded. Raises `LeaseLost`."""
+    """Count an attempt to read the document. Return False if there were too many attempts. Raises
+    `LeaseLost`.
+    """
     if document.attempts >= MOST_ATTEMPTS:
         fail(claim, document, GIVEN_UP)
         return False
@@ -81,14 +83,16 @@ def begin(claim: CorpusClaim, document: CorpusDocument) -> bool:
 
 
 def refuse(claim: CorpusClaim, document: CorpusDocument, count: int, left: int) -> None:
-    """Postpone the document until there is room for its passages. Raises `LeaseLost`."""
+    """Postpone the document, because its passages would exceed the limit of the corpus. Raises
+    `LeaseLost`.
+    """
     with claim.held():
         fail(claim, document, full_message(count, left))
         CorpusDocument.objects.filter(pk=document.pk).update(refused_chunks=count)
 
 
 async def embed(claim: CorpusClaim, document: CorpusDocument, embedder: Embedder) -> bool:
-    """Embed the next chunks. If that fails, store the reason and return False.
+    """Embed the next chunks of the document. If that fails, store the reason and return False.
 
     Raises `LeaseLost`.
     """
@@ -116,8 +120,8 @@ async def embed(claim: CorpusClaim, document: CorpusDocument, embedder: Embedder
 
 
 def postpone(claim: CorpusClaim, document: CorpusDocument, reason: str) -> None:
-    """Postpone the embedding. In the meantime, only keyword search finds the document. Raises
-    `LeaseLost`.
+    """Postpone the embedding of the document. In the meantime, only the keyword search finds it.
+    Raises `LeaseLost`.
     """
     logger.warning("An attached file is searched only by words: %s", reason)
     document.attempts += 1
@@ -128,7 +132,9 @@ def postpone(claim: CorpusClaim, document: CorpusDocument, reason: str) -> None:
 def fail(
     claim: CorpusClaim, document: CorpusDocument, problem: str, pause: timedelta | None = None
 ) -> None:
-    """Store the failure. Without a pause, it lasts until the file changes. Raises `LeaseLost`."""
+    """Store that the document cannot be read. Without a `pause`, it is read again only when the
+    file changes. Raises `LeaseLost`.
+    """
     with claim.held():
         CorpusDocument.objects.filter(pk=document.pk).update(
             state=State.FAILED,

@@ -30,11 +30,11 @@ from apps.workspace.local.deployments.providers import find_embedder
 logger = logging.getLogger(__name__)
 
 COMPARE_SECONDS = 180.0
-"""An unreported change to attached files is noticed within this many seconds."""
+"""The interval of comparisons in seconds, after which changes without a notification are found."""
 
 FindEmbedder = Callable[[str | None], Awaitable[Embedder]]
 MeterOf = Callable[[str, int], Meter]
-"""Returns a meter for the slug and version of the application that vectors are computed for."""
+"""A function that returns a meter for an application, given its slug and version."""
 
 
 def uncounted_meter(slug: str, version: int) -> Meter:
@@ -55,7 +55,9 @@ class Indexer:
             await self.work(application, claim)
 
     def wanted(self) -> list[tuple[int, AttachingApplication]]:
-        """Return the corpora with pending work and their applications. Delete unused corpora."""
+        """Return the IDs of the corpora with pending work, with their applications. Delete unused
+        corpora.
+        """
         applications = self.applications.newest()
         corpora = {row.application: row for row in Corpus.objects.all()}
         if unwanted := corpora.keys() - applications.keys():
@@ -89,7 +91,8 @@ class Indexer:
             await database_sync_to_async(large_corpora.repair)(claim)
         while (document := await next_document(claim, is_read=False)) is not None:
             await documents.read(claim, document, application.limit)
-            await move(claim)  # First, before processes have to search too much.
+            # First, because otherwise processes would have to search a large corpus in memory.
+            await move(claim)
         await move(claim)
         try:
             embedder = await self.embedder(application)
@@ -99,7 +102,8 @@ class Indexer:
         await database_sync_to_async(reopen)(claim, embedder.model)
         while (document := await next_document(claim, is_read=True)) is not None:
             if not await documents.embed(claim, document, embedder):
-                return  # Other corpora go first before the next pass calls the service again.
+                # The other corpora are indexed before the next pass calls the service again.
+                return
         await index_vectors(claim)
 
     async def embedder(self, application: AttachingApplication) -> Embedder:
@@ -110,7 +114,7 @@ class Indexer:
 
 
 def is_stale(corpus: Corpus, application: AttachingApplication) -> bool:
-    """Return True if the documents are due to be compared with the files."""
+    """Return True if the documents of the corpus have to be compared with the attached files."""
     oldest = timezone.now() - timedelta(seconds=COMPARE_SECONDS)
     is_old = corpus.compared_at is None or corpus.compared_at < oldest
     return is_old or corpus.compared != application.stamp
@@ -143,7 +147,7 @@ async def index_vectors(claim: CorpusClaim) -> None:
 
 
 def reopen(claim: CorpusClaim, model: str) -> None:
-    """Discard the vectors, so that they are computed again with another model. Raises
+    """Delete the vectors of a corpus, so that they are computed again with another model. Raises
     `LeaseLost`.
     """
     ready = CorpusDocument.objects.filter(corpus=claim.corpus, state=State.READY, chunk_count__gt=0)

@@ -1,4 +1,6 @@
-"""Creates the index of very many vectors in a daemon thread, which does not delay shutdown."""
+"""Creates an approximate index of vectors in a daemon thread, which does not delay the shutdown of
+the process.
+"""
 
 import asyncio
 from contextlib import suppress
@@ -12,8 +14,8 @@ from apps.workspace.local.corpora.hnsw import make_index
 async def make_in_thread(dimension: int, rows: int) -> None:
     """Create the index, which takes minutes. Raises the database's errors.
 
-    If this call is cancelled, the thread continues. PostgreSQL either finishes the index, or the
-    next attempt deletes its remains.
+    If this call is cancelled, the thread continues. If PostgreSQL does not finish the index, the
+    next attempt deletes the incomplete index.
     """
     loop = asyncio.get_running_loop()
     made: asyncio.Future[None] = loop.create_future()
@@ -34,7 +36,7 @@ async def make_in_thread(dimension: int, rows: int) -> None:
             problem = error
         finally:
             connection.close()
-        with suppress(RuntimeError):  # The event loop has ended.
+        with suppress(RuntimeError):  # The event loop has already ended.
             loop.call_soon_threadsafe(settle, problem)
 
     Thread(target=work, name="vector-index", daemon=True).start()

@@ -18,8 +18,8 @@ from apps.workspace.local.secrets.stored_secrets import find_all
 
 SALT = "apps.catalog.masking"
 SHOWN = 8
-"""This many hexadecimal digits are shown: enough to distinguish two credentials, too few to guess
-one.
+"""The number of hexadecimal digits in a mask: enough to distinguish two credentials, too few to
+guess a credential.
 """
 
 UNKNOWN = "is a hidden credential that is not stored; enter it again, or use a secret"
@@ -48,10 +48,11 @@ def mask_credentials(document: Any) -> Any:
 
 
 def unmask_document(document: Any, current: Any) -> UnmaskedDocument:
-    """Restore the hidden credentials of `current` in the document. Each missing one is reported.
+    """Replace the masks in the document with the credentials of `current`. Each mask without a
+    credential is reported.
 
-    A credential returns to its old location or moves with its object, but never to a server that it
-    was not sent to before. Otherwise any editor could read it.
+    A credential is restored at its old path, or moves with its object. It is never restored for a
+    server to which it was not sent before, because any editor could then read it.
     """
     document = with_names(document, current)
     stored = {place: seals_of(place.value) for place in credential_places(current, "plain")}
@@ -70,9 +71,10 @@ def unmask_document(document: Any, current: Any) -> UnmaskedDocument:
 
 
 def with_names(document: Any, current: Any) -> Any:
-    """Replace each mask whose credential has become a secret with the secret's name.
+    """Replace each mask whose credential has become a secret with a reference to the secret.
 
-    Pages and scripts may still have old masks. Only secrets that `current` names are considered.
+    Pages and scripts may still contain old masks. Only secrets to which `current` refers are
+    considered.
     """
     hidden = credential_places(document, "hidden")
     places = credential_places(current, "reference") if hidden else ()
@@ -83,8 +85,8 @@ def with_names(document: Any, current: Any) -> Any:
 
 
 def put_back(document: Any, sources: Iterable[Any]) -> UnmaskedDocument:
-    """Restore the hidden credentials of all sources. A credential that no source has is
-    reported.
+    """Replace the masks in the document with the credentials of the sources. A mask without a
+    credential in any source is reported.
     """
     found = unmask_document(document, None)
     for source in sources:
@@ -101,8 +103,8 @@ def masked_text(text: str) -> str:
 
 
 def unmasked_text(text: str, sources: Iterable[str]) -> tuple[str, tuple[Problem, ...]]:
-    """Restore the hidden credentials of the `sources` in a typed JSON text. Also return its
-    problems.
+    """Replace the masks in a typed JSON text with the credentials of the `sources`. Return the text
+    and its problems.
     """
     if (document := parse_or_none(text)) is None:
         return text, ()  # The form reports the invalid JSON.
@@ -123,7 +125,7 @@ def parse_or_none(text: str) -> Any:
 
 
 def seals_of(value: Any) -> list[str]:
-    """Return the masks of a value under the current key and under earlier ones."""
+    """Return the masks of a value, for the current key and for earlier keys."""
     return [seal_of(value, key) for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)]
 
 

@@ -1,4 +1,4 @@
-"""The plain credentials of a document, and whether they can become secrets."""
+"""Finds the plain credentials of a document, and determines whether they can become secrets."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -58,8 +58,8 @@ def plain_credential(document: Any, place: CredentialPlace, called: str) -> Plai
 
 
 def readable_servers(document: Any, keys: Keys) -> tuple[str, ...]:
-    """Return the servers that receive the credential, as a secret stores them. Raises ValueError if
-    it cannot be a secret.
+    """Return the servers that receive the credential, in the format of a secret. Raises ValueError
+    if it cannot be a secret.
     """
     if ("orchestrator" in document and keys[0] != "tool_sets") or PARAMETERS in pairwise(keys):
         raise ValueError("it is not a credential of a toolset")
@@ -93,7 +93,7 @@ def proposed_name(document: Any, keys: Keys, called: str = "") -> str:
 
 
 def free_secret_name(stem: str, taken: Collection[str]) -> str:
-    """Return the stem, with a number if it is in use."""
+    """Return the stem as the name of a secret, with a number appended if the name is in use."""
     numbered = (f"{stem}-{number}" for number in count(2))
     return next(name for name in chain([stem], numbered) if name not in taken)
 
@@ -103,7 +103,7 @@ def with_secrets(document: Any, names: Mapping[Keys, str]) -> Any:
 
 
 def gives_address(document: Any, name: str) -> bool:
-    """Return True if the document refers to that predefined item and overrides its address."""
+    """Return True if the document refers to the predefined item `name` and overrides its URL."""
     return any(
         item.get("template_name") == name and has_address(item.get("override"))
         for _, item in objects_in(document)

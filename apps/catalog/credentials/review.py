@@ -1,7 +1,7 @@
 """Reviews credentials in documents, and the servers that deployment keys are sent to.
 
-Stored keys and secrets are sent only to the servers for which they were entered. Otherwise anyone
-who can edit a deployment could have its key sent to a server of their own.
+Stored keys and secrets are sent only to the servers for which they were entered. Otherwise,
+operators who can edit a deployment could send its key to their own server.
 """
 
 from collections.abc import Collection, Sequence
@@ -22,17 +22,19 @@ STAYS_THERE = (
 )
 KEY_PERMISSION = "workspace.change_deployment_keys"
 KEY_FIELDS = ("api_key_env", "takes_personal_keys")
-"""These fields, in addition to the key itself, decide which key is sent."""
+"""The fields that decide which key is sent, in addition to the key itself."""
 
 
 def may_keep_key(stored: Deployment, provider: str, base_url: str) -> bool:
-    """Return True if the stored key of a deployment may be sent to that service."""
+    """Return True if the stored key of a deployment may be sent to the service with this provider
+    and base URL.
+    """
     address = service_address(provider, base_url)
     return not stored.api_key or server(stored.address) == server(address)
 
 
 def has_moved(stored: Deployment, provider: str, base_url: str) -> bool:
-    """Return True if the change would send a key of any kind to a different service."""
+    """Return True if a key of any kind would be sent to a different service after the change."""
     is_keyed = stored.api_key or stored.api_key_env or stored.takes_personal_keys
     return bool(is_keyed) and server(stored.address) != server(service_address(provider, base_url))
 
@@ -58,7 +60,7 @@ Problems = tuple[Problem, ...]
 def review_credentials(
     document: Any, plain: Sequence[PlainCredential] | None = None
 ) -> tuple[Problems, Problems]:
-    """Return problems for unknown secrets of a manifest or an item, and warnings about other
+    """Return the problems of a manifest or item with unknown secrets, and warnings about its other
     credentials.
 
     `plain` are its plain credentials, by default the result of `plain_credentials`.
@@ -83,7 +85,7 @@ def review_credentials(
 def elsewhere(
     document: Any, places: Collection[CredentialPlace], secrets: dict[str, Secret]
 ) -> list[Problem]:
-    """Return a problem for each secret that would be sent to servers it is not meant for."""
+    """Return a problem for each secret that would be sent to a server that is not on its list."""
     found = []
     for place in places:
         urls = [s for s in servers_of(document, place.keys) if s.startswith(URL_STARTS)]

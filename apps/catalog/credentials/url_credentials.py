@@ -1,6 +1,7 @@
-"""Moves credentials in the URLs of REST tools, such as `?api_key=…`, into constant parameters.
+"""Moves credentials out of URLs, such as `?api_key=…`, because part of a URL cannot be a secret.
 
-A constant can be a secret; part of a URL cannot.
+A credential in the URL of a REST tool becomes a constant parameter. The only credential in the URL
+of an MCP server or an agent becomes the authorization of that server.
 """
 
 from collections.abc import Collection, Iterator
@@ -11,11 +12,16 @@ from apps.manifest.json_places import Keys, replace_values
 from apps.manifest.secrets import reads_as_credential
 from apps.manifest.servers import query_pairs
 
+AGENT_URLS = {"a2a-agent": "url", "responses-agent": "base_url"}
+"""The field with the URL, by the type of toolset."""
 
-def with_constants(document: Any) -> Any:
-    """Return the document, valid or not, with constants instead of credentials in URLs."""
-    found = ((keys, with_own_constants(tool)) for keys, tool in objects(document))
-    return replace_values(document, {keys: tool for keys, tool in found if tool is not None})
+
+def without_url_credentials(document: Any) -> Any:
+    """Return the document, valid or not, with the credentials moved out of the URLs."""
+    found = (
+        (keys, with_own_constants(item) or with_own_key(item)) for keys, item in objects(document)
+    )
+    return replace_values(document, {keys: item for keys, item in found if item is not None})
 
 
 def objects(document: Any) -> Iterator[tuple[Keys, dict[str, Any]]]:
@@ -60,6 +66,23 @@ def with_own_constants(tool: dict[str, Any]) -> dict[str, Any] | None:
     }
 
 
+def with_own_key(server: dict[str, Any]) -> dict[str, Any] | None:
+    """Return a server whose key is in its authorization instead of in its URL, or None if that is
+    not possible.
+    """
+    kind = server.get("type")
+    name = "url" if "protocol" in server else AGENT_URLS.get(kind if isinstance(kind, str) else "")
+    url = server.get(name or "")
+    if name is None or not isinstance(url, str) or server.get("authorization") is not None:
+        return None
+    pairs = [pair for pair in query_pairs(url) if is_movable(pair, ())]
+    if len(pairs) != 1:
+        return None  # An authorization has one key.
+    key, _, value = map(unquote_plus, pairs[0].partition("="))
+    authorization = {"type": "api_key", "name": key, "key": value, "location": "query"}
+    return {**server, name: without_pairs(url, pairs), "authorization": authorization}
+
+
 def parameters_of(tool: dict[str, Any]) -> dict[str, Any] | None:
     """Return the parameters of a tool, with `properties`, or None if they cannot be read."""
     found: Any = tool
@@ -70,7 +93,7 @@ def parameters_of(tool: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def key_of(parameter: Any) -> object:
-    """Return the name of the query parameter that a parameter fills, if any."""
+    """Return the name of the query parameter to which a tool parameter belongs, or None."""
     place = parameter.get("parameter_info") if isinstance(parameter, dict) else None
     return place.get("key") if isinstance(place, dict) and place.get("type") == "query" else None
 

@@ -1,1 +1,1 @@
-"""The history of rows that operators edit: who changed which field, and how to restore it."""
+"""Records the changes to rows that operators edit, and restores earlier states."""

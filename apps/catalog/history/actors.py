@@ -1,4 +1,6 @@
-"""The user, key or command that makes the current change, and the reason given for it."""
+"""Determines the user, key or command that makes the current change, and the reason for the
+change.
+"""
 
 import sys
 from collections.abc import Iterator
@@ -17,12 +19,12 @@ from apps.catalog.history.models import Change
 from apps.catalog.models import OperatorKey
 
 WAYS = {"admin": Change.Via.ADMIN, "api": Change.Via.API, "dial": Change.Via.EDITOR}
-"""Maps the first segment of a URL's path to the way in which a change is made."""
+"""Maps the first segment of a URL's path to the interface through which a change is made."""
 
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """The author of a change. `through` names the key or command, if there is one."""
+    """The author of a change. `through` is the name of the key or command, if there is one."""
 
     user: User | None
     via: Change.Via
@@ -44,7 +46,9 @@ _note: ContextVar[ChangeNote] = ContextVar("history_note", default=ChangeNote())
 
 @sync_and_async_middleware
 def remember_request(get_response: Any) -> Any:
-    """Middleware that remembers the request. Its user is queried only if something changes."""
+    """Return a middleware that remembers the request. The user of the request is queried only if a
+    row changes.
+    """
     if iscoroutinefunction(get_response):
 
         async def asynchronous(request: HttpRequest) -> Any:

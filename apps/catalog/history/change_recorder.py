@@ -1,4 +1,4 @@
-"""Records every change of the models in `kinds`, however it is saved.
+"""Records every change to rows of the models in `kinds`.
 
 Deletions are recorded by signals, because cascades and querysets delete rows without calling
 `delete`. A queryset's `update` sends no signal: use `update_rows`.
@@ -22,14 +22,14 @@ from apps.listeners import Listeners
 from apps.workspace.versions import watches
 
 changed: Listeners[[type[models.Model]], None] = Listeners("changes of rows")
-"""These listeners receive the model, in the transaction of the change."""
+"""Listeners that are called with the model, in the transaction of the change."""
 
 MOST_PLACES = 20
 LONGEST_PLACE = 200
 
 
 def connect(*kinds: RowKind) -> None:
-    """Record the changes of rows of these kinds."""
+    """Record changes to rows of these kinds from now on."""
     for kind in kinds:
         for sender in kind.senders or (kind.model,):
             BY_SENDER[sender] = kind
@@ -66,9 +66,11 @@ def before_delete(sender: type[models.Model], instance: models.Model, **also: An
 
 
 def before_account_goes(sender: type[models.Model], instance: Any, **also: Any) -> None:
-    """Record that rows lose their owner. Django clears that column without a signal."""
+    """Record that rows lose their owner when an account is deleted. Django clears the owner column
+    without a signal.
+    """
     actor = present_actor()
-    if actor.user == instance:  # The new rows cannot refer to the deleted account.
+    if actor.user == instance:  # The recorded changes cannot refer to the deleted account.
         actor = Actor(None, actor.via, f"{instance.get_username()}, whose account was deleted")
     with acting(actor):
         for kind in KINDS:
@@ -79,7 +81,9 @@ def before_account_goes(sender: type[models.Model], instance: Any, **also: Any) 
 
 
 def update_rows(rows: models.QuerySet[Any], **values: Any) -> int:
-    """Set the same values on all rows, and increase the version of each row that changes."""
+    """Set the values on all rows, increase the version of each row that changes, and record the
+    changes.
+    """
     kind = row_kind(rows.model)
     changes: list[Change] = []
     with transaction.atomic():
@@ -149,7 +153,9 @@ def what_of(
 def snapshot_differences(
     kind: RowKind, before: Snapshot | None, after: Snapshot | None
 ) -> Iterator[ValueDifference]:
-    """Yield the differences of two snapshots. A new or deleted row has one for each column in use."""
+    """Yield the differences of two snapshots. For a new or deleted row, these are all columns with
+    a value.
+    """
     if before is None or after is None:
         states = ({}, fill_snapshot(after or {})) if before is None else (fill_snapshot(before), {})
     else:

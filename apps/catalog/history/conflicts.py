@@ -1,4 +1,4 @@
-"""Conflicts between an edit and other users' later changes to the same row."""
+"""Finds conflicts between an edit and other users' later changes to the same row."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -40,8 +40,8 @@ class LaterChanges:
 
 @dataclass(frozen=True, slots=True)
 class MergeConflict:
-    """A conflict. A merge adds `incoming` to the edit and `own` to the row, both without the
-    `clashes`.
+    """A conflict between an edit and later changes. `incoming` are the later changes, and `own` the
+    changes of the edit, both without the `clashes`, which changed the same values.
 
     `incomparable` are columns whose typed text cannot be parsed.
     """
@@ -65,7 +65,7 @@ def since(kind: RowKind, number: Any, version: int) -> LaterChanges:
 
 
 def changes_of(kind: RowKind, number: Any) -> models.QuerySet[Change]:
-    """Return the changes of a row, newest first, without loading their states."""
+    """Return the recorded changes of a row, newest first, without loading the states of the row."""
     return Change.objects.filter(kind=kind.label, object_id=number).defer("before", "after")
 
 
@@ -80,7 +80,9 @@ def merge_snapshots(
     theirs: Snapshot,
     choices: Mapping[str, str] = {},
 ) -> MergeResult:
-    """Merge two edits. `base` is the state before both, or None if it was not recorded."""
+    """Merge two edits of a row. `base` is the state before both edits, or None if it was not
+    recorded.
+    """
     began = MISSING if base is None else kind.readable(base)
     return merge_documents(began, kind.readable(mine), kind.readable(theirs), choices)
 
@@ -88,7 +90,7 @@ def merge_snapshots(
 def conflict(
     kind: RowKind, later: LaterChanges, mine: Snapshot, theirs: Snapshot, unread: Sequence[str]
 ) -> MergeConflict:
-    """Compare an edit with later changes.
+    """Compare an edit with later changes, and return the conflict.
 
     `unread` are columns that cannot be compared; `mine` has the values of `theirs` there.
     """
@@ -105,14 +107,14 @@ def conflict(
 
 
 def last_sentence(kind: RowKind, number: Any) -> str:
-    """Return a sentence about the last change, or ""."""
+    """Return a sentence about the last change of a row, or "" if none is recorded."""
     last = changes_of(kind, number).first()
     return "" if last is None else sentence(last)
 
 
 def conflict_json(kind: RowKind, row: models.Model, later: LaterChanges) -> dict[str, Any]:
-    """Return the `changes`, oldest first, and the `differences` of all of them together, or None if
-    they were not recorded.
+    """Return JSON with the `changes`, oldest first, and their combined `differences`, or None as
+    the differences if they were not recorded.
     """
     changes = [
         {

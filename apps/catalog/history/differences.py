@@ -13,8 +13,8 @@ from apps.manifest.problems import join_path
 from apps.manifest.secrets import is_hidden
 
 MOST_LINES = 5_000
-"""Each side of a difference can have up to this many lines. Comparing more would take minutes, and
-no user would read them.
+"""Each side of a difference is limited to this many lines. A comparison of more lines would take
+minutes, and no user would read the result.
 """
 
 LineKind = Literal["same", "added", "removed", "place"]
@@ -92,7 +92,7 @@ NAMES = (
     "url",
     "title",
 )
-"""These fields name an object of a manifest, the most reliable first."""
+"""The fields that identify an object of a manifest, the most reliable field first."""
 
 
 def canonical(value: Any) -> str:
@@ -122,9 +122,10 @@ def item_identity(item: Any) -> str:
 
 
 def pairs(before: Sequence[Any], after: Sequence[Any]) -> list[tuple[int | None, int | None]]:
-    """Return the old and new index of each item: in the order of `after`, then the removed items.
+    """Return the old and the new index of each item, in the order of `after`, followed by the
+    removed items.
 
-    Items without a match by name are paired by their position among the others.
+    Items whose names do not match are paired by their position among such items.
     """
     waiting: dict[str, deque[int]] = defaultdict(deque)
     for index, item in enumerate(before):
@@ -143,7 +144,7 @@ def pairs(before: Sequence[Any], after: Sequence[Any]) -> list[tuple[int | None,
 
 
 def alike(one: Any, other: Any) -> bool:
-    """Return True if one value can be a changed version of the other."""
+    """Return True if one value can be a changed version of the other value."""
     if isinstance(one, dict) and isinstance(other, dict):
         return one.get("type") == other.get("type")
     return type(one) is type(other)
@@ -159,7 +160,8 @@ def line_difference(before: Sequence[str], after: Sequence[str]) -> list[Line]:
     if max(len(before), len(after)) > MOST_LINES:
         return [Line("place", f"More than {MOST_LINES} lines: not compared.")]
     found = list(unified_diff(before, after, lineterm=""))
-    return [line_of(text) for text in found[2:]]  # The first two lines name the files.
+    # The first two lines contain the names of the files.
+    return [line_of(text) for text in found[2:]]
 
 
 def line_of(text: str) -> Line:

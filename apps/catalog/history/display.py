@@ -1,4 +1,4 @@
-"""Renders differences, clashes and values as text for pages."""
+"""Renders differences, conflicts and values as text for pages."""
 
 import json
 from collections.abc import Iterable
@@ -32,7 +32,7 @@ class RenderedDifference:
 
 
 def rendered_differences(found: Iterable[ValueDifference]) -> list[RenderedDifference]:
-    """Return the first MOST_SHOWN differences."""
+    """Return the first `MOST_SHOWN` differences as text."""
     return [*map(rendered_difference, islice(found, MOST_SHOWN))]
 
 
@@ -46,7 +46,7 @@ def rendered_difference(difference: ValueDifference) -> RenderedDifference:
     are_texts = all(value is MISSING or isinstance(value, str) for value in (before, after))
     if are_texts and (is_long(before) or is_long(after)):
         lines = line_difference(lines_of(before), lines_of(after))
-        if lines:  # Otherwise only the line endings differ.
+        if lines:  # If no lines differ, only the line endings differ.
             return RenderedDifference(path, kind, "", "", lines)
     return RenderedDifference(path, kind, rendered_value(before), rendered_value(after), [])
 

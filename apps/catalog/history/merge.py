@@ -1,6 +1,6 @@
 """Three-way merge of two edits of a document.
 
-If both edits changed the same place differently, a user must choose a side.
+If both edits changed the same value differently, a user must choose one of the two values.
 """
 
 from collections import defaultdict
@@ -14,7 +14,9 @@ from apps.manifest.problems import join_path
 
 @dataclass(frozen=True, slots=True)
 class Clash:
-    """A place that both edits changed. All three values are JSON values or MISSING."""
+    """A conflict: a path at which both edits changed the value. All three values are JSON values or
+    MISSING.
+    """
 
     path: str
     base: Any
@@ -27,8 +29,8 @@ SIDES = ("mine", "theirs")
 
 @dataclass(frozen=True, slots=True)
 class MergeResult:
-    """The result of a merge. `value` is MISSING if nothing is left. `undecided` are the clashes
-    without a choice; `value` has my side of these.
+    """The result of a merge. `value` is MISSING if the merge removes the whole document.
+    `undecided` contains the conflicts without a choice; for these, `value` contains my value.
     """
 
     value: Any
@@ -39,8 +41,8 @@ class MergeResult:
 def merge_documents(
     base: Any, mine: Any, theirs: Any, choices: Mapping[str, str] = {}
 ) -> MergeResult:
-    """Merge two edits. `choices` maps the paths of clashes to one of SIDES. If `base` is MISSING,
-    all differences clash.
+    """Merge two edits of a document. `choices` maps the paths of conflicts to one of `SIDES`. If
+    `base` is MISSING, all differences are conflicts.
     """
     merging = DocumentMerge(choices)
     value = merging.merged(base, mine, theirs)
@@ -50,13 +52,13 @@ def merge_documents(
 
 @dataclass(slots=True)
 class DocumentMerge:
-    """Merges documents, and collects clashes."""
+    """Merges documents, and collects conflicts."""
 
     choices: Mapping[str, str]
     clashes: list[Clash] = field(default_factory=list)
 
     def merged(self, base: Any, mine: Any, theirs: Any, path: str = "") -> Any:
-        """Return the merged value, or MISSING."""
+        """Return the merged value, or MISSING if the value is removed."""
         if same(mine, theirs) or same(base, theirs):
             return mine
         if same(base, mine):
@@ -82,7 +84,9 @@ class DocumentMerge:
         places: Mapping[str, int],
         path: str,
     ) -> dict[str, Any]:
-        """Merge named members. `places` maps each name to the list index for its path."""
+        """Merge the members of objects or lists by name. For lists, `places` maps each name to the
+        index in its path.
+        """
         found = {}
         for name in names:
             base, mine, theirs = (version.get(name, MISSING) for version in versions)
@@ -107,8 +111,8 @@ def has_identities(items: Sequence[Any]) -> bool:
 def merged_order(
     base: Mapping[str, Any], mine: Mapping[str, Any], theirs: Mapping[str, Any]
 ) -> list[str]:
-    """Return all names: in my order if I moved any, otherwise in theirs. New names follow their
-    neighbours.
+    """Return all names, in my order if I moved any, otherwise in their order. New names follow the
+    names before them.
     """
     i_moved = [name for name in mine if name in base] != [name for name in base if name in mine]
     first, second = (mine, theirs) if i_moved else (theirs, mine)

@@ -11,9 +11,9 @@ from apps.old_rows import delete_older
 
 class Change(models.Model):
     """A change to a row. `before` and `after` are snapshots
-    (`apps.catalog.history.recorded_models`), or None for no row.
+    (`apps.catalog.history.recorded_models`), or None if the row did not exist.
 
-    Both are stored, because the previous change may be unrecorded or deleted.
+    Both states are stored, because the record of the previous change may be missing or deleted.
     """
 
     class What(models.TextChoices):
@@ -75,13 +75,13 @@ class Change(models.Model):
 
     @property
     def how(self) -> str:
-        """Return how the change was made, such as "the API (operator key nightly)"."""
+        """Return the interface of the change, such as "the API (operator key nightly)"."""
         way = str(self.get_via_display())
         return f"{way} ({self.through})" if self.through else way
 
     @property
     def way(self) -> str:
-        """Return `how` without the part that `who` already names."""
+        """Return the interface like `how`, without a name that `who` already contains."""
         return self.how if self.actor else self.through
 
     @property

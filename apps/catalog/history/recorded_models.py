@@ -74,8 +74,8 @@ class RowKind:
         return value.replace("\r\n", "\n") if isinstance(value, str) else value
 
     def readable(self, snapshot: Snapshot) -> Snapshot:
-        """Return the snapshot with decoded JSON and in the order of the columns; PostgreSQL sorts
-        keys.
+        """Return the snapshot with decoded JSON, in the order of the columns, because PostgreSQL
+        sorts keys.
         """
         snapshot = {name: snapshot[name] for name in self.columns if name in snapshot} | snapshot
         if not self.json_text or not has_document(snapshot):
@@ -153,7 +153,7 @@ KINDS = (
     RowKind(
         SharedFile,
         ("name", "content_type", "size", "etag"),
-        restorable=False,  # The bytes of the file are deleted.
+        restorable=False,  # The content of the file is deleted, so it cannot be restored.
         senders=(SharedFile, StoredFile),
         is_meant=lambda file: file.bucket == PUBLIC,
     ),

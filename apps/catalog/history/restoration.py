@@ -1,4 +1,4 @@
-"""Converts an earlier state of a row into values for the row's form, which checks and saves
+"""Converts an earlier state of a row to values for the row's form, which validates and saves
 them.
 """
 
@@ -17,8 +17,8 @@ from apps.manifest.secrets import is_hidden
 
 @dataclass(frozen=True, slots=True)
 class EarlierState:
-    """The values to restore, by column, without encrypted ones. Each value that cannot be restored
-    has a note.
+    """The values to restore, by column, without encrypted values. `notes` explain which values
+    cannot be restored.
     """
 
     values: Mapping[str, Any]
@@ -26,9 +26,9 @@ class EarlierState:
 
 
 def earlier(kind: RowKind, state: Snapshot, *sources: models.Model | None) -> EarlierState:
-    """Return a state with the credentials that a source has for the same servers.
+    """Return an earlier state, with the credentials that the sources contain for the same servers.
 
-    Other credentials remain hidden in the value, and the form rejects them with their paths.
+    All other credentials remain masked, and the form reports them with their paths.
     """
     rows = [row for row in sources if row is not None]
     values: dict[str, Any] = {}
@@ -45,7 +45,7 @@ def earlier(kind: RowKind, state: Snapshot, *sources: models.Model | None) -> Ea
         elif column in kind.documents:
             values[column] = put_back(value, [getattr(row, column) for row in rows]).document
         elif column == kind.json_text and has_document(state):
-            # A merge has already parsed it.
+            # A merge has already parsed the text.
             is_text = isinstance(value, str)
             text = value if is_text else json.dumps(value, indent=2, ensure_ascii=False)
             values[column], _ = unmasked_text(text, [getattr(row, column) for row in rows])

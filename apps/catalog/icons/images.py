@@ -1,4 +1,4 @@
-"""Images of applications: their formats and their storage."""
+"""Validates and stores the images of applications."""
 
 import hashlib
 import re
@@ -10,7 +10,7 @@ from apps.catalog.icons.models import IconImage
 LARGEST_IMAGE = 64 * 1024
 MEDIA_TYPES = {"svg": "image/svg+xml", "png": "image/png", "webp": "image/webp"}
 ICON_FILES = frozenset(f"icon.{ending}" for ending in MEDIA_TYPES)
-"""The names of the image next to an `application.yaml`."""
+"""The possible file names of the image next to an `application.yaml`."""
 
 SVG = re.compile(r"\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--(?:(?!-->).)*-->\s*)*<svg[\s/>]", re.DOTALL)
 
@@ -41,8 +41,8 @@ def image_of(icon: str) -> bytes | None:
 
 
 def ending_of(content: bytes) -> str:
-    """Return the file extension that the content implies, whatever the file's name; "" if it is not
-    a supported image.
+    """Return the file extension for the content, regardless of the file's name, or "" if the
+    content is not a supported image.
     """
     if content.startswith(b"\x89PNG\r\n\x1a\n"):
         return "png"

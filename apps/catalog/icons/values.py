@@ -1,4 +1,4 @@
-"""The icon of an application, as a string.
+"""Parses the icon of an application, which is a string.
 
 `""` shows letters on a colour chosen by the slug, `colour:7` letters on that colour, `🦊` the emoji,
 and `<sha-256>.png` a stored image.
@@ -84,8 +84,8 @@ def colour_of(slug: str) -> int:
 
 
 def free_colour(title: str, slug: str, others: list[Tile]) -> str:
-    """Return the icon of a new application: "", or a colour if another tile has the same letters
-    and colour.
+    """Return the icon of a new application: "" for the colour of its slug, or another colour if a
+    tile with the same letters already has that colour.
     """
     own = tile_of(title, slug, "")
     taken = {one.colour for one in others if one.letters.casefold() == own.letters.casefold()}

@@ -1,1 +1,1 @@
-"""Errors and warnings of a manifest before it runs."""
+"""Finds errors and warnings in manifests before they run."""

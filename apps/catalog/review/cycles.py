@@ -15,12 +15,13 @@ Calls = Mapping[str, tuple[str, ...]]
 
 
 def cycle_problems(slug: str, manifest: Any, pk: int | None = None) -> list[Problem]:
-    """Return a problem for each place in the manifest that leads back to the application itself.
+    """Return a problem for each path in the manifest whose call leads back to the application
+    itself.
 
-    Disabled applications count, because they can be enabled at any time.
+    Disabled applications are included, because they can be enabled at any time.
     """
     if models_named([slug]):
-        return []  # This name then refers to a model.
+        return []  # In this case, the name refers to a model.
     places = list(calls_in(manifest))
     calls = reachable({name for _, name in places}, slug, pk)
     return [

@@ -1,6 +1,7 @@
-"""Errors and warnings of a manifest before it runs.
+"""Finds errors and warnings in a manifest before it runs.
 
-The schema review checks only the document. This one also looks up the names in it.
+The schema review checks only the document itself. This review also looks up the names in it, such
+as deployments and secrets.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,7 +30,7 @@ from apps.workspace.local.models import Deployment
 
 MOST_UNSTORABLE = 20
 ADDRESSES = frozenset({"base_url", "method_url", "token_url", "url"})
-"""These fields contain a URL. One without a scheme is a path on this server or invalid."""
+"""The fields that contain a URL. A URL without a scheme is a path on this server, or invalid."""
 EMBEDDING, VISION = "embedding_deployment_id", "vision_deployment_id"
 PROMPT = "system_prompt"
 SCHEMES = ("http://", "https://")
@@ -40,8 +41,8 @@ def review_manifest(
 ) -> Review:
     """Review a manifest. Errors prevent saving it; warnings do not.
 
-    If `is_ours` is False, the manifest belongs to DIAL Core: its deployments are unknown here, and
-    it cannot name secrets. With `secrets_may_be_missing`, unknown secrets are warnings, because
+    If `is_ours` is False, DIAL Core stores the manifest: its deployments are unknown here, and it
+    cannot refer to secrets. With `secrets_may_be_missing`, unknown secrets are warnings, because
     they may be added later.
     """
     if refused := [Problem(*found) for found in islice(unstorable(manifest), MOST_UNSTORABLE)]:
@@ -84,9 +85,9 @@ class Finding:
 
 
 def review_text(text: str, *, is_ours: bool = True, sources: Sequence[Any] = ()) -> list[Finding]:
-    """Review a typed manifest. Return errors first.
+    """Review the text of a manifest, and return the findings, errors first.
 
-    Hidden credentials are looked up in the `sources`.
+    Masked credentials are restored from the `sources`.
     """
     try:
         manifest = parse_json(text)
@@ -124,7 +125,7 @@ def with_content(manifest: Any, *, is_foreign: bool = False) -> ResolvedReferenc
 def unknown_deployments(manifest: Any) -> Iterator[Problem]:
     """Yield a warning for each unknown or disabled deployment.
 
-    Names with a slash are resources of a DIAL Core, which are unknown before a run.
+    Names with a slash are resources of DIAL Core, which are not known before a run.
     """
     named = [(path, name) for path, name in deployment_names(manifest) if "/" not in name]
     if not named:
@@ -172,7 +173,7 @@ def long_prompt(manifest: Any) -> Iterator[Problem]:
 
 
 def wrong_kinds(manifest: Any) -> Iterator[Problem]:
-    """Yield a problem for each deployment whose kind does not fit its use."""
+    """Yield a problem for each deployment whose kind cannot be used at its path."""
     named = [(path, name) for path, name in deployment_names(manifest) if "/" not in name]
     kinds = dict(Deployment.objects.values_list("deployment_id", "kind")) if named else {}
     for path, name in named:
@@ -233,7 +234,7 @@ def chosen_names(path: str, orchestrator: Mapping[str, Any]) -> Iterator[tuple[s
 
 
 def host_problems(manifest: Any) -> Iterator[Problem]:
-    """Yield a problem for each address whose host name is invalid."""
+    """Yield a problem for each URL whose host name is invalid."""
     for path, item in objects_in(manifest):
         for key, url in item.items():
             is_address = key in ADDRESSES and isinstance(url, str) and url.startswith(SCHEMES)

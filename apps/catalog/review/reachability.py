@@ -1,7 +1,8 @@
-"""Warnings about resources outside a manifest: MCP servers, shared files and addresses.
+"""Finds warnings about the resources to which a manifest refers: MCP servers, shared files and
+URLs.
 
-No requests are sent, so a reviewed manifest can still fail. Missing resources may be added later,
-so these warnings never prevent saving.
+The review sends no requests, so a run of a reviewed manifest can still fail. Missing resources may
+be added later, so these warnings never prevent saving.
 """
 
 import ipaddress
@@ -63,8 +64,7 @@ def unknown_servers(manifest: Any) -> Iterator[Problem]:
 def missing_files(manifest: Any) -> Iterator[Problem]:
     """Yield a warning for each context with a shared file that does not exist.
 
-    Files of applications are skipped, because the warning would reveal which files other
-    applications have.
+    Files of other applications are skipped, because a warning would reveal whether they exist.
     """
     named = [one for one in named_files(manifest) if not one[1].startswith(APPLICATIONS)]
     if not named:
@@ -119,12 +119,12 @@ _bare_host = re.compile(r"[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+(:[0-9]+)?(/.*)?", re.D
 
 
 def doubtful_addresses(manifest: Any) -> Iterator[Problem]:
-    """Yield a warning for each address that is blocked without a request, or contains a
-    credential.
+    """Yield a warning for each URL that requests cannot reach, because its host is blocked, and for
+    each URL that contains a credential.
     """
     for path, item in objects_in(manifest):
         for name, url in item.items():
-            is_below = name == BELOW_BASE  # Only a path and a query, without a host.
+            is_below = name == BELOW_BASE  # The URL is only a path and a query, without a host.
             is_address = name in ADDRESSES and isinstance(url, str)
             if name == "base_url" and isinstance(url, str) and _bare_host.fullmatch(url):
                 yield Problem(
@@ -139,7 +139,7 @@ def doubts(url: str) -> Iterator[str]:
         parts = urlsplit(url)
         host, names = parts.hostname or "", [one for one, _ in parse_qsl(parts.query)]
     except ValueError:
-        return  # Reported as an error elsewhere.
+        return  # Another check reports this as an error.
     if refused := refusal(host):
         yield refused
     if "@" in parts.netloc:
@@ -150,8 +150,8 @@ def doubts(url: str) -> Iterator[str]:
 
 
 def refusal(host: str) -> str:
-    """Return the reason why requests to a host would be blocked, or "". Host names are not
-    resolved.
+    """Return the reason why requests to a host are blocked, or "" if they are not. Host names are
+    not resolved.
     """
     address = "127.0.0.1" if host == "localhost" else host
     try:

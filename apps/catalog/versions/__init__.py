@@ -1,1 +1,1 @@
-"""The lifecycle of an application: its draft, its published versions, and their predefined content."""
+"""The drafts and published versions of applications, with their predefined content."""

@@ -17,8 +17,8 @@ from apps.catalog.versions.version_recorder import content_for
 
 @dataclass(frozen=True, slots=True)
 class ComparisonSide:
-    """One state in a comparison. `columns` have masked credentials. `content` is the predefined
-    content with the application's own skills.
+    """One of the two states in a comparison. The credentials in `columns` are masked. `content` is
+    the predefined content with the application's own skills.
     """
 
     columns: Mapping[str, Any]
@@ -37,8 +37,8 @@ def version_side(row: Application, version: ApplicationVersion) -> ComparisonSid
 
 
 def shown_columns(definition: ApplicationDefinition) -> dict[str, Any]:
-    """Return the columns with masked credentials. The name of an image is a long hash and is
-    shortened.
+    """Return the columns with masked credentials. The name of an image is shortened, because it is
+    a long hash.
     """
     icon = definition.icon
     cut = {"icon": f"the picture {icon[:8]}"} if is_image(icon) else {}

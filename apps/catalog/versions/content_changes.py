@@ -1,4 +1,6 @@
-"""Changes to predefined content that an application would get if it were published again."""
+"""Finds the changes to predefined content that an application would get if it were published
+again.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,9 +26,10 @@ from apps.catalog.versions.version_recorder import content_for
 
 @dataclass(frozen=True, slots=True)
 class ContentChange:
-    """A changed item. `before` and `after` are its texts, or None if it does not exist.
+    """A changed predefined item. `before` and `after` are its texts, or None if the item does not
+    exist.
 
-    The files are those next to the SKILL.md of a skill.
+    For a skill, the files are the files next to its SKILL.md.
     """
 
     kind: str
@@ -62,7 +65,7 @@ class PendingContent:
 
 
 def content_changes(document: Any, before: Content, after: Content) -> list[ContentChange]:
-    """Return the items that the document uses, directly or through others, and that differ."""
+    """Return the changed items that the document uses, directly or through other items."""
     if before is after:
         return []
     old, new = used_items(document, before), used_items(document, after)
@@ -88,8 +91,8 @@ def differ(one: LayerItem | None, other: LayerItem | None) -> bool:
 
 
 def used_items(document: Any, content: Content) -> dict[ItemReference, LayerItem]:
-    """Return all skills, because all are offered, and the items that the document refers to,
-    directly or through others.
+    """Return the items to which the document refers, directly or through other items, and all
+    skills, because every application offers them.
     """
     found = {ItemReference("skill", name): item for name, item in content.items["skill"].items()}
     waiting: list[ItemReference] = [*references_in(document, content)]

@@ -1,4 +1,4 @@
-"""The definition of an application in a draft or a version, as one value."""
+"""The definition of an application as one value, for drafts and versions."""
 
 import hashlib
 import json
@@ -15,7 +15,9 @@ COLUMNS = ("title", "description", "icon", "manifest")
 
 @dataclass(frozen=True, slots=True)
 class ApplicationDefinition:
-    """The definition of an application. `skills` are its own, or None for the stored ones."""
+    """The definition of an application. `skills` are its own skills, or None for the stored
+    skills.
+    """
 
     title: str
     description: str
@@ -34,9 +36,7 @@ class ApplicationDefinition:
 
     @property
     def digest(self) -> str:
-        """Return a hash that is equal for equal definitions. It is stored with requests to publish
-        a draft.
-        """
+        """Return a hash of the definition. Requests to publish a draft store it."""
         values = [*self.as_json().values()]
         return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
 

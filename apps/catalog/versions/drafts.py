@@ -1,5 +1,5 @@
-"""The draft of an application. There is at most one. It is created by the first change and deleted
-on publishing.
+"""Reads the draft of an application. An application has at most one draft, which the first change
+creates and publishing deletes.
 """
 
 from collections.abc import Mapping
@@ -15,10 +15,10 @@ from apps.catalog.versions.definitions import definition_of
 
 
 class DraftOvertaken(Exception):
-    """Raised if another user saved the draft in the meantime. `draft` is the saved one, or None if
-    it was published or discarded.
+    """Raised if another user saved the draft in the meantime. `draft` is the saved draft, or None
+    if the draft was published or discarded.
 
-    The message names the other user to `user`, whose edit is rejected.
+    The message for `user`, whose edit is rejected, contains the name of the other user.
     """
 
     def __init__(self, draft: ApplicationDraft | None, user: User | None = None) -> None:
@@ -65,7 +65,9 @@ def with_draft(draft: ApplicationDraft) -> Application:
 
 
 def as_written(row: Application, values: Mapping[str, Any]) -> Application:
-    """Return the application with these values of draft columns. It must not be saved."""
+    """Return the application with these values in the columns of a draft. The result must not be
+    saved.
+    """
     written = copy(row)
     for name, value in values.items():
         setattr(written, name, value)

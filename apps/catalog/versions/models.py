@@ -1,4 +1,4 @@
-"""Published versions of applications, drafts, and the predefined content at the time of publishing."""
+"""The rows of versions and drafts, and of the predefined content at the time of publishing."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +16,7 @@ from apps.workspace.versions import Versioned
 
 
 class ContentText(models.Model):
-    """A predefined item as it was in a snapshot, named by the hash of its content."""
+    """A predefined item of a snapshot. Its key is the hash of its content."""
 
     digest = models.CharField(max_length=64, primary_key=True)
     kind = models.CharField(max_length=20)
@@ -93,9 +93,9 @@ class ApplicationVersion(models.Model):
 
 
 class ApplicationDraft(Versioned):
-    """The next version of an application in preparation. Only its editors can run it.
+    """The unpublished changes of an application. Only its editors can run them.
 
-    `based_on` is the number of the version that the draft started from, or 0.
+    `based_on` is the number of the version from which the draft started, or 0.
     """
 
     application = models.OneToOneField(
@@ -139,8 +139,7 @@ class PublishingRequest(models.Model):
     """A user's request that another user publish a draft unchanged. `digest` is the hash of its
     definition.
 
-    A request that was sent back remains, with its comment, until the user requests publishing
-    again.
+    A returned request remains stored, with its comment, until the user requests publishing again.
     """
 
     draft = models.OneToOneField(ApplicationDraft, on_delete=models.CASCADE, related_name="request")

@@ -1,4 +1,6 @@
-"""Two-person publishing: an editor of the draft requests it, and another user publishes."""
+"""Implements publishing by two users: an editor of the draft requests publishing, and another user
+publishes.
+"""
 
 from typing import Any
 
@@ -12,7 +14,7 @@ from apps.catalog.models import Application, ApplicationDraft, PublishingRequest
 from apps.catalog.versions.definitions import definition_of
 
 TWO_PEOPLE = "needs_second_publisher"
-"""The column that stores whether publishing needs a second user."""
+"""The column that stores whether two users must publish an application."""
 
 AT_ONCE = (
     "This application needs a second publisher. Save your change as a draft and request publishing; "
@@ -29,7 +31,7 @@ def is_required(row: Application) -> bool:
 
 
 def request_of(draft: ApplicationDraft) -> PublishingRequest | None:
-    """Return the request of a draft, open or sent back."""
+    """Return the request to publish the draft, which is open or returned, or None."""
     if not draft.pk:
         return None
     return PublishingRequest.objects.filter(draft=draft.pk).first()
@@ -47,7 +49,9 @@ def is_editor(draft: ApplicationDraft, user: Any) -> bool:
 
 
 def publishing_refusal(row: Application, draft: ApplicationDraft, user: Any) -> str:
-    """Return why this user cannot publish the draft under two-person publishing, or ""."""
+    """Return the reason why this user cannot publish the draft, if two users must publish, or "" if
+    the user can.
+    """
     if not is_required(row):
         return ""
     found = open_request(draft)

@@ -1,6 +1,6 @@
-"""Three-way merge of a draft with the version that was published after it was started.
+"""Merges a draft with the version that was published after the draft was started (three-way merge).
 
-The merge uses documents with masked credentials; saving restores them.
+The merged documents contain masked credentials, which are restored when the draft is saved.
 """
 
 from collections.abc import Mapping
@@ -32,7 +32,9 @@ def merge_with_live(
 
 
 def begun_from(row: Application, draft: ApplicationDraft) -> Any:
-    """Return the version that the draft started from, or MISSING if it is deleted or unreadable."""
+    """Return the version from which the draft started, or MISSING if it was deleted or cannot be
+    read.
+    """
     base = row.versions.filter(number=draft.based_on).first()
     if base is None or isinstance(base.document, UnreadableSecret):
         return MISSING
@@ -42,8 +44,8 @@ def begun_from(row: Application, draft: ApplicationDraft) -> Any:
 def skills_of_version(version: ApplicationVersion) -> Skills:
     """Return the application's own skills at that time, by name and path.
 
-    A snapshot lists them with the predefined ones. Skills that equal installed ones are not the
-    application's own.
+    A snapshot contains them together with the predefined skills. Skills that are equal to installed
+    skills are not the application's own.
     """
     predefined = installed_content()
     known = {item_digest(item) for item in predefined.items["skill"].values()}

@@ -1,6 +1,4 @@
-"""The predefined content that a version was published with, stored by hash and rebuilt on
-demand.
-"""
+"""Stores the predefined content of each version by hash, and rebuilds it on demand."""
 
 import hashlib
 import json
@@ -18,7 +16,7 @@ from apps.manifest.markdown.skill_files import SKILL_FILE
 LAYER = "published"
 """The layer of items that were published with a version."""
 PINNED: tuple[ItemKind, ...] = ("prompt", "tool", "toolset", "skill", "agent")
-"""Items of these kinds are published with an application. Places belong to the installation."""
+"""The kinds of items that are published with an application. Places belong to the installation."""
 
 _built: OrderedDict[str, Content] = OrderedDict()
 
@@ -40,7 +38,7 @@ def item_digest(item: LayerItem) -> str:
 
 
 def pinned_items(content: Content) -> dict[str, LayerItem]:
-    """Return the items of `content` with these kinds, by digest."""
+    """Return the items of `content` whose kinds are in `PINNED`, by digest."""
     found = (item for kind in PINNED for item in content.items[kind].values())
     return {item_digest(item): item for item in found}
 
@@ -51,7 +49,9 @@ def digest_of_snapshot(digests: Iterable[str]) -> str:
 
 @lru_cache(maxsize=4)
 def fingerprint(content: Content) -> str:
-    """Return the digest of the snapshot of `content`. Cached, because a `Content` never changes."""
+    """Return the digest of the snapshot of `content`. The result is cached, because a `Content`
+    object never changes.
+    """
     return digest_of_snapshot(pinned_items(content))
 
 
@@ -80,7 +80,8 @@ def snapshot_content(snapshot: str | None, installed: Content) -> Content:
     if snapshot is None or snapshot == fingerprint(installed):
         return installed
     found = _built.pop(snapshot, None) or build(snapshot, installed)
-    _built[snapshot] = found  # Moved to the end; other threads may evict it again.
+    # The entry is moved to the end. Other threads may evict it in the meantime.
+    _built[snapshot] = found
     while len(_built) > MOST_CONTENTS:
         _built.popitem(last=False)
     return found

@@ -25,7 +25,8 @@ def save_live(
     """Save an application with its `skills`. If it is live and has changed, also store a version.
 
     With a `note`, a version is stored even without a change. `snapshot` is the predefined content
-    of the version, by default the current one. `skills` is None to keep the existing ones.
+    of the version, by default the current content. If `skills` is None, the stored skills remain
+    unchanged.
     """
     is_live = row._state.adding or row.live_number > 0
     with transaction.atomic():
@@ -62,8 +63,8 @@ def record_version(row: Application, note: str, snapshot: ContentSnapshot) -> Ap
 
 
 def content_for(row: Application, skills: Skills | None = None) -> Content:
-    """Return the current predefined content with the `skills` of the application, by default the
-    stored ones.
+    """Return the current predefined content with the `skills` of the application, by default its
+    stored skills.
     """
     return with_own_skills(installed_anew(), own_skills_of(row, skills))
 

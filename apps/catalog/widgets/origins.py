@@ -1,4 +1,6 @@
-"""The origins of sites that can show a widget. They become sources of `frame-ancestors`."""
+"""Validates the origins of sites that can show a widget, which become sources of
+`frame-ancestors`.
+"""
 
 import re
 from collections.abc import Sequence
@@ -8,14 +10,16 @@ from django.core.exceptions import ValidationError
 MOST_ORIGINS = 20
 LONGEST_ORIGIN = 260
 _label = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
-# A literal of IPv6 is no source in a content security policy.
+# An IPv6 address is not a valid source in a content security policy.
 _form = re.compile(rf"(https?)://({_label}(?:\.{_label})*)(?::([1-9][0-9]{{0,4}}))?", re.ASCII)
 _DEFAULT_PORTS = {"https": "443", "http": "80"}
 HIGHEST_PORT = 65_535
 
 
 def read_origins(written: object) -> list[str]:
-    """Return the origins as browsers write them, without duplicates. Raises `ValidationError`."""
+    """Return the origins in the format of browsers, without duplicates. Raises
+    `ValidationError`.
+    """
     if not isinstance(written, Sequence) or isinstance(written, str):
         raise ValidationError("origins: send a list of strings.")
     if len(written) > MOST_ORIGINS:
@@ -26,7 +30,7 @@ def read_origins(written: object) -> list[str]:
 
 
 def read_origin(written: object) -> str:
-    """Return the origin as browsers write it. Raises `ValidationError`."""
+    """Return the origin in the format of browsers. Raises `ValidationError`."""
     text = written.strip().lower().removesuffix("/") if isinstance(written, str) else ""
     found = _form.fullmatch(text) if len(text) <= LONGEST_ORIGIN else None
     if found is None or int(found[3] or 1) > HIGHEST_PORT:

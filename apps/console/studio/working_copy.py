@@ -12,7 +12,7 @@ from django.core.exceptions import ValidationError
 
 from apps.catalog.actions import save_draft
 from apps.catalog.credentials.masking import put_back
-from apps.catalog.credentials.url_credentials import with_constants
+from apps.catalog.credentials.url_credentials import without_url_credentials
 from apps.catalog.extraction import movable
 from apps.catalog.field_problems import field_problems
 from apps.catalog.history.display import rendered_clash
@@ -132,7 +132,7 @@ def refusal_of(findings: Sequence[Finding]) -> str:
 
 def makes_secrets(typed: ApplicationDefinition, row: Application) -> bool:
     """Return True if saving would turn credentials into secrets, which may not be complete yet."""
-    return bool(movable(with_constants(whole_document(typed, draft_sources(row)))))
+    return bool(movable(without_url_credentials(whole_document(typed, draft_sources(row)))))
 
 
 def merge_drafts(

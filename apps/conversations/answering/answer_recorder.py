@@ -1,4 +1,4 @@
-"""Records the events of an answer for its viewers and in the stored answer."""
+"""Adds the events of an answer to the journal and to the stored answer."""
 
 from dataclasses import dataclass
 

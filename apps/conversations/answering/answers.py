@@ -1,4 +1,4 @@
-"""Answers: each run writes its answer whether or not a user is viewing it, and stores it at the
+"""Starts answers. A run writes its answer even if no user is viewing it, and stores it at the
 end.
 """
 
@@ -59,7 +59,7 @@ logger = logging.getLogger(__name__)
 OpenWorkspace = Callable[[Caller], Workspace]
 
 LATER = frozenset({"run_going", "too_many_runs", "not_queued"})
-"""After one of these errors, a queued message is sent later or by another process."""
+"""The error codes after which a queued message is sent later, or by another process."""
 
 
 async def ask(
@@ -96,7 +96,9 @@ async def take_place(
     caller: Caller,
     begin: Callable[[str], StartedAnswer],
 ) -> StartedAnswer:
-    """Start an answer in this process, or queue it for any process if this one has no free slot."""
+    """Start an answer in this process. If the process has no free slot, queue the answer for any
+    process.
+    """
     with hub.places.reserved(1) as room:
         begun: StartedAnswer = await database_sync_to_async(begin)(hub.name if room else "")
         # Files that the answer creates are stored next to the uploads and deleted with them.
@@ -108,8 +110,8 @@ async def take_place(
 
 
 async def tell_of_queued(hub: Hub, run: Run) -> None:
-    """Show a queued run to its viewers, and notify all processes, one of which may have a free
-    slot.
+    """Show a queued run to its viewers, and notify all processes, because one of them may have a
+    free slot.
     """
     hub.has_queue = True
     hub.awaited.set()
@@ -125,15 +127,15 @@ async def ask_or_queue(
     open_workspace: OpenWorkspace,
     sent: Ask,
 ) -> StartedAnswer | QueuedMessage:
-    """Store a question and start its answer, or queue the question if `sent` says so. Raises
-    `Refused` and `RateLimitReached`.
+    """Store a question and start its answer, or queue the question if `sent` requests this and an
+    answer is running. Raises `Refused` and `RateLimitReached`.
     """
     rates = rates_of(caller, application)
     if rates and not await database_sync_to_async(queue.was_taken)(caller, sent.id):
         await admit_request(rates)
     conversation = sent.conversation
-    # A question on another branch refers to the path that is shown now, so it cannot wait for more
-    # answers.
+    # A question on another branch refers to the path that is currently shown, so it cannot wait for
+    # further answers.
     if sent.while_running == "refuse" or conversation is None or sent.is_branching:
         return await ask(hub, caller, application, open_workspace, sent)
     if not await database_sync_to_async(queue.has_to_wait)(conversation, sent.id):
@@ -180,14 +182,14 @@ async def ask_due(hub: Hub, open_workspace: OpenWorkspace, conversation: UUID) -
 
 
 async def ask_all_due(open_workspace: OpenWorkspace, hub: Hub) -> None:
-    """Send due messages whose process has died."""
+    """Send queued messages whose turn has come, but whose process has died."""
     for conversation in await database_sync_to_async(queue.due_conversations)():
         await ask_next(hub, open_workspace, conversation)
 
 
 @dataclass(frozen=True, slots=True)
 class EarlierOutput:
-    """The texts, tool calls and questions of a run before another process took it over."""
+    """The output of a run before another process took it over: texts, tool calls and questions."""
 
     transcript: Transcript = field(default_factory=Transcript)
     steps: Sequence[Step] = ()
@@ -210,9 +212,9 @@ def start(
 
 
 class RunningAnswer:
-    """An answer that a task of this process writes, even without viewers.
+    """An answer that a task of this process is writing, even without viewers.
 
-    Afterwards, the task sends the next queued message.
+    After the end of the answer, the task sends the next queued message.
     """
 
     def __init__(
@@ -237,7 +239,7 @@ class RunningAnswer:
         self.transcript.note_application(application.number, told)
         self.progress = Progress()
         self.is_over = False
-        """False while the run only waits."""
+        """True if the run has ended, and False if it waits for a user or another process."""
         before = (past.steps, past.interactions, begun.consents)
         self.supervisor = RunSupervisor(hub, log, self.end, *before)
         recorder = AnswerRecorder(self.supervisor.record, self.transcript)
@@ -251,7 +253,7 @@ class RunningAnswer:
         self.workspace = open_workspace(self.caller)
 
     def limit(self, unattended: Unattended, before: Sequence[Step]) -> None:
-        """Apply the limits of a run that no user is watching."""
+        """Apply the limits of a run that no user started."""
         spending = Spending(unattended, self.transcript, usage_of_steps(before))
         self.progress.meter = CappedMeter(self.progress.meter, spending)
         self.supervisor.ledger.patient = unattended.patient
@@ -274,7 +276,7 @@ class RunningAnswer:
         """Write the answer and return its finish reason."""
         with translation.override(
             accepted_language(self.caller.client.locale)
-        ):  # These are the events emitted here.
+        ):  # The events that this method emits.
             chosen = await answering(self.application, self.begun.model, self.workspace, self.emit)
         asked = (chosen, self.request, self.workspace, self.caller)
         try:
@@ -306,7 +308,7 @@ class RunningAnswer:
 async def summarise_ahead(row: Run, progress: Progress) -> None:
     """Write the summary that the next question may need, and report the resulting context use.
 
-    If it fails, the next question is sent without it.
+    If the summary cannot be written, the next question is sent without it.
     """
     try:
         if await write_ahead(row.stream, progress):

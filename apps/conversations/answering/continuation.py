@@ -1,4 +1,4 @@
-"""Resumes runs whose process has died or which waited for a user, in this process."""
+"""Resumes runs in this process, after their process has died or a user has answered."""
 
 import logging
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class TakenOverRun:
-    """A run that was taken over, and the state from which it resumes."""
+    """A run that this process has taken over, and the state from which it resumes."""
 
     begun: StartedAnswer
     application: ResolvedApplication
@@ -92,7 +92,8 @@ def take_up(run: Run) -> TakenOverRun:
         *end_lost_questions(run),
         *((Continued(),) if is_interrupted(transcript) else ()),
         StatusChanged(run.status),
-        # If nothing is recorded, the run starts over. Otherwise it reports the stored output.
+        # Without recorded steps, the run starts from the beginning. Otherwise, the stored output is
+        # emitted first.
         *((TurnRestarted(),) if transcript.has_begun and not past.steps else ()),
     )
     before = journal.add(run.stream, run.pk, events, gap=journal.GAP)
@@ -102,7 +103,7 @@ def take_up(run: Run) -> TakenOverRun:
     question = Message.objects.get(run=run, role=Message.Role.USER)
     messages = path(conversation, question.pk)
     slug = (question.place or {}).get("slug", "")
-    place = application.predefined.places.get(slug)  # The place may have been removed.
+    place = application.predefined.places.get(slug)  # An operator may have removed the place.
     begun = StartedAnswer(
         conversation,
         run,
@@ -122,13 +123,13 @@ def is_interrupted(transcript: Transcript) -> bool:
 
 
 def kept_application(run: Run, conversation: Conversation, caller: Caller) -> ResolvedApplication:
-    """Return the application as it was when the run began. Raises an error if the caller can no
-    longer use it.
+    """Return the application with the manifest with which the run began. Raises an error if the
+    caller can no longer use the application.
     """
     row = usable(caller).filter(conversations=conversation).first()
     if row is None:
         raise ApplicationNotFound(run.application)
-    PRICES.refresh()  # This process may not have answered a question yet.
+    PRICES.refresh()  # This may be the first answer of this process.
     if run.manifest is not None:
         row.manifest = run.manifest.document
     return prepare_version(row, run.application_number or row.live_number)

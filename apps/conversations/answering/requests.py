@@ -1,4 +1,4 @@
-"""Inputs of an answer's run: its meter, its request, and the search for earlier messages."""
+"""Builds the inputs of a run: its meter, its request, and the search of earlier conversations."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -59,9 +59,9 @@ def request_of(
 def desk_of(
     begun: StartedAnswer, application: ResolvedApplication, caller: Caller
 ) -> UserSchedules | None:
-    """Return the schedules that the model may set.
+    """Return the user's schedules, which the model can read and change.
 
-    Return None if there is no account to run them, or if another user created the API key.
+    Return None for a caller without an account, or if another user created the API key.
     """
     if caller.person is None or caller.kind not in ("user", "key"):
         return None
@@ -78,8 +78,8 @@ def desk_of(
 def earlier_conversations(
     caller: Caller, application: ResolvedApplication, current: UUID
 ) -> SearchConversations | None:
-    """Return a search of conversations other than `current`, or None for a caller without an
-    account.
+    """Return a function that searches the caller's conversations other than `current`, or None for
+    a caller without an account.
     """
     if caller.kind != "user":
         return None

@@ -1,4 +1,6 @@
-"""Limits for runs without a user: their own budget, and different times to answer questions."""
+"""Limits for runs that no user started: a separate budget, and a different timeout for
+questions.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -17,13 +19,13 @@ from apps.conversations.outcome.transcript import Transcript
 from apps.errors import BudgetSpent
 
 LIMITED: frozenset[InteractionKind] = frozenset({"approval", "question", "sign_in"})
-"""The default time to answer these questions assumes that a user is present."""
+"""The kinds of questions whose default timeout assumes that a user is present."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unattended:
-    """The options of a run that no user started. `seconds` is the time to answer a question, or
-    None for no limit.
+    """The options of a run that no user started. `seconds` is the timeout for questions, or None
+    for no timeout.
     """
 
     seconds: float | None = None
@@ -46,11 +48,11 @@ class Unattended:
         )
 
     def patient(self, asked: InteractionRequest) -> InteractionRequest:
-        """Return the question with the schedule's time to answer."""
+        """Return the question with the timeout of this run."""
         return replace(asked, seconds=self.seconds) if asked.kind in LIMITED else asked
 
     def emitting(self, emit: Emit) -> Emit:
-        """Return an `emit` that also reports the changed time to pages."""
+        """Return an `emit` function that reports questions to pages with the changed timeout."""
 
         def emit_patiently(event: Event) -> None:
             if isinstance(event, InteractionRequested):
@@ -70,11 +72,11 @@ class Spending:
     ) -> None:
         self.limits = limits
         self.transcript = transcript
-        """Contains the costs of the calls that are stored in the journal."""
+        """The transcript, which contains the costs of the calls in the journal."""
         self.tokens = tokens_of(usage)
 
     def check(self) -> None:
-        """Raise `BudgetSpent` if the run's budget is used up."""
+        """Raise `BudgetSpent` if the run's own budget is exhausted."""
         most = self.limits.tokens
         if most is not None and self.tokens >= most:
             raise BudgetSpent(
@@ -104,7 +106,7 @@ def tokens_of(usage: Iterable[ModelUsage]) -> int:
 
 
 class CappedMeter(msgspec.Struct):
-    """A meter that stops model calls when the run's own budget is used up."""
+    """A meter that rejects model calls once the run's own budget is exhausted."""
 
     meter: Meter
     spending: Spending

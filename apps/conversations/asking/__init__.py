@@ -1,1 +1,1 @@
-"""Accepts questions: their position in the conversation, their stored data, and the queue."""
+"""Accepts questions, and stores or queues them."""

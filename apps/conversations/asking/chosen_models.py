@@ -1,4 +1,4 @@
-"""The user's choice of a model for a conversation, or for another answer to a question."""
+"""Applies the user's choice of a model for a conversation, or for another answer to a question."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +21,8 @@ NOTICE = "other-model"
 
 @dataclass(frozen=True, slots=True)
 class ModelChoice:
-    """The chosen model. `deployment_id` answers; "" is the application's own model.
+    """The chosen model. `deployment_id` is the deployment that answers, or "" for the application's
+    own model.
 
     `withdrawn` is an earlier choice that is no longer offered, or "".
     """
@@ -48,7 +49,9 @@ def choice_of(
 
 
 def check_question(ask: Ask) -> None:
-    """Raise `Refused` if no model can be chosen with this question."""
+    """Raise `Refused` if the question contains a model, but neither begins a conversation nor
+    repeats an answer.
+    """
     if ask.conversation is not None and ask.again is None:
         raise Refused(
             "bad_frame",
@@ -68,8 +71,8 @@ def check_offered(application: ResolvedApplication, deployment_id: str) -> None:
 
 
 def recorded_with(application: ResolvedApplication, choice: ModelChoice) -> ResolvedApplication:
-    """Return the application as a run stores it. A process that resumes the run finds the chosen
-    model in the manifest.
+    """Return the application for storage with a run. Its manifest contains the chosen model, so
+    that a process that resumes the run uses it too.
     """
     if choice.deployment_id in ("", application.deployment_id):
         return application
@@ -80,8 +83,8 @@ def recorded_with(application: ResolvedApplication, choice: ModelChoice) -> Reso
 async def answering(
     application: ResolvedApplication, choice: ModelChoice, workspace: Workspace, emit: Emit
 ) -> ResolvedApplication:
-    """Return the application with the answering model. If the chosen model is no longer available,
-    notify the user.
+    """Return the application with the chosen model. If this model is no longer available, the
+    answer contains a notice.
     """
     gone, wanted = choice.withdrawn, choice.deployment_id
     if wanted:
@@ -111,7 +114,7 @@ async def titled_models(
     for one in () if application is None else offered_models(application):
         try:
             info = await workspace.facts(one)
-        except QuickAppError:  # It was withdrawn, or its service is unavailable.
+        except QuickAppError:  # The model was withdrawn, or its service is unavailable.
             continue
         found.append({"id": one, "title": info.display_name or one})
     return found if len(found) > 1 else []
@@ -150,7 +153,7 @@ def manifest_with(manifest: Manifest, deployment_id: str) -> Manifest:
 
 
 def document_with(document: Mapping[str, Any], deployment_id: str) -> dict[str, Any]:
-    """Return the manifest as written, with another model. An old `name` is replaced with
+    """Return the JSON of a manifest with another model. The old key `name` is replaced by
     `deployment_id`.
     """
     orchestrator = document.get("orchestrator") or {}

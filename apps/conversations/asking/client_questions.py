@@ -1,6 +1,7 @@
-"""Questions from clients that send their own conversation, such as those of the Responses API.
+"""Stores questions from clients that send their own conversation, such as clients of the Responses
+API.
 
-The stored messages are those that the page shows. The run reads the client's request instead.
+The stored messages are for the page. The run reads the client's request instead.
 """
 
 from collections.abc import Sequence

@@ -34,7 +34,7 @@ class FolderContent:
     attachments: tuple[Attachment, ...] = ()
 
     def attached_to(self, messages: Sequence[ModelMessage]) -> tuple[ModelMessage, ...]:
-        """Return the messages with the folder's files attached to the newest one."""
+        """Return the messages, with the folder's files attached to the newest message."""
         if not self.attachments or not messages:
             return tuple(messages)
         *earlier, last = messages
@@ -64,8 +64,8 @@ def content_for(conversation: Conversation, types: Sequence[str] = ()) -> Folder
 
 
 def rows_of(folder: Folder) -> list[StoredFile]:
-    """Return the folder's files by name. Files from before a visitor signed in are in another
-    bucket.
+    """Return the folder's files, sorted by name. Files that were added before a visitor signed in
+    are in another bucket.
     """
     prefix = prefix_of(folder)
     buckets = files.buckets_of(folder.owner)
@@ -78,13 +78,13 @@ def prefix_of(folder: Folder) -> str:
 
 
 def folder_document(folder: Folder) -> dict[str, Any]:
-    """Return the content in the format of the page."""
+    """Return the folder's content as JSON for the page."""
     found = [describe_file(stored_info(one)) for one in rows_of(folder)]
     return {"folder": folder.pk, "instructions": folder.instructions or "", "files": found}
 
 
 def instruct(folder: Folder, written: str) -> None:
-    """Change the instructions. Raises `Refused` if the text is too long."""
+    """Change the instructions of the folder. Raises `Refused` if the text is too long."""
     text = str(storable_value(written)).replace("\r\n", "\n").strip()
     if len(text) > LONGEST_INSTRUCTIONS:
         raise Refused(

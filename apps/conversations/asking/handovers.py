@@ -1,4 +1,4 @@
-"""Continues a conversation with another application: its messages remain, and the other application
+"""Continues a conversation with another application. The messages remain, and the other application
 answers new questions.
 """
 
@@ -51,7 +51,7 @@ def hand_over(caller: Caller, conversation: Conversation, slug: str) -> None:
         if row.application_id == application.pk:
             return
         now = timezone.now()
-        # The choices for the previous application do not apply to this one.
+        # The choices for the previous application do not apply to the new application.
         Conversation.objects.filter(pk=row.pk).update(
             application=application,
             former_application=None,
@@ -69,9 +69,9 @@ def hand_over(caller: Caller, conversation: Conversation, slug: str) -> None:
 def of_application(
     conversation: Conversation, messages: Sequence[Message], application: ResolvedApplication
 ) -> Sequence[Message]:
-    """Return the messages as the application may read them.
+    """Return the messages in the form in which the application may read them.
 
-    Data of other applications' tools is omitted. Untrusted content stays marked as such.
+    Data of other applications' tools is omitted. Untrusted content remains marked as untrusted.
     """
     if conversation.handed_over_at is None:
         return messages
@@ -93,8 +93,8 @@ def runs_of_others(messages: Iterable[Message], application: ResolvedApplication
 def begins_with(
     conversation: Conversation, stands: AskedPlace, application: ResolvedApplication
 ) -> dict[str, str] | None:
-    """Return the application to show at the question if a different one answered before, otherwise
-    None.
+    """Return the application to show at the question if a different application answered the
+    previous question, otherwise None.
     """
     if conversation.handed_over_at is None:
         return None

@@ -1,4 +1,4 @@
-"""Stops an answer in any process before it ends."""
+"""Stops running answers and sub-agents in any process."""
 
 from uuid import UUID
 
@@ -18,7 +18,9 @@ async def stop(hub: Hub, conversation: UUID) -> bool:
 
 
 async def interrupt(hub: Hub, conversation: UUID) -> bool:
-    """Stop the answer, in whichever process is writing it. Return False if there is none."""
+    """Stop the running answer of the conversation, in any process. Return False if there is
+    none.
+    """
     supervisor = hub.supervisors.get(conversation)
     if supervisor is not None:
         supervisor.stop()
@@ -34,9 +36,10 @@ def stop_elsewhere(conversation: UUID) -> bool:
 
 
 async def stop_subagent(hub: Hub, conversation: UUID, key: str) -> bool:
-    """Stop one sub-agent, in whichever process is running it. Return False if it does not exist."""
+    """Stop one sub-agent, in any process. Return False if it does not exist."""
     supervisor = hub.supervisors.get(conversation)
     is_here = supervisor is not None and supervisor.stop_subagent(key)
-    # The row is for another process, which polls once a second or resumes the run.
+    # Another process may be running the sub-agent. It reads the row once a second, or when it
+    # resumes the run.
     is_noted: bool = await database_sync_to_async(subagents.request_stop)(conversation, key)
     return is_here or is_noted

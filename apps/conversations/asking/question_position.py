@@ -21,10 +21,11 @@ from apps.errors import Refused
 
 @dataclass(frozen=True, slots=True)
 class AskedPlace:
-    """The position of a question. `parent` is the message before it, or None.
+    """The position of a question in the tree. `parent` is the previous message, or None.
 
-    `again` is an existing question to be answered again. `is_root` is True if it is an alternative
-    to the first question. `is_branch` is True if it hides the branch that is shown now.
+    `again` is an existing question to be answered again. `is_root` is True if the new question is
+    an alternative to the first question. `is_branch` is True if the new question hides the branch
+    that is currently shown.
     """
 
     parent: int | None = None
@@ -58,8 +59,8 @@ def find_asked_place(conversation: Conversation, ask: Ask) -> AskedPlace:
 
 
 def branching(conversation: Conversation) -> Tree[OutlineRow]:
-    """Return the tree. Store the parents of its messages first, because another branch will be
-    created.
+    """Return the tree of the conversation, in which another branch will be created. Store the
+    parents of its messages first.
     """
     found = outline(conversation)
     write_parents(found)

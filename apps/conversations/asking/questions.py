@@ -57,11 +57,12 @@ CONTINUE = "Your answer was cut off. Continue exactly where it stopped: repeat n
 
 @dataclass(frozen=True, slots=True)
 class StartedAnswer:
-    """An answer that this process will write. Without a log, it was started or queued earlier.
+    """A started answer. If it has no log, it was already started or queued earlier.
 
-    `is_new` is True if this call stored the question. `place` is the user's place. `model` is the
-    user's choice; for a resumed run, the manifest has it. `folder` is the content of the
-    conversation's folder. `request` is set for a client that sends its own conversation.
+    `is_new` is True if the question was stored now. `place` is the user's place. `model` is the
+    user's choice of model; for a resumed run, the manifest contains the model. `folder` is the
+    content of the conversation's folder. `request` is set for a client that sends its own
+    conversation.
     """
 
     conversation: Conversation
@@ -80,8 +81,9 @@ class StartedAnswer:
 class NewQuestion:
     """A question to store.
 
-    `text` is the parsed text. `holder` is the process that answers, or "" for any. `sender` is set
-    if no user asked. `door` is the door through which the question arrived.
+    `text` is the validated text. `holder` is the process that answers, or "" for any process.
+    `sender` is set if a schedule, alarm or webhook sent the question. `door` is the door through
+    which the question arrived.
     """
 
     caller: Caller
@@ -102,10 +104,11 @@ def begin_answer(
     sender: Sender | None = None,
     door: str = PAGE,
 ) -> StartedAnswer:
-    """Store the question and claim the conversation. Without a holder, the answer is queued.
+    """Store the question and a run that answers it. If `holder` is "", the run is queued.
 
-    `sender` is set if no user asked. Raises `Refused`, `BudgetSpent`, `PlaceNotFound`, and
-    `ApplicationNotFound` if the application has just been deleted.
+    `sender` is set if a schedule, alarm or webhook sent the question. Raises `Refused`,
+    `BudgetSpent`, `PlaceNotFound`, and `ApplicationNotFound` if the application has just been
+    deleted.
     """
     text = read_question(ask)
     try:
@@ -143,7 +146,7 @@ def begin_new(question: NewQuestion) -> StartedAnswer:
     caller, application, ask = question.caller, question.application, question.ask
     check_start(caller, question.door, application.slug, ask.timezone)
     place = application.place(ask.place)
-    PRICES.refresh()  # Called here, before the transaction writes.
+    PRICES.refresh()  # Called before the first write of the transaction.
     types = application.manifest.input_attachment_types
     attachments = attach_files(caller, (file.url for file in ask.attachments), types)
     if ask.conversation is None:
@@ -200,7 +203,7 @@ def read_question(ask: Ask) -> str:
 
 def create(caller: Caller, application: ResolvedApplication, ask: Ask, title: str) -> Conversation:
     begin = ask.begin
-    # A duplicated tab sends the same ID, which belongs to the first tab.
+    # A duplicate of a browser tab sends the same ID as the first tab.
     is_free = begin is not None and not Conversation.objects.filter(pk=begin).exists()
     chosen = begin if is_free and begin is not None else uuid4()
     return own(caller).create(
@@ -218,7 +221,9 @@ def create(caller: Caller, application: ResolvedApplication, ask: Ask, title: st
 
 
 def keep_manifest(application: ResolvedApplication) -> KeptManifest:
-    """Store the application's manifest and return its row, in the transaction of its run."""
+    """Store the application's manifest and return its row. Must be called in the transaction that
+    stores the run.
+    """
     kept = KeptManifest(digest=application.digest, text=json.dumps(application.document))
     if not KeptManifest.hold(kept.pk):
         KeptManifest.objects.bulk_create([kept], ignore_conflicts=True)
@@ -226,7 +231,7 @@ def keep_manifest(application: ResolvedApplication) -> KeptManifest:
 
 
 def noted_place(place: ChatPlace | None, narrative: str) -> dict[str, Any] | None:
-    """Return the user's location in the stored format, which the page shows, or None."""
+    """Return the place and the narrative in the stored format, or None if there are none."""
     said = str(storable_value(narrative)).strip()
     if place is None and not said:
         return None
@@ -283,7 +288,7 @@ def shown_sender(sender: Sender | None) -> dict[str, Any] | None:
 
 def question_added(question: Message, application: dict[str, str] | None = None) -> QuestionAdded:
     """Return the event for a new question. `application` is set if a different application answered
-    before.
+    the previous question.
     """
     return QuestionAdded(
         {

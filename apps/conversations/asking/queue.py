@@ -1,5 +1,5 @@
-"""Queued messages, which wait until the answers before them are complete. Each conversation has a
-separate queue.
+"""The queues of messages that wait until earlier answers are complete. Each conversation has its
+own queue.
 """
 
 from typing import Any
@@ -31,11 +31,11 @@ from apps.live.models import Run
 MOST = 10
 """One conversation can have up to this many queued messages."""
 AT_ONCE = 50
-"""One sweep handles up to this many conversations."""
+"""A sweep sends messages in up to this many conversations."""
 
 
 def was_taken(caller: Caller, request: UUID) -> bool:
-    """Return True if the same message was sent before and is answered or queued."""
+    """Return True if a message with this ID was already accepted or queued."""
     is_asked = Run.objects.filter(bucket=caller.bucket, request=request).exists()
     return is_asked or mine(caller).filter(request=request).exists()
 
@@ -54,7 +54,7 @@ def add(caller: Caller, slug: str, ask: Ask, sender: Sender | None = None) -> Qu
         raise Missing("conversation_not_found", gettext("This conversation does not exist."))
     if ask.deployment:
         check_question(ask)
-    # Outside the transaction, because an error would roll back the audit event.
+    # Outside the transaction, because a rollback would remove the audit event.
     found = find_open(caller, ask.conversation, slug)
     return add_to(found, caller, ask, text, sender)
 
@@ -94,8 +94,8 @@ def add_to(
 
 
 def change(caller: Caller, pk: UUID, text: str | None, held: bool | None) -> UUID:
-    """Change the text and the hold, unless they are None. Return the conversation. Raises
-    `Refused`.
+    """Change the text or the `held` flag of a queued message; None leaves them unchanged. Return
+    the ID of the conversation. Raises `Refused`.
     """
     row = find(caller, pk)
     changed: dict[str, Any] = {"problem": ""}
@@ -110,7 +110,7 @@ def change(caller: Caller, pk: UUID, text: str | None, held: bool | None) -> UUI
 
 
 def remove(caller: Caller, pk: UUID) -> UUID:
-    """Remove a message and return its conversation. Raises `Refused`."""
+    """Remove a queued message, and return the ID of its conversation. Raises `Refused`."""
     row = find(caller, pk)
     if not mine(caller).filter(pk=pk).delete()[0]:
         raise not_queued()
@@ -119,7 +119,7 @@ def remove(caller: Caller, pk: UUID) -> UUID:
 
 @transaction.atomic
 def put_first(caller: Caller, pk: UUID) -> UUID:
-    """Make a message the next one, release the queue, and return its conversation. Raises
+    """Move a message to the front, resume the queue, and return the ID of the conversation. Raises
     `Refused`.
     """
     row = find(caller, pk)
@@ -171,7 +171,7 @@ def caller_of(row: QueuedMessage) -> Caller:
 
 @transaction.atomic
 def begin(caller: Caller, application: ResolvedApplication, pk: UUID, holder: str) -> StartedAnswer:
-    """Convert a queued message, in its current form, into a question. Raises `Refused`."""
+    """Convert a queued message into a question, with its current text. Raises `Refused`."""
     row = QueuedMessage.objects.select_for_update().filter(pk=pk, is_held=False).first()
     if row is None:
         raise not_queued()
@@ -194,7 +194,7 @@ def begin(caller: Caller, application: ResolvedApplication, pk: UUID, holder: st
 
 
 def list_queue(caller: Caller, conversation: UUID) -> list[dict[str, Any]]:
-    """Return a conversation's queue for the page."""
+    """Return the queued messages of a conversation as JSON for the page."""
     return [
         {
             "id": str(row.pk),
@@ -209,8 +209,8 @@ def list_queue(caller: Caller, conversation: UUID) -> list[dict[str, Any]]:
 
 
 def find(caller: Caller, pk: UUID) -> QueuedMessage:
-    """Return a message of the caller. Raises `Refused` if it does not exist or belongs to another
-    user.
+    """Return a queued message of the caller. Raises `Refused` if it does not exist or belongs to
+    another user.
     """
     row = mine(caller).filter(pk=pk).first()
     if row is None:

@@ -1,7 +1,8 @@
-"""Stores many questions that no user asked. They are queued, and any process answers them.
+"""Stores many questions of schedules and alarms at once. Their runs are queued, and any process
+answers them.
 
-A popular time of day can bring thousands of them, so they are stored together. The calling code has
-validated their content.
+Thousands of schedules may be due at a popular time of day, so their questions are stored together.
+The caller has validated the content.
 """
 
 from collections import defaultdict
@@ -30,11 +31,11 @@ from apps.live.models import JournalEntry, Run
 
 @dataclass(frozen=True, slots=True)
 class Wake:
-    """A message to be sent. Without a conversation, or if it was deleted, the message starts a new
-    one.
+    """A message to send. If it has no conversation, or the conversation was deleted, the message
+    starts a new conversation.
 
-    `source` is the calling code's name for its sender. `pinned_version` is the version with which
-    its conversation continues.
+    `source` is the caller's identifier of the sender. `pinned_version` is the version of the
+    application for the conversation.
     """
 
     caller: Caller
@@ -52,8 +53,8 @@ class Wake:
 
 @dataclass(frozen=True, slots=True)
 class QueuedWake:
-    """The result for one message, which became a run's question or waits in its conversation's
-    queue.
+    """The result for one message, which is now the question of a run or waits in the queue of its
+    conversation.
 
     `problem` is the reason why it was not sent.
     """
@@ -94,7 +95,7 @@ def ask_all(wakes: Sequence[Wake]) -> list[QueuedWake]:
 
 
 def conversations_of(wakes: Sequence[Wake]) -> dict[UUID, UUID]:
-    """Return the conversation of each run. Create missing ones."""
+    """Return the conversation of each run. Missing conversations are created."""
     wanted = [wake.conversation for wake in wakes if wake.conversation is not None]
     rows = Conversation.objects.kept().filter(pk__in=wanted)
     known = {(row.pk, row.owner, row.application_id) for row in rows}
@@ -127,7 +128,9 @@ def conversations_of(wakes: Sequence[Wake]) -> dict[UUID, UUID]:
 
 
 def store_runs(wakes: Sequence[Wake], places: Mapping[UUID, UUID]) -> set[UUID]:
-    """Return the runs that were queued. The other conversations have an active run."""
+    """Store a queued run for each message, and return the runs that were stored. The conversations
+    of the other messages have an active run.
+    """
     manifests = {wake.application.digest: wake.application for wake in wakes}
     kept = {digest: keep_manifest(application) for digest, application in manifests.items()}
     lock()
@@ -199,7 +202,7 @@ def queue_all(wakes: Sequence[Wake], places: Mapping[UUID, UUID]) -> set[UUID]:
     for wake in wakes:
         by_place[places[wake.run]].append(wake)
     queued: set[UUID] = set()
-    # There are few, because only conversations with an active run are here.
+    # These are few messages: only those whose conversation has an active run.
     for pk, waiting in by_place.items():
         rows = QueuedMessage.objects.filter(conversation=pk)
         room, last = MOST - rows.count(), rows.last()

@@ -1,5 +1,5 @@
-"""Detects the content type of an uploaded file from its bytes, or from its name if the bytes are
-not conclusive.
+"""Detects the content type of an uploaded file from its bytes, or from its name if the bytes match
+no type.
 """
 
 import codecs
@@ -16,10 +16,12 @@ from apps.errors import Refused
 UNKNOWN = "application/octet-stream"
 PLAIN = "text/plain"
 HEAD_BYTES = 8192
-"""Signatures are searched in the first bytes of a file, up to this many."""
+"""The number of bytes at the beginning of a file in which signatures are searched."""
 
 CONTAINERS = frozenset({"application/zip"})
-"""Many file types use these container formats. Only their names distinguish them."""
+"""The types of container formats. Files in such a format can be of many types, which only their
+names distinguish.
+"""
 WRITTEN = frozenset(
     {
         "application/javascript",
@@ -32,7 +34,7 @@ WRITTEN = frozenset(
         "image/svg+xml",
     }
 )
-"""These types are text, in addition to types that begin with `text/`."""
+"""The types of text files that do not begin with `text/`."""
 NAMED = {
     ".csv": "text/csv",
     ".json": "application/json",
@@ -52,7 +54,7 @@ NAMED = {
     ".odt": "application/vnd.oasis.opendocument.text",
     ".epub": "application/epub+zip",
 }
-"""Some versions of the standard library do not know these types."""
+"""Types by file extension that some versions of the standard library do not contain."""
 
 _types = mimetypes.MimeTypes()
 _recognized = frozenset(kind.mime for kind in filetype.TYPES) - {UNKNOWN}

@@ -1,4 +1,4 @@
-"""The folder of a conversation's files: uploads, their names, and their list."""
+"""Stores, names and lists the files in the folder of a conversation."""
 
 import re
 import unicodedata
@@ -24,14 +24,14 @@ ROOT = "conversations"
 MOST_FILES = 200
 """The folder of one conversation can contain up to this many files."""
 ATTEMPTS = 5
-"""While other uploads use names in the same folder, a free name is searched up to this many
-times.
+"""The number of attempts to store a file under a free name, because concurrent uploads may use the
+same name.
 """
 NEW = files.Condition(is_new=True)
 
 _own_address = re.compile(r"files/[^/]+/.+")
 LONGEST_NAME = 120
-"""A name can have up to this many characters, so that its path does not exceed the limit."""
+"""A file name is truncated to this many characters, so that the path does not exceed its limit."""
 LONGEST_NAME_BYTES = 240
 
 _unsafe = re.compile(r'[\\/:*?"<>|#%]+')
@@ -57,7 +57,9 @@ def store_upload(caller: Caller, conversation: UUID, written: str, content: File
 def store_file(
     caller: Caller, folder: str, written: str, content: File[Any], taken: Sequence[str]
 ) -> FileInfo:
-    """Store a file in a folder whose names are `taken`. Raises `Refused` and `FileRefused`."""
+    """Store a file in a folder. `taken` contains the names in use. Raises `Refused` and
+    `FileRefused`.
+    """
     name = safe_name(written)
     if not content.size:
         raise Refused(
@@ -133,14 +135,16 @@ def file_title(path: str) -> str:
 
 
 def list_files(caller: Caller, conversation: UUID) -> list[dict[str, Any]]:
-    """Return the files that were uploaded to a conversation or mentioned in it, newest first."""
+    """Return the files that were uploaded to a conversation or appear in its messages, newest
+    first.
+    """
     uploaded = set(paths_in_folder(caller, conversation))
     found = []
     for path in uploaded | set(paths_mentioned(conversation)):
         try:
             info = files.info(caller.bucket, path)
         except FileRefused:
-            continue  # It was deleted, or the caller never owned it.
+            continue  # The file was deleted, or never belonged to the caller.
         found.append({**describe_file(info), "uploaded": info.path in uploaded})
     return sorted(found, key=lambda file: (file["updated_at"], file["name"]), reverse=True)
 
@@ -194,7 +198,7 @@ def is_uuid(text: str) -> bool:
 
 
 def safe_name(written: str) -> str:
-    """Return the file name as one path segment that is valid in every file system."""
+    """Convert a file name to one path segment that is valid in every file system."""
     text = unicodedata.normalize("NFC", written.replace("\\", "/").rsplit("/", 1)[-1])
     kept = "".join(c for c in text if unicodedata.category(c)[0] != "C" or c == "\u200d")
     name = " ".join(_unsafe.sub("_", kept).split()).strip(". ") or "file"

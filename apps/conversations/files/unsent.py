@@ -13,14 +13,16 @@ from apps.workspace.local.files import files
 from apps.workspace.local.models import StoredFile
 
 HOURS = 24
-"""Files are retained for their question for this many hours after the last upload."""
+"""Files of an unsent question are retained for this many hours after the last upload for this
+question.
+"""
 AT_ONCE = 500
 """One query reads up to this many rows, because databases limit the number of values per query."""
 
 
 def delete(buckets: Collection[str] | None = None, *, but: UUID | None = None) -> int:
-    """Delete old unsent files of these owners (None: of all), except those of the conversation
-    `but`.
+    """Delete old unsent files of the owners in `buckets`, or of all owners. Files of the
+    conversation `but` are not deleted.
 
     Return the number of conversations whose files were deleted.
     """
@@ -51,7 +53,7 @@ def without_conversation(waiting: Collection[tuple[str, UUID]]) -> Iterator[tupl
 
 
 def is_in_use(bucket: str, conversation: UUID, since: datetime) -> bool:
-    """Return True if a file for the same question was uploaded recently."""
+    """Return True if a file was uploaded for the same question after `since`."""
     prefix = folder_of(conversation)
     return StoredFile.objects.filter(
         bucket=bucket, name__startswith=prefix, updated_at__gte=since

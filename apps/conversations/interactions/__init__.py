@@ -1,1 +1,1 @@
-"""Users' answers to the questions of waiting runs."""
+"""Processes users' answers to the questions of waiting runs."""

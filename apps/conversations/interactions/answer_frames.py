@@ -36,8 +36,8 @@ class GivenAnswer(BaseModel):
 
 
 class ApprovalGiven(GivenAnswer):
-    """An approval. `arguments` contains the user's changes. `always` is the scope in which the user
-    is not asked again.
+    """The answer to an approval request. `arguments` contains the arguments that the user changed.
+    `always` is the scope of *Don't ask again*.
     """
 
     outcome: Literal["approved", "denied"]
@@ -79,7 +79,9 @@ class QuestionGiven(GivenAnswer):
 
 
 class ClientToolGiven(GivenAnswer):
-    """The result of a browser tool. `result` is JSON; `error` is the reason if there is no result."""
+    """The result of a tool that ran in the browser. `result` is JSON; `error` is the error message
+    if the tool failed.
+    """
 
     outcome: Literal["done", "failed"]
     result: Any = None
@@ -98,7 +100,9 @@ class ClientToolGiven(GivenAnswer):
 
 
 class ElicitationGiven(GivenAnswer):
-    """An answer to an MCP server. `content` has the fields of its form, and is empty for a URL."""
+    """An answer to a question of an MCP server. `content` contains the fields of the form, and is
+    empty if the question was a URL.
+    """
 
     outcome: Literal["accepted", "declined", "cancelled"]
     content: dict[str, StrictBool | StrictInt | StrictFloat | StrictStr | list[StrictStr]] = Field(
@@ -115,8 +119,8 @@ class ElicitationGiven(GivenAnswer):
 
 
 class SignInGiven(GivenAnswer):
-    """An answer without content. The redirect from the sign-in service is the proof, not the
-    page.
+    """The answer to a sign-in request, without content. The redirect from the sign-in service
+    proves the sign-in, not the page.
     """
 
     outcome: Literal["skipped"]

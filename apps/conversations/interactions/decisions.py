@@ -32,11 +32,13 @@ async def answer_interaction(
 
 
 def find_asking(caller: Caller, application: str | None, sent: AnswerFrame) -> Run:
-    """Return the run that asked, if the answer fits its question. Raises `Refused`."""
+    """Return the run that asked the question, after checking that the answer is valid. Raises
+    `Refused`.
+    """
     run = find_run(caller, application, sent.run)
     rows = Interaction.objects.filter(run=run, key=kept_key(sent.key), kind=sent.kind)
     asked = rows.values_list("asked", flat=True).first()
-    if asked is not None:  # Otherwise, storing the answer raises the error.
+    if asked is not None:  # If the question is not open, storing the answer raises the error.
         if isinstance(sent, ClientToolFrame):
             check_permission(caller, asked)
         sent.answer.check(asked)

@@ -31,7 +31,9 @@ AT_ONCE = 100
 
 
 def arrange(caller: Caller, conversation: Conversation, given: Mapping[str, str]) -> None:
-    """Pin, archive or move a conversation, depending on the given fields. Raises `Refused`."""
+    """Pin, archive or move a conversation. The fields in `given` select the changes. Raises
+    `Refused`.
+    """
     now, changes = timezone.now(), dict[str, Any]()
     for name, column in (("pinned", "pinned_at"), ("archived", "archived_at")):
         if name in given:
@@ -46,7 +48,7 @@ def arrange(caller: Caller, conversation: Conversation, given: Mapping[str, str]
 
 
 def change(conversation: Conversation, **columns: Any) -> None:
-    """Change columns and notify the owner's pages."""
+    """Change columns of a conversation, and notify the owner's open pages."""
     rows = Conversation.objects.filter(pk=conversation.pk, owner=conversation.owner)
     rows.update(**columns, arranged_at=timezone.now())
 
@@ -84,8 +86,8 @@ def restore(conversation: Conversation) -> None:
 
 
 def keep(conversation: Conversation) -> None:
-    """Convert a temporary conversation into a normal one. Its memory stays off until the user turns
-    it on.
+    """Convert a temporary conversation into a normal conversation. Memory remains off until the
+    user turns it on.
     """
     change(conversation, temporary_until=None)
     mirror(conversation.pk)
@@ -102,7 +104,7 @@ def erase_deleted() -> int:
 
 
 def erase(due: QuerySet[Conversation]) -> int:
-    """Delete due conversations with all their data. Return their number.
+    """Delete the conversations in `due` with all their data. Return their number.
 
     Conversations under a legal hold are hidden instead, until the hold is lifted.
     """
@@ -122,7 +124,9 @@ def erase(due: QuerySet[Conversation]) -> int:
 
 
 def hide_held(due: QuerySet[Conversation]) -> None:
-    """Hide conversations under a legal hold. `erase_deleted` deletes them once the hold is lifted."""
+    """Hide conversations under a legal hold. `erase_deleted` deletes them after the hold is
+    lifted.
+    """
     for row in due.order_by().filter(holds("owner", "pk"), deleted_at=None).only("pk", "owner"):
         change(row, deleted_at=timezone.now())
         hide_folder(row.owner, row.pk, is_hidden=True)

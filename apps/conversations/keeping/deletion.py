@@ -1,7 +1,7 @@
 """Deletes conversations with all their data, and handles deleted and renamed applications.
 
-These functions receive Django's signals, because rows are deleted in many ways, some of which call
-no function of ours.
+These functions are receivers of Django's signals, because some deletions, such as those in the
+admin, call none of our functions.
 """
 
 from collections.abc import Collection
@@ -25,7 +25,7 @@ def delete_belongings(sender: type[Conversation], instance: Conversation, **kwar
     """Delete a conversation's journal, runs, alarm and files. An active run loses its lease and
     stops.
 
-    Each run leaves a row without content.
+    Each run leaves a `RunSummary` row without content.
     """
     run_rows.stop(instance.pk)
     journal.delete(instance.pk)
@@ -58,9 +58,7 @@ def follow_slug(
     update_fields: Collection[str] | None = None,
     **kwargs: Any,
 ) -> None:
-    """Rename the memories of an application with its slug, in the transaction that changes the
-    slug.
-    """
+    """Rename the memories of an application when its slug changes, in the same transaction."""
     if update_fields is not None and "slug" not in update_fields:
         return
     rows = Application.objects.using(using).filter(pk=instance.pk)
@@ -72,9 +70,9 @@ def follow_slug(
 def reconnect(
     sender: type[Application], instance: Application, created: bool, using: str, **kwargs: Any
 ) -> None:
-    """Reconnect a restored application with its conversations and memories."""
-    # Only a restored row is new and has an old key. Another application with the same name has a
-    # different key.
+    """Connect a restored application to its earlier conversations and memories."""
+    # Only the row of a restored application is new and has an old primary key. Another application
+    # with the same name has a different key.
     if created:
         Conversation.objects.using(using).filter(former_application=instance.pk).update(
             application=instance.pk, former_application=None, former_slug="", former_title=""

@@ -1,8 +1,8 @@
-"""Retention of conversations. The application and the user can set a period; the shorter one
-applies.
+"""Deletes inactive conversations. The application and the user can set a retention period; the
+shorter period applies.
 
-The period starts when the conversation was last written to, renamed, moved or imported. A user's
-own period does not apply to pinned conversations.
+The period starts when a message is added to the conversation, or when it is renamed, moved or
+imported. A user's own period does not apply to pinned conversations.
 """
 
 import logging
@@ -44,7 +44,7 @@ def due() -> Iterator[QuerySet[Conversation]]:
 
 
 def retentions() -> Iterator[tuple[int, Retention]]:
-    """Yield the retention of applications that set one, by primary key."""
+    """Yield the primary key and the retention of each application that sets a retention period."""
     rows = Application.objects.filter(manifest__features__retention__days__gte=1)
     for pk, written in rows.values_list("pk", "manifest__features__retention"):
         try:

@@ -21,11 +21,12 @@ MOST_WORDS = 10
 LONGEST_WORD = 60
 """Words are truncated to this many characters. PostgreSQL rejects words of more than 2 KB."""
 MOST_MESSAGES = 20_000
-"""At most this many of a user's messages are read per word, newest first."""
+"""A search reads at most this many of a user's messages for each word, newest first."""
 MOST_FOUND = 10_000
-"""A word that occurs in more messages of the installation than this counts as frequent.
+"""A word is frequent if it occurs in more than this many messages of the installation.
 
-A search for a frequent word would read all of these messages, or all messages of the user.
+A search for a frequent word with the index would read all of these messages, or all messages of the
+user.
 """
 MOST_CONVERSATIONS = 1_000
 """Frequent words and words without an index are searched in up to this many of a user's newest
@@ -42,7 +43,7 @@ match.
 class SearchHit:
     """A conversation that matches, with an excerpt around the first match.
 
-    `turn` is the ID under which the page shows the message, or "" if only the title matches.
+    `turn` is the ID of the message on the page, or "" if only the title matches.
     """
 
     id: UUID
@@ -56,8 +57,8 @@ class SearchHit:
 def search_in(mine: QuerySet[Conversation], query: str, most: int) -> list[SearchHit]:
     """Return the conversations of `mine` that match the query, best first.
 
-    Conversations are sorted by the total length of the matched words, then newest first. Those with
-    less than half of the best total are omitted.
+    Conversations are sorted by the total length of the matched words, then newest first.
+    Conversations with less than half of the best total are omitted.
     """
     words = words_of(query)
     matches = find_matches(mine, words)
@@ -90,17 +91,19 @@ class Match:
     score: int = 0
     """The total length of the matched words, each counted once."""
     messages: Counter[int] = field(default_factory=Counter)
-    """The same total per message."""
+    """The total length of the matched words in each message."""
 
     @property
     def best_message(self) -> int | None:
-        """Return the newest of the best messages, or None if only the title matches."""
+        """Return the newest of the messages with the highest score, or None if only the title
+        matches.
+        """
         return max(self.messages, key=lambda pk: (self.messages[pk], pk), default=None)
 
 
 def find_matches(mine: QuerySet[Conversation], words: list[str]) -> dict[UUID, Match]:
-    """Return the conversations that contain any of the words. Each word takes at most two queries
-    of messages and one of titles.
+    """Return the conversations that contain any of the words. Each word causes at most two queries
+    of messages and one query of titles.
     """
     found: defaultdict[UUID, Match] = defaultdict(Match)
     for word in words:
@@ -132,7 +135,7 @@ def newest_of(mine: QuerySet[Conversation]) -> QuerySet[Conversation]:
 def excerpt(text: str, words: list[str], most: int = EXCERPT_CHARACTERS) -> str:
     """Return the text around the longest word of the query that it contains, on one line.
 
-    It begins and ends with whole words, if the script has spaces.
+    The excerpt begins and ends with whole words, if the script has spaces.
     """
     place = place_of(text, words)
     # Read more than is shown, because white space is collapsed.

@@ -1,1 +1,1 @@
-"""Data stored with an answer, and the notices about it."""
+"""Stores the data of an answer in addition to its text, and notices about the answer."""

@@ -1,4 +1,4 @@
-"""The use of the model's context window, which is stored with each answer and sent to the page."""
+"""Stores the use of the model's context window with each answer, and reports it to the page."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -19,11 +19,11 @@ from apps.runs.history import expand
 WARNING = 0.8
 DANGER = 0.95
 RECENT = 20
-"""At most this many of the newest messages are read to find a stored value. If none has it, all are
-read.
+"""The number of newest messages in which a stored value is searched. If none of them has a value,
+all messages are read.
 """
 CONTEXT = "context"
-"""The context use is stored under this key of an answer's usage."""
+"""The key of the context use within an answer's usage."""
 
 
 def context_to_dict(progress: Progress) -> dict[str, Any]:
@@ -96,8 +96,8 @@ def only(
 ) -> Iterator[Sequence[Any]]:
     """Yield the fields of the shown messages."""
     wanted = {row.pk for row in shown}
-    # Databases return all rows faster than they filter by thousands of keys, which some do not
-    # support.
+    # Databases return all rows faster than they filter by thousands of keys, and some do not
+    # support that many keys.
     for key, *found in messages.values_list("pk", *fields):
         if key in wanted:
             yield found
@@ -112,8 +112,8 @@ def state_of(ratio: float | None) -> str:
 
 
 def summary_to_dict(summary: Message) -> dict[str, Any]:
-    """Return the summary for the page. `after` is the run of the message that it follows, because
-    the page identifies answers by their runs.
+    """Return the summary as JSON for the page. `after` is the run of the message before the
+    summary, because the page identifies answers by their runs.
     """
     last = summary.parent
     run = None if last is None or last.run_id is None else str(last.run_id)

@@ -1,4 +1,4 @@
-"""Ends answers: emits the last events for viewers, and stores the message with them."""
+"""Ends answers: emits the last events, and stores the message in the same transaction."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -38,7 +38,7 @@ REASONS = {Run.Status.STOPPED: "stopped", Run.Status.FAILED: "error"}
 
 
 def conclude(run: Run, transcript: Transcript, progress: Progress, outcome: RunOutcome) -> Ending:
-    """Return the ending of a run with the answer so far."""
+    """Return the ending of a run, with its last events and a function that stores the answer."""
     answer = Message(
         conversation_id=run.stream,
         run=run,
@@ -67,8 +67,8 @@ def conclude(run: Run, transcript: Transcript, progress: Progress, outcome: RunO
 def end_lost(run: Run) -> bool:
     """End a run that no process resumes, and store its answer from the journal.
 
-    Its status becomes failed, or stopped if a stop was requested. Return False if another process
-    ended it first.
+    The status of the run becomes failed, or stopped if a stop was requested. Return False if
+    another process ended the run first.
     """
     outcome = RunOutcome(Run.Status.FAILED, RunAbandoned())
     if run.is_stop_requested:
@@ -77,7 +77,9 @@ def end_lost(run: Run) -> bool:
 
 
 def stop_waiting(conversation: UUID) -> bool:
-    """Stop a run that no process is working on. Return False if there is none."""
+    """Stop the run of a conversation that no process is working on. Return False if there is
+    none.
+    """
     resting = leases.resting().filter(stream=conversation)
     run = resting.first()
     return run is not None and end_row(run, resting, RunOutcome(Run.Status.STOPPED))
@@ -85,7 +87,7 @@ def stop_waiting(conversation: UUID) -> bool:
 
 @transaction.atomic
 def end_row(run: Run, rows: QuerySet[Run], outcome: RunOutcome) -> bool:
-    """End a run that is still among `rows`. Return False otherwise."""
+    """End a run if it is still among `rows`. Return False otherwise."""
     transcript = gather_transcript(run)
     ending = conclude(run, transcript, run_rows.recorded_progress(run), outcome)
     if not leases.close(rows.filter(pk=run.pk), ending.status):
@@ -109,7 +111,7 @@ def store(answer: Message, figures: RunFigures) -> None:
     """Save an answer and the summary of its run, in the transaction that ends the run."""
     run_rows.write([figures])
     subagents.end_all(figures.id, figures.status)
-    answer.pk = None  # A repeated transaction inserts it again.
+    answer.pk = None  # If the transaction is repeated, it inserts the row again.
     answer.parent = Message.objects.filter(run=figures.id, role=Message.Role.USER).first()
     answer.save(force_insert=True)
     row = Conversation.objects.filter(pk=answer.conversation_id)

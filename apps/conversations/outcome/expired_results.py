@@ -1,4 +1,6 @@
-"""Finds tool results that the next model request will omit. The page fades them."""
+"""Finds the tool results that the next model request will omit. The page shows these results
+faded.
+"""
 
 from typing import Any
 from uuid import UUID
@@ -15,7 +17,9 @@ from apps.runs.history import expand_one
 
 
 async def results_expired(conversation: UUID, application: str) -> dict[str, Any] | None:
-    """Return a frame for a page that shows the conversation, or None if no result has expired."""
+    """Return a frame about expired results for a page that shows the conversation, or None if no
+    result has expired.
+    """
     try:
         manifest = (await resolve_application(application)).manifest
     except QuickAppError:  # No more questions are sent to this application.

@@ -1,4 +1,4 @@
-"""The metrics of an answer, both stored and visible to users."""
+"""Computes the metrics of an answer that are stored, and selects the metrics that users see."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
@@ -25,7 +25,9 @@ KEYS = {
 }
 """Maps the stored names of an answer's metrics to their names in `ANSWER_FIGURES`."""
 TOLD = "told"
-"""An answer's usage lists its visible metrics under this key, unless all are visible."""
+"""The key of an answer's usage that lists the visible metrics. It is missing if all metrics are
+visible.
+"""
 TOKENS = ("prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_tokens")
 
 
@@ -64,8 +66,8 @@ def usage_to_dict(usage: Usage) -> dict[str, Any]:
 
 
 def figures_to_dict(figures: AnswerFigures) -> dict[str, Any]:
-    """Return the metrics. If the cost of a call is unknown, omit all costs, because their sum would
-    be too low.
+    """Return the metrics as JSON. If the cost of any call is unknown, the costs are omitted,
+    because their sum would be too low.
     """
     found: dict[str, Any] = {}
     if figures.version:
@@ -85,7 +87,7 @@ def plain(cost: Decimal) -> str:
 
 
 def figures_of(usage: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the visible metrics of a stored answer in the format of frames."""
+    """Return the visible metrics of a stored answer in the format of the page's frames."""
     tokens = {name: usage[name] for name in TOKENS if name in usage}
     rest = {name: usage[name] for name in KEYS if name in usage}
     return within({"usage": tokens, **rest}, usage.get(TOLD, KEYS.values()))
@@ -138,7 +140,7 @@ def figure_line(usage: Mapping[str, Any]) -> str:
 
 
 def tokens_in(whole: int | None, cached: int | None) -> str:
-    """Return the text about input tokens, or "" if their number is unknown."""
+    """Return a text with the number of input tokens, or "" if it is unknown."""
     if not whole:
         return ""
     words = gettext("Input tokens: {tokens} ({cached} from the cache)")

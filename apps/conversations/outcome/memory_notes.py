@@ -1,7 +1,7 @@
-"""The line under an answer about the memories that it read and wrote.
+"""Derives the memories that an answer read and wrote, for the line below the answer.
 
-It is derived from the tool calls in the answer's state, so it does not depend on the stages that an
-application shows.
+The memories are read from the tool calls in the answer's state, so the line does not depend on the
+stages that an application shows.
 """
 
 import json
@@ -32,12 +32,14 @@ _memory = re.compile(
     r'("(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-f]{4})*") \(id \d+',
     re.MULTILINE,
 )
-"""This pattern matches a line of a result that contains a memory as JSON."""
+"""A pattern that matches a line of a result with a memory as JSON."""
 _all_deleted = re.compile(r"^All memories .* deleted\.")
 
 
 def memory_notes(state: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Return an `action` of `ACTIONS` and a `text` for each distinct memory, in call order."""
+    """Return each distinct memory in the order of the calls, with an `action` of `ACTIONS` and its
+    `text`.
+    """
     found = dict.fromkeys(read_notes(state))
     return [{"action": action, "text": text} for action, text in islice(found, MOST)]
 

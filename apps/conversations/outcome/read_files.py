@@ -1,6 +1,6 @@
-"""The files that an answer has read with tools, for its details.
+"""Derives the names of the files that an answer has read with tools.
 
-They are derived from the tool calls in the answer's state, like `memory_notes`.
+The names are read from the tool calls in the answer's state, as in `memory_notes`.
 """
 
 import json
@@ -26,14 +26,14 @@ FILES_OF = {
 }
 """Maps the name of each tool to its arguments that contain file names."""
 FAILED = ("Error", "> ##### Error")
-"""Results of failed calls begin with one of these texts."""
+"""The texts with which the results of failed calls begin."""
 MOST = 50
 CHARACTERS = 200
 """A name is truncated to this many characters."""
 
 
 def files_read(state: Mapping[str, Any]) -> list[str]:
-    """Return the distinct names in call order."""
+    """Return the distinct names of the files in the order of the calls."""
     return list(islice(dict.fromkeys(names_in(state)), MOST))
 
 
@@ -49,7 +49,7 @@ def names_in(state: Mapping[str, Any]) -> Iterator[str]:
 
 
 def addresses(arguments: str, names: tuple[str, ...]) -> Iterator[str]:
-    """Yield the URLs of files. Folders end with a slash."""
+    """Yield the URLs of files in the arguments of a call. URLs of folders end with a slash."""
     try:
         found = json.loads(arguments)
     except (ValueError, RecursionError):

@@ -1,4 +1,6 @@
-"""A conversation's summaries, which are additional rows and leave its messages unchanged."""
+"""Stores the summaries of a conversation. Summaries are additional rows; the messages remain
+unchanged.
+"""
 
 import asyncio
 import logging
@@ -28,12 +30,14 @@ that is set at its end.
 class ConversationSummaries:
     conversation: UUID
     messages: Sequence[Message]
-    """The path up to the question. A summary applies to a path that contains the last message it
-    replaces.
+    """The path up to the question. A summary applies to a path if the path contains the last
+    message that the summary replaces.
     """
 
     async def find(self) -> ConversationSummary | None:
-        """Return the summary that replaces the most turns. Wait for one that is being written."""
+        """Return the summary that replaces the most turns. If a summary is being written, wait for
+        it.
+        """
         task, written = _being_written.get(self.conversation, (None, None))
         if written is not None and task is not asyncio.current_task():
             await written.wait()
@@ -68,7 +72,9 @@ def read_summary(conversation: UUID, messages: Sequence[Message]) -> Conversatio
 def store_summary(
     conversation: UUID, messages: Sequence[Message], summary: ConversationSummary
 ) -> None:
-    """Store the summary, unless another one replaces as much, or its messages were deleted."""
+    """Store the summary, unless another summary replaces as many messages, or its messages were
+    deleted.
+    """
     row = Conversation.objects.select_for_update().filter(pk=conversation).first()
     first_read = questions_of(messages)[summary.turns :]
     if row is None or not first_read:
@@ -86,7 +92,7 @@ def questions_of(messages: Sequence[Message]) -> list[Message]:
 
 
 async def write_ahead(conversation: UUID, progress: Progress) -> bool:
-    """Write the summary after an answer, so that the next question need not wait for it.
+    """Write a summary after an answer, so that the next question does not have to wait for it.
 
     Return False if no summary is needed.
     """

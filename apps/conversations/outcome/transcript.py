@@ -1,4 +1,4 @@
-"""The answer so far, collected from the events of its run."""
+"""Collects an answer from the events of its run."""
 
 import time
 from dataclasses import dataclass, field, replace
@@ -26,8 +26,8 @@ from apps.manifest.features.features import Figure
 
 @dataclass(slots=True)
 class Transcript:
-    """The content of an answer. It outlives its run, so that a stopped answer retains its
-    content.
+    """The content of an answer so far. It remains available after the run, so a stopped answer
+    retains its content.
     """
 
     texts: list[str] = field(default_factory=list)
@@ -39,8 +39,8 @@ class Transcript:
     usage: Usage = field(default_factory=Usage)
     figures: AnswerFigures = field(default_factory=AnswerFigures)
     first_text_at: float | None = None
-    """The time of the first token, in seconds since 1970. It is 0 if another process started the
-    run and the time is unknown.
+    """The time of the first token, in seconds since 1970. It is 0 if the time is unknown, because
+    another process started the run.
     """
     status: str = ""
     """The last reported status of the run."""
@@ -64,7 +64,7 @@ class Transcript:
             case StateSaved(state):
                 self.state = storable_value(state)
             case TodoChanged(text):
-                # A run that can no longer save its state is removed from the list anyway.
+                # The list is stored even if the run cannot save its state at the end.
                 self.state = {**self.state, TODO: storable_value(text)}
             case CallCounted(figures):
                 self.figures = figures
@@ -77,7 +77,7 @@ class Transcript:
                 self.status = status
                 self.has_begun |= status == "running"
             case _:
-                pass  # Shown, but not stored.
+                pass  # These events are shown, but not stored.
 
     def note_application(self, version: int, told: tuple[Figure, ...] | None) -> None:
         """Record the application's version and its visible metrics. A resumed run retains the

@@ -1,1 +1,1 @@
-"""Data about runs after they end: their summaries, and the requests sent to models."""
+"""Records of runs that remain after the runs: their summaries, and their requests to models."""

@@ -1,4 +1,4 @@
-"""Compacts runs that ended long ago, without changing how they are shown.
+"""Compacts the rows of runs that ended long ago. The page shows compacted runs in the same way.
 
 The events of a run are joined into few rows, its steps and model requests are compressed, and its
 manifest is deleted, because only an open run needs it.
@@ -21,13 +21,15 @@ from apps.old_rows import AT_ONCE
 
 COMPACTED_AFTER = timedelta(days=30)
 LARGEST_SPAN = 100_000
-"""One row joins events with at most this many event numbers, which is roughly the number of
+"""The events in one row have at most this many numbers, which is roughly their number of
 characters.
 """
 
 
 def compact_old() -> int:
-    """Compact the runs that ended before `COMPACTED_AFTER`; return their number."""
+    """Compact the runs whose end is longer ago than `COMPACTED_AFTER`. Return the number of
+    compacted runs.
+    """
     before = timezone.now() - COMPACTED_AFTER
     # Compacted runs have no manifest.
     old = Run.objects.filter(manifest__isnull=False, finished_at__lt=before)
@@ -81,7 +83,9 @@ def join(entries: list[JournalEntry]) -> None:
 
 
 def pack_requests(run: Run) -> None:
-    """Compress the parts of the run's requests. Requests of later runs may share them."""
+    """Compress the stored parts of the run's model requests. Requests of later runs may share these
+    parts.
+    """
     members = SentRequestRow.objects.filter(run=run.pk).values_list("members", flat=True)
     digests = {digest for one in members for digest in digests_in(one)}
     for part in SentPart.objects.filter(stream=run.stream, digest__in=digests):

@@ -1,4 +1,4 @@
-"""Compresses texts that are rarely read, in place."""
+"""Compresses stored texts that are rarely read."""
 
 import zlib
 from base64 import b64decode, b64encode

@@ -1,4 +1,4 @@
-"""Shows a model request to operators, divided into layers and messages.
+"""Divides a stored model request into layers and messages, for operators to read.
 
 The view is built from a request's bytes, for any supported API.
 """
@@ -15,13 +15,13 @@ from apps.live.history.sent_requests import KeptPart
 from apps.live.sent_request_rows import SentRequestRow
 
 SEPARATOR = "\n\n"
-"""This string separates two layers of the system prompt."""
+"""The string between two layers of the system prompt."""
 CALLS = ("arguments", "input")
-"""APIs store the arguments of a call under these keys."""
+"""The keys that APIs use for the arguments of a call."""
 RESULTS = ("content", "output")
-"""APIs store the result of a call under these keys."""
+"""The keys that APIs use for the result of a call."""
 IDS = ("tool_call_id", "tool_use_id", "call_id")
-"""A result refers to its call under one of these keys."""
+"""The keys that APIs use in a result for the ID of its call."""
 
 Span = tuple[str, str, int]
 """A span consists of a layer, a source and a length in characters, as in `PromptSpan`."""
@@ -29,8 +29,8 @@ Span = tuple[str, str, int]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of a request. `tokens` is an estimate for the whole text. `is_cut`: only the beginning
-    is stored.
+    """A part of a request. `tokens` is an estimate for the whole text. If `is_cut` is True, only
+    the beginning of the text is stored.
     """
 
     layer: str
@@ -59,7 +59,9 @@ class RequestView:
 
 @dataclass(frozen=True, slots=True)
 class WrittenMessage:
-    """A message or a tool as it was sent: its JSON, or None if it was truncated, and its text."""
+    """A message or a tool in a stored request: its JSON, or None if the JSON was truncated, and its
+    text.
+    """
 
     value: Any
     text: str
@@ -69,7 +71,9 @@ class WrittenMessage:
 def view_of(
     row: SentRequestRow, parts: Mapping[str, KeptPart], *, withholds_private: bool = False
 ) -> RequestView:
-    """Return the view. `withholds_private`: show only the length of private calls."""
+    """Return the view of a stored request. With `withholds_private`, it contains only the lengths
+    of private calls.
+    """
     lists = {
         key: [*written_messages(value, parts)]
         for key, form, value in row.members
@@ -138,7 +142,7 @@ def prompt_pieces(
 
 
 def message_text(one: WrittenMessage) -> str:
-    """Return the text of a message, or its JSON if it contains anything else."""
+    """Return the text of a message, or its JSON if the message does not consist of text only."""
     value = one.value
     if value is None:
         return one.text
@@ -186,7 +190,7 @@ def piece_of(layer: str, source: str, one: WrittenMessage) -> Piece:
 def without_private(
     messages: Sequence[WrittenMessage], names: frozenset[str]
 ) -> Sequence[WrittenMessage]:
-    """Return the messages with only the sizes of calls to these tools and of their results."""
+    """Return the messages with sizes in place of the calls to these tools and their results."""
     if not names:
         return messages
     ids = {found for one in messages for found in private_ids(one.value, names)}

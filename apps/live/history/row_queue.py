@@ -1,4 +1,4 @@
-"""A queue of rows to be written to the database, so that callers do not wait for it."""
+"""A queue of rows to write to the database, so that callers do not wait for the database."""
 
 import logging
 from collections import Counter
@@ -28,7 +28,7 @@ class RowWriter(Generic[Row]):
         self.refused: Counter[str] = Counter()
 
     async def write(self, rows: Sequence[Row], execute: Execute) -> AsyncIterator[int]:
-        """Write the rows in order, and yield the number of rows written so far after each step.
+        """Write the rows in order. After each statement, yield the number of rows written so far.
 
         Raises `OperationalError` or `InterfaceError` if the database is down. The remaining rows
         are then not written.
@@ -57,7 +57,8 @@ class RowWriter(Generic[Row]):
 
 
 class RowQueue(Generic[Row]):
-    """A queue of up to `most` rows and `most_bytes`. Further rows are dropped and counted.
+    """A queue of up to `most` rows with up to `most_bytes` in total. Further rows are dropped and
+    counted.
 
     `store` stores up to `at_once` rows on a database thread, all or none of them.
     """

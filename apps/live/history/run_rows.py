@@ -1,5 +1,5 @@
-"""Rows of runs in the database: written when runs end, marked as failed if their process ended, and
-deleted by age.
+"""Writes the database rows of runs, marks rows as failed if the process of the run has ended, and
+deletes old rows.
 
 These functions are synchronous and short; they run on a database thread.
 """
@@ -55,9 +55,10 @@ COLUMNS = ("id", "door", "application", "bucket", "request_id", "started_at", *C
 
 @dataclass(slots=True)
 class RunFigures:
-    """The values of a `RunSummary`. Creating a model instance takes ten times as long.
+    """The values of a `RunSummary` row. Creating an instance of the Django model would take ten
+    times as long.
 
-    `is_stored`: the row exists, and records at least that the run began.
+    If `is_stored` is True, the row already exists, at least with the start of the run.
     """
 
     door: str
@@ -68,7 +69,7 @@ class RunFigures:
     error_reference: str = ""
     request_id: str = field(default_factory=request_ids.current)
     id: UUID = field(default_factory=lambda: UUID(int=random.getrandbits(128), version=4))
-    """The id identifies rows and is not a secret, so it does not need the system's randomness."""
+    """The ID is not a secret, so it does not need the operating system's random numbers."""
     started_at: datetime = field(default_factory=partial(datetime.now, UTC))
     ended_at: datetime | None = None
     model_calls: int = 0
@@ -80,8 +81,8 @@ class RunFigures:
     def end(self, status: str, progress: Progress, reference: str = "") -> None:
         self.status, self.error_reference = status, reference
         self.ended_at = datetime.now(UTC)
-        # The progress itself is not stored here, because it contains the conversation, and rows may
-        # wait for the database.
+        # The row does not refer to the progress, because the progress contains the conversation,
+        # and rows may wait for the database.
         self.model_calls, self.tool_calls = progress.counts.iterations, progress.counts.tool_calls
         for one in progress.usage:
             self.prompt_tokens += one.input
@@ -108,7 +109,7 @@ def write(rows: Sequence[RunFigures]) -> None:
 
 
 def values_of(row: RunFigures, now: datetime) -> tuple[Any, ...]:
-    """Return the values of `COLUMNS`. Names that are too long are truncated."""
+    """Return the values for the columns in `COLUMNS`. Long names are truncated."""
     adapted, end = connection.ops.adapt_datetimefield_value, row.ended_at
     seconds = None if end is None else max((end - row.started_at).total_seconds(), 0.0)
     return (
@@ -149,7 +150,7 @@ def figures_of(run: Run, status: str, progress: Progress, reference: str = "") -
 
 
 def recorded_progress(run: Run) -> Progress:
-    """Return the counts of a run from its recorded steps, for a run without a process."""
+    """Compute the progress of a run from its recorded steps, for a run whose process has ended."""
     return progress_of_steps(read_steps(run))
 
 
@@ -179,7 +180,7 @@ def add_step(progress: Progress, step: Step) -> None:
 
 
 def stop(stream: UUID) -> None:
-    """Write the rows of runs that end because their stream is deleted."""
+    """Write the rows of a stream's active runs, which end because the stream is deleted."""
     rows = [
         figures_of(run, RunSummary.Status.STOPPED, recorded_progress(run))
         for run in Run.objects.filter(stream=stream, status__in=Run.OPEN)
@@ -205,7 +206,7 @@ def delete_old() -> int:
 
 
 def count_runs(since: datetime, until: datetime) -> Iterator[RunCount]:
-    """Yield the counts of runs that began in a time range, with one query."""
+    """Yield the counts of the runs that began in the time range, with one query."""
     began = RunSummary.objects.filter(started_at__gte=since, started_at__lt=until).order_by()
     grouped = began.annotate(hour=TruncHour("started_at")).values_list(
         "hour", "application", "bucket", "door"
@@ -216,5 +217,5 @@ def count_runs(since: datetime, until: datetime) -> Iterator[RunCount]:
 
 
 def sum_up_usage() -> int:
-    """Sum up the usage of all periods that have ended. Return the number of periods."""
+    """Aggregate the usage of all periods that have ended. Return the number of these periods."""
     return rollups.sum_up_all(count_runs)

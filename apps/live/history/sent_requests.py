@@ -1,4 +1,4 @@
-"""Splits model requests into parts, stores them, and reassembles them.
+"""Splits model requests into parts, stores the parts, and reassembles the requests.
 
 These functions are synchronous. They run on a database thread and do not delay the answer.
 """
@@ -34,7 +34,9 @@ HEADERS = "headers"
 
 
 class KeptPart(msgspec.Struct, frozen=True, gc=False):
-    """A stored `SentPart`. Creating a model instance takes ten times as long."""
+    """The values of a `SentPart` row. Creating an instance of the Django model would take ten times
+    as long.
+    """
 
     text: str
     size: int
@@ -46,15 +48,19 @@ COLUMNS = ("id", "stream", "run", "at", "application", "model", "members", "prom
 PART_COLUMNS = ("stream", "digest", "text", "size")
 IF_NEW = "ON CONFLICT DO NOTHING"
 LARGEST_PART = 256 * 1024
-"""A message or tool is truncated to this many bytes before it is stored. Images are larger."""
+"""A message or tool is truncated to this many bytes before it is stored. Most messages with images
+are larger.
+"""
 LISTS = frozenset({"messages", "input", "system", "tools"})
-"""The items of these body members are parts, in chat completions, the Responses API and Anthropic's
-API.
+"""The members of a request body whose items are stored as parts, in chat completions, the Responses
+API and Anthropic's API.
 """
 INSTRUCTIONS = frozenset({"instructions", "system"})
-"""These members contain the system prompt as text."""
+"""The members of a request body that contain the system prompt as text."""
 KNOWN_SECONDS = 3600.0
-"""A process caches for this many seconds that a part is stored. Rows are stored for longer."""
+"""A process remembers for this many seconds that a part is stored. Parts are stored for a longer
+time.
+"""
 MOST_KNOWN = 20_000
 
 _decode = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
@@ -101,7 +107,7 @@ def still_there(requests: Sequence[KeptRequest]) -> Iterator[KeptRequest]:
 
 
 def values_of(kept: KeptRequest, members: Members) -> Values:
-    """Return the values of `COLUMNS`."""
+    """Return the values for the columns in `COLUMNS`."""
     prompt = [[span.layer, span.source, span.length] for span in kept.request.prompt]
     written = (members, prompt, sorted(kept.request.private))
     return (
@@ -116,13 +122,13 @@ def values_of(kept: KeptRequest, members: Members) -> Values:
 
 
 def part_values(found: tuple[tuple[UUID, str], KeptPart]) -> Values:
-    """Return the values of `PART_COLUMNS`."""
+    """Return the values for the columns in `PART_COLUMNS`."""
     (stream, digest), part = found
     return (stream.hex, digest, part.text, part.size)
 
 
 def taken_apart(stream: UUID, body: bytes) -> tuple[Members, Parts]:
-    """Return the members of a body, and the parts that they refer to by their digests.
+    """Split a request body. Return its members, and the parts to which the members refer by digest.
 
     A member is `[key, "parts", digests]`, `[key, "part", digest]` or `[key, "value", value]`. The
     members are a list, because PostgreSQL does not preserve the order of an object's keys.
@@ -190,8 +196,8 @@ def delete_unused(streams: Collection[UUID]) -> None:
 
 
 def masked_tool(raw: bytes) -> bytes:
-    """Return an encoded tool with its credentials masked. The schemas of built-in functions contain
-    none.
+    """Return the JSON of a tool with its credentials masked. The schemas of built-in functions
+    contain no credentials.
     """
     tool = msgspec.json.decode(raw)
     if not isinstance(tool, dict) or "input_schema" in tool or tool.get("type") == "function":

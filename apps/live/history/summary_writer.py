@@ -1,7 +1,7 @@
-"""Writes the rows of unstored runs and of all calls, once a second for the whole process.
+"""Writes the rows of unstored runs and the rows of all calls of the process, once a second.
 
-A run only appends to a list. It does not wait for the database, and a rejected row does not fail
-the run.
+A run only appends to a list. It does not wait for the database, and it does not fail if a row is
+rejected.
 """
 
 import asyncio
@@ -37,8 +37,8 @@ BEAT_SECONDS = 60.0
 PAUSE_SECONDS = 5.0
 """While the database is down, the writer retries at intervals of this many seconds."""
 MOST_WAITING = 10_000
-"""At most this many rows of ended runs, and as many of calls, wait to be written, about 10 MB each.
-Further rows are dropped.
+"""The queue for rows of ended runs and the queue for rows of calls have this limit each, about 10
+MB. Further rows are dropped.
 """
 AT_ONCE = 500
 """One statement writes at most this many rows, so that other writers do not wait for long."""
@@ -51,10 +51,10 @@ Status = RunSummary.Status
 
 
 class RunSummaryWriter:
-    """Writes rows in a task that lives as long as there are runs.
+    """Writes rows in a task that exists while the process has runs.
 
-    A run that is still active at the next tick is stored as running, so that it is marked as failed
-    if its process dies. Most runs have ended by then and are written once.
+    A run that is still active at the next tick is stored as running, so that it can be marked as
+    failed if its process dies. Most runs have ended before the tick and are written only once.
     """
 
     def __init__(self, execute: Execute, budgets: Budgets = UNLIMITED) -> None:
@@ -83,7 +83,7 @@ class RunSummaryWriter:
 
     @contextmanager
     def recorded(self, row: RunFigures) -> Iterator[Progress]:
-        """Record the block as a run, and yield the `Progress` that counts it."""
+        """Record the block as a run, and yield a `Progress` for its counts."""
         self.going[row.id] = row
         self.begin()
         meter = RunMeter(
@@ -123,7 +123,7 @@ class RunSummaryWriter:
             self.task = asyncio.create_task(self.work())
 
     def keep(self, entry: CallEntry) -> None:
-        """Add the report of a call."""
+        """Queue the row of a call."""
         if self.calls.add(entry):
             self.begin()
         for event in audit_events_of(entry):
@@ -144,7 +144,7 @@ class RunSummaryWriter:
         return (self.calls, self.requests, self.audit)
 
     def take(self, row: RunFigures) -> None:
-        """Add the row of an ended run."""
+        """Queue the row of a run that has ended."""
         del self.going[row.id]
         if len(self.over) < MOST_WAITING:
             self.over.append(row)
@@ -183,7 +183,7 @@ class RunSummaryWriter:
             )
 
     async def flush(self) -> None:
-        """Write the rows of the runs that have ended or begun. Raises `OperationalError` or
+        """Write the rows of runs that have begun or ended. Raises `OperationalError` or
         `InterfaceError` if the database is down; the rows then stay in the queue.
         """
         self.log_dropped()
@@ -224,8 +224,8 @@ def in_portions(items: list[Any]) -> Iterator[list[Any]]:
 
 
 def audit_events_of(entry: CallEntry) -> Iterator[AuditEvent]:
-    """Yield the audit event of a tool call in a conversation. Calls by API clients are recorded in
-    the rows of tool calls.
+    """Yield the audit event of a tool call in a conversation. For calls by API clients, only the
+    rows of tool calls are written.
     """
     of, report = entry.of, entry.report
     if of.conversation is not None and isinstance(report, ToolCallReport):

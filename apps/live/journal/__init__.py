@@ -1,1 +1,1 @@
-"""The journal of runs, which is committed in batches, followed by notifications."""
+"""Writes the journal of runs in batches, and notifies viewers."""

@@ -1,6 +1,6 @@
 """Writes the pending data of all runs in a process in one transaction.
 
-Each write is fenced: it takes effect only while this process holds the run.
+Each write is fenced: it has an effect only while this process holds the run.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ OVER = frozenset({Run.Status.DONE, Run.Status.FAILED, Run.Status.STOPPED})
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The last events of a run in this process, which then releases the run.
+    """The last events of a run in this process, before the process releases the run.
 
     `store` saves related data in the same transaction.
     """
@@ -34,9 +34,11 @@ class Ending:
 
 @dataclass(slots=True)
 class Portion:
-    """The part of a run that one transaction writes. It does not change until it is written.
+    """The data of a run that one transaction writes. The portion does not change until it is
+    written.
 
-    `is_repeated`: an earlier attempt whose response was lost may have written it.
+    `is_repeated` is True if an earlier attempt may have written the portion, because its response
+    was lost.
     """
 
     run: UUID
@@ -50,7 +52,7 @@ class Portion:
 
 @dataclass(frozen=True, slots=True)
 class RunSignals:
-    """The runs that this process no longer holds, and the runs to stop at a user's request."""
+    """The runs that this process no longer holds, and the runs that users want to stop."""
 
     lost: frozenset[UUID] = frozenset()
     stopped: frozenset[UUID] = field(default=frozenset())
@@ -59,7 +61,9 @@ class RunSignals:
 
 
 def look(holder: str, runs: Collection[UUID], helped: Collection[UUID] = ()) -> RunSignals:
-    """Read the signals for the runs. `helped` contains the runs that have sub-agents."""
+    """Read the signals for the runs from the database. `helped` contains the runs that have
+    sub-agents.
+    """
     held = Run.objects.filter(pk__in=runs, holder=holder, status__in=Run.GOING)
     wishes = dict(held.values_list("pk", "is_stop_requested"))
     return RunSignals(
@@ -71,7 +75,7 @@ def look(holder: str, runs: Collection[UUID], helped: Collection[UUID] = ()) -> 
 
 @transaction.atomic
 def write(holder: str, portions: Sequence[Portion]) -> frozenset[UUID]:
-    """Write the portions of runs that this process holds. Return the runs that it does not hold."""
+    """Write the portions of the runs that the process `holder` holds. Return the other runs."""
     runs = [portion.run for portion in portions]
     rows = Run.objects.filter(pk__in=runs, holder=holder, status__in=Run.GOING)
     # Locked, so that no other process takes over a run between this check and the end of the

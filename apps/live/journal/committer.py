@@ -1,7 +1,7 @@
 """Writes the output and the steps of all runs in a process, one transaction at a time.
 
-A retry neither loses nor duplicates data: a portion is taken once, and rewritten until it succeeds.
-While the database is down, the logs grow.
+A retry neither loses nor duplicates data, because the same portion is written again until the write
+succeeds. While the database is down, events accumulate in the logs.
 """
 
 import asyncio
@@ -28,15 +28,17 @@ TICK_SECONDS = 0.25
 LOOK_SECONDS = 1.0
 """A process checks for requests to stop a run at intervals of this many seconds."""
 ANNOUNCE_SECONDS = 1.0
-"""The committer waits up to this many seconds for an announcement. Other processes find unannounced
-events in the journal.
+"""The timeout for sending an announcement, in seconds. Other processes find events that were not
+announced in the journal.
 """
 FIRST_PAUSE_SECONDS = 0.1
 LONGEST_PAUSE_SECONDS = 5.0
 
 
 class Committer:
-    """Commits in a task that lives as long as there are runs. `holder` is the name of the process."""
+    """Commits in a task that exists while the process has runs. `holder` is the name of the
+    process.
+    """
 
     def __init__(self, holder: str, execute: Execute, hold: Callable[[Any], object]) -> None:
         self.holder = holder
@@ -73,7 +75,9 @@ class Committer:
             self.is_working = False
 
     async def wait(self) -> None:
-        """Return at the next tick, or earlier if a caller is waiting, but at most once per tick."""
+        """Wait until the next tick. If a caller waits for a commit, return earlier, but at most
+        once per tick.
+        """
         with suppress(TimeoutError):
             async with asyncio.timeout(TICK_SECONDS):
                 await self.urgent.wait()
@@ -112,7 +116,9 @@ class Committer:
         self.settle(records, lost)
 
     async def commit_alone(self, record: RunRecord, portion: Portion) -> None:
-        """Write one run in its own transaction, so that a rejected row does not fail other runs."""
+        """Write one run in its own transaction, so that a rejected row does not affect other
+        runs.
+        """
         try:
             lost = await self.execute(partial(commits.write, self.holder, [portion]))
         except (OperationalError, InterfaceError):

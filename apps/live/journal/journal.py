@@ -20,8 +20,8 @@ READ_ENTRIES = 50
 behind.
 """
 GAP = 1_000_000
-"""After a process has died, this many numbers are skipped, because its viewers may have seen events
-that were not stored.
+"""The numbers that are skipped when another process resumes a run, because viewers of the old
+process may have seen events that were not stored.
 """
 
 
@@ -32,7 +32,7 @@ def last_number(stream: UUID) -> int:
 
 
 def read(stream: UUID, after: int) -> list[NumberedEvent]:
-    """Return the oldest events after `after`, in order. The result may be incomplete."""
+    """Return the oldest events after the number `after`, in order. Later events may be missing."""
     entries = JournalEntry.objects.filter(stream=stream, last__gt=after).order_by("last")
     return [said for entry in entries[:READ_ENTRIES] for said in following(entry, after)]
 
@@ -68,7 +68,7 @@ def first_number(run: UUID) -> int | None:
 
 
 def entry_of(stream: UUID, run: UUID, first: int, said: Iterable[StreamEvent]) -> JournalEntry:
-    """Return a row with these events. The first one has the number `first`."""
+    """Return a row with these events. The first event has the number `first`."""
     numbered: list[NumberedEvent] = []
     number = first - 1
     for event in said:
@@ -79,7 +79,7 @@ def entry_of(stream: UUID, run: UUID, first: int, said: Iterable[StreamEvent]) -
 
 
 def add(stream: UUID, run: UUID, said: Sequence[StreamEvent], *, gap: int = 0) -> int:
-    """Append events to the stream. Return the number before the first of them."""
+    """Append events to the stream. Return the number before the first new event."""
     before = last_number(stream) + gap
     entry_of(stream, run, before + 1, said).save(force_insert=True)
     return before
@@ -91,7 +91,9 @@ def has_entry(entry: JournalEntry) -> bool:
 
 
 def delete_run(stream: UUID, run: UUID) -> None:
-    """Delete the events of one run that has ended. Later events do not reuse its numbers."""
+    """Delete the events of a run that has ended. Later events do not reuse the numbers of these
+    events.
+    """
     JournalEntry.objects.filter(stream=stream, run=run).delete()
     SentRequestRow.objects.filter(run=run).delete()
     Run.objects.filter(pk=run).delete()

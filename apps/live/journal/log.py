@@ -11,10 +11,10 @@ KEPT_EVENTS = 2_000
 
 
 class RunLog:
-    """The events of one run. `first` is the number of the oldest one in memory.
+    """The newest events of one run, in memory. `first` is the number of the oldest of these events.
 
-    The journal has the events up to `written`; other processes were notified of the events up to
-    `announced`.
+    The events up to the number `written` are in the journal. Other processes were notified of the
+    events up to the number `announced`.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class RunLog:
         return found
 
     def mark_written(self, number: int) -> None:
-        """Mark everything up to `number` as written, and drop all but the newest written events."""
+        """Mark the events up to `number` as written, and drop older written events."""
         self.written = number
         surplus = bisect_right(self.numbers, number) - self.kept
         if surplus > 0:

@@ -1,5 +1,5 @@
-"""Messages between processes: text that is not in the journal yet, and notifications that the
-journal has grown.
+"""Sends messages between processes: text that is not in the journal yet, and notifications about
+new events in the journal.
 
 The channel layer may lose a message, so viewers also poll the journal.
 """
@@ -24,12 +24,12 @@ logger = logging.getLogger(__name__)
 RETRY_SECONDS = 5.0
 ANNOUNCE_SECONDS = 1.0
 WAITING = "waiting-runs"
-"""Processes that resume other processes' runs join this group of the channel layer."""
+"""The channel layer group of the processes that resume runs of other processes."""
 EVERYBODY = UUID("0d1c2f0e-64f5-4c0e-8f5c-4d5a0c1f7e55")
-"""Announcements to all callers use this stream."""
+"""The stream for announcements to all callers."""
 
 Hear = Callable[[Mapping[str, Any]], object]
-"""Receives the messages of a group, and {} if an earlier message was lost."""
+"""A function that receives the messages of a group, and {} if a message may have been lost."""
 
 
 def group(stream: UUID) -> str:
@@ -56,8 +56,8 @@ async def announce_events(log: RunLog) -> None:
 
 
 async def wake_viewers(streams: LiveStreams, stream: UUID) -> None:
-    """Notify the viewers of a stream that its journal has grown: immediately in this process, then
-    in other processes.
+    """Notify the viewers of a stream about new events in its journal, first in this process and
+    then in other processes.
     """
     streams.wake(stream)
     await announce_growth(stream)
@@ -82,7 +82,9 @@ def take(streams: LiveStreams, stream: UUID, told: Mapping[str, Any]) -> None:
 
 
 def asked_group(run: UUID) -> str:
-    """Return the channel layer group of the process whose running run waits for an answer."""
+    """Return the channel layer group of the process that executes the run and waits for an
+    answer.
+    """
     return f"asked-{run}"
 
 
@@ -99,7 +101,7 @@ async def hearing_of_answers(run: UUID) -> AsyncIterator[asyncio.Event]:
 
 
 async def announce_waiting() -> None:
-    """Notify all processes that a run is waiting for a process."""
+    """Notify all processes that a run waits for a process that resumes it."""
     await tell(WAITING, "run.waits")
 
 
@@ -109,7 +111,7 @@ def hearing_of_waiting(awaited: asyncio.Event) -> AbstractAsyncContextManager[No
 
 
 async def tell(name: str, news: str) -> None:
-    """Send a message to a channel layer group. Log a failure."""
+    """Send a message to a channel layer group. A failure is logged."""
     try:
         async with asyncio.timeout(ANNOUNCE_SECONDS):
             await layer().group_send(name, {"type": news})

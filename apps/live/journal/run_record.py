@@ -1,4 +1,4 @@
-"""The events and steps of a run in this process, and how much of them is stored."""
+"""The record of a run in this process: its events and steps, and which of them are stored."""
 
 import asyncio
 import time
@@ -19,15 +19,19 @@ from apps.live.models import RunStep
 from apps.live.subagents import SubagentEvent
 
 TEXT_SECONDS = 1.2
-"""The text of a run is written every this many seconds, unless other data are written earlier."""
+"""The interval in seconds at which the text of a run is written, unless other data of the run is
+written earlier.
+"""
 BEATS_IN_LEASE = 3
-"""An idle run renews its lease this many times per lease. Writes renew the lease as well."""
+"""The number of times that a run without writes renews its lease during the lease. Writes renew the
+lease too.
+"""
 
 
 class RunRecord:
-    """The output of a run. `stop` is called when another process requests that the run stop.
+    """The output of a run. `stop` is called when a stop request from another process is read.
 
-    `failure` is `LeaseLost` or `NotStored` if no more can be written.
+    `failure` is set to `LeaseLost` or `NotStored` if no further data can be written.
     """
 
     def __init__(self, log: RunLog, stop: Callable[[], None]) -> None:
@@ -40,7 +44,7 @@ class RunRecord:
         self.steps: dict[str, Step] = {}
         self.waiting: list[asyncio.Future[None]] = []
         self.served: list[asyncio.Future[None]] = []
-        """The futures that wait for the portion that is being written."""
+        """The futures of callers that wait for the portion that is being written."""
         self.has_news = False
         self.has_subagents = False
         self.stop_subagent: Callable[[str], object] = lambda key: None
@@ -65,8 +69,8 @@ class RunRecord:
         self.steps[step.key] = step
 
     async def flush(self) -> None:
-        """Return when everything so far is stored. Raises `LeaseLost` if another process has taken
-        over the run, and `NotStored` if it cannot be stored.
+        """Wait until all events and steps so far are stored. Raises `LeaseLost` if another process
+        has taken over the run, and `NotStored` if the run cannot be stored.
         """
         if self.is_over:
             self.failure.result()
@@ -77,8 +81,9 @@ class RunRecord:
         await served
 
     async def end(self, ending: Ending) -> None:
-        """Write the rest and the ending, then show the ending. Raises `LeaseLost` if another
-        process has taken over the run, and `NotStored` if it cannot be stored.
+        """Write the remaining data and the ending, then show the ending to viewers. Raises
+        `LeaseLost` if another process has taken over the run, and `NotStored` if the run cannot be
+        stored.
         """
         # In this order, because a viewer that sees the end may send another question at once.
         self.ending = ending
@@ -97,8 +102,8 @@ class RunRecord:
         return now - self.beat_at > settings.RUN_LEASE_SECONDS / beats
 
     def take(self, now: float) -> Portion:
-        """Return the portion to write: everything so far, or the portion whose last write
-        failed.
+        """Return the portion to write: the portion whose last write failed, else all data that is
+        not yet written.
         """
         if self.portion is not None:
             self.portion.is_repeated = True

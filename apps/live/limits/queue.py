@@ -1,8 +1,9 @@
-"""Limits the concurrent stored runs of all processes, with a fair queue.
+"""Limits the number of concurrent stored runs across all processes. Further runs wait in a fair
+queue.
 
-A run counts towards the limit of its user or key, or of the visitor's address. Users take turns:
-each further run of a user with open runs is queued as if it had been requested an hour later. A run
-that waits for a user does not count.
+A run counts towards the limit of its user or API key, or of the visitor's IP address. If a user
+already has open runs, each further run is queued as if it had been requested an hour later, so
+users take turns. Runs that wait for a user do not count.
 """
 
 from collections import Counter
@@ -31,14 +32,14 @@ MOST_QUEUED = 100
 """A user can have at most this many queued runs. Further ones are rejected."""
 MOST_READ = 1_000
 COUNTED = Coalesce(NullIf("counted_as", Value("")), "bucket")
-"""This is `Run.counted` as a database expression."""
+"""A database expression with the value of `Run.counted`."""
 LOCK = 0x71756575
 """The ID of PostgreSQL's advisory lock for admitting runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class ActiveRunCounts:
-    """The numbers of active runs, by the name that they count towards, and by application."""
+    """The numbers of active runs, by the name under which they are counted, and by application."""
 
     callers: Counter[str]
     applications: Counter[str]
@@ -51,12 +52,12 @@ class ActiveRunCounts:
 
 
 def most_of(counted: str) -> int:
-    """Return the limit of an API key or of a user."""
+    """Return the limit of concurrent runs for the API key or user `counted`."""
     return int(settings.RUNS_PER_KEY if counted.startswith("key-") else settings.RUNS_PER_PERSON)
 
 
 def next_up(line: Iterable[Run], going: ActiveRunCounts, room: int) -> list[Run]:
-    """Return the queued runs that start now, given `room` free slots."""
+    """Return the queued runs that can start now if the process has `room` free slots."""
     going = ActiveRunCounts(Counter(going.callers), Counter(going.applications))
     chosen: list[Run] = []
     for run in line:
@@ -68,7 +69,7 @@ def next_up(line: Iterable[Run], going: ActiveRunCounts, room: int) -> list[Run]
 
 
 def startable(room: int) -> list[Run]:
-    """Return the queued runs that could start now."""
+    """Return the queued runs that can start now if the process has `room` free slots."""
     if not leases.queued_runs().exists():
         return []
     going = read_going()
@@ -77,17 +78,17 @@ def startable(room: int) -> list[Run]:
 
 @transaction.atomic
 def claim(holder: str, room: int) -> list[Run]:
-    """Take the queued runs whose turn has come."""
+    """Assign the queued runs that can start now to the process `holder`, and return them."""
     lock()
     return [run for run in startable(room) if leases.take_over(run, holder)]
 
 
 def admit(run: Run, holder: str) -> None:
-    """Give a new run to the holder if its turn has come, otherwise queue it. Without a holder,
-    always queue it.
+    """Assign a new run to the process `holder` if the limits allow it, otherwise queue the run. If
+    `holder` is "", always queue the run.
 
-    Call it in the transaction that saves the run. Raises `Refused` if too many of the caller's runs
-    are queued.
+    Must be called in the transaction that saves the run. Raises `Refused` if too many runs of the
+    caller are queued.
     """
     lock()
     rows = Run.objects.filter(status__in=Run.GOING).annotate(caller_name=COUNTED)
@@ -119,7 +120,9 @@ def last_turns(names: Iterable[str]) -> dict[str, datetime]:
 
 
 def read_going() -> ActiveRunCounts:
-    """Return the counts. Runs whose process has ended count, because another process resumes them."""
+    """Return the counts of active runs. Runs whose process has ended are included, because another
+    process resumes them.
+    """
     going = ActiveRunCounts(Counter(), Counter())
     running = Run.objects.filter(status=Run.Status.RUNNING).order_by()
     for name, application, count in running.values_list(COUNTED, "application").annotate(
@@ -131,7 +134,9 @@ def read_going() -> ActiveRunCounts:
 
 
 def read_line(going: ActiveRunCounts) -> QuerySet[Run]:
-    """Return the first queued runs of callers and applications below their limits."""
+    """Return the queued runs of callers and applications that are below their limits, the first
+    runs of the queue first.
+    """
     callers = [one for one, count in going.callers.items() if is_full(count, most_of(one))]
     most = settings.RUNS_PER_APPLICATION
     applications = [one for one, count in going.applications.items() if is_full(count, most)]

@@ -21,14 +21,16 @@ logger = logging.getLogger(__name__)
 
 PREFIX = "quickapps-rates"
 AWAY_SECONDS = 5.0
-"""After Redis fails to respond, it is not called for this many seconds. In that time, each process
-counts separately.
+"""After a failed call, a process does not call Redis for this many seconds, and counts
+separately.
 """
 T = TypeVar("T")
 
 
 class RateCounts:
-    """The counts of this event loop, in Redis, or in the process while Redis is down."""
+    """The counts for the rate limits, in Redis, or in the process while Redis is down. Each event
+    loop has its own object.
+    """
 
     def __init__(self) -> None:
         self.own: Storage = MemoryStorage()
@@ -56,7 +58,9 @@ class RateCounts:
         return RemainingRate(rate, left, max(0.0, reset - time.time()))
 
     async def add(self, rate: Rate, count: int) -> bool:
-        """Count, and return True if the limit allows it; otherwise count nothing."""
+        """Add `count` to the rate and return True if the limit allows this, else add nothing and
+        return False.
+        """
         return await self.ask(partial(hit, rate, count))
 
     def spend_later(self, rates: Sequence[Rate], tokens: int) -> None:
@@ -89,8 +93,8 @@ class RateCounts:
 
 
 class SharedStorage(RedisStorage):
-    """Sends the library's commands with our client. The keys of a limit are in the same slot of a
-    Redis cluster.
+    """Sends the commands of the library `limits` with our own Redis client. In a Redis cluster, all
+    keys of a limit are in the same slot.
     """
 
     def __init__(self) -> None:
@@ -102,7 +106,9 @@ class SharedStorage(RedisStorage):
 
 
 async def window_of(rate: Rate, storage: Storage) -> tuple[float, int]:
-    """Return when the window resets, in seconds since 1970, and how much is left now."""
+    """Return the time at which the window resets, in seconds since 1970, and the remaining
+    quota.
+    """
     stats = await SlidingWindowCounterRateLimiter(storage).get_window_stats(*item_of(rate))
     return stats.reset_time, stats.remaining
 

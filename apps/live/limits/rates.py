@@ -1,9 +1,9 @@
-"""Rate limits for requests and tokens per minute, of each caller, and of each application for all
-its callers.
+"""Rate limits for requests and tokens per minute: for each caller, and for all callers of an
+application together.
 
 With Redis, the counts cover all processes; otherwise each process counts separately. The minute is
-a sliding window. A request counts before it is answered, its tokens afterwards, so one more answer
-may begin while any tokens are left.
+a sliding window. A request is counted before its answer, and the tokens after the answer, so an
+answer can begin while at least one token is left.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ KINDS: Sequence[Kind] = ("requests", "tokens")
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A limit per minute, for a caller's bucket or an application's slug."""
+    """A rate limit per minute, for a caller's bucket or an application's slug."""
 
     kind: Kind
     subject: Literal["caller", "application"]
@@ -78,8 +78,8 @@ def rates_of(caller: Caller, application: ResolvedApplication | None) -> list[Ra
 
 
 def counted_names(caller: Caller) -> list[str]:
-    """Return the names under which requests are counted. Visitors of a widget are also counted each
-    for themselves, because their token can be used from many addresses.
+    """Return the names under which requests are counted. Visitors of a widget have a second name
+    for their token, because a token can be used from many addresses.
     """
     names = [counted_name(caller)]
     if caller.kind == "visitor" and widget_visitor(caller.bucket) is not None:
@@ -88,11 +88,11 @@ def counted_names(caller: Caller) -> list[str]:
 
 
 def counted_name(caller: Caller) -> str:
-    """Return the name under which requests and runs are counted: the same for a user in all teams,
-    and the same for all visitors from an address.
+    """Return the name under which the caller's requests and runs are counted. A user has the same
+    name in all teams, and all visitors from an IP address have the same name.
     """
     if caller.kind == "visitor" and caller.client.address:
-        # A browser that discards its cookies is a different visitor with each request.
+        # A browser that discards its cookies is a new visitor with each request.
         return f"address-{network_of(caller.client.address)}"
     return personal(caller.bucket)
 
@@ -136,7 +136,7 @@ def spend(rates: Sequence[Rate], usage: Iterable[ModelUsage]) -> None:
 
 
 def rate_counts() -> RateCounts:
-    """Return the counts of this event loop."""
+    """Return the `RateCounts` object of this event loop."""
     # Imported only if a rate is set, because the library takes a tenth of a second to import.
     from apps.live.limits.rate_counts import RateCounts
 

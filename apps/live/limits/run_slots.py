@@ -1,4 +1,4 @@
-"""Slots for runs of all doors, in this process and across processes."""
+"""Slots that limit the concurrent runs of all doors, in this process and across processes."""
 
 import sys
 from collections import Counter
@@ -15,7 +15,7 @@ OF_APPLICATION = gettext_noop("Too many requests to this application are in prog
 OF_CALLER = gettext_noop("Too many of your requests are in progress.")
 NOTHING = nullcontext()
 UNCOUNTED = 64
-"""A process uses up to the limit divided by this number without asking Redis, so that a low load
+"""Each process admits runs up to the limit divided by this number without Redis, so that a low load
 causes no Redis calls.
 """
 
@@ -51,8 +51,8 @@ class RunSlots:
 
     @contextmanager
     def reserved(self, wanted: int) -> Iterator[int]:
-        """Hold slots for up to `wanted` runs that are about to be stored. Yield the number of
-        slots.
+        """Reserve slots for up to `wanted` runs that are about to be stored. Yield the number of
+        reserved slots.
         """
         count = min(wanted, self.free)
         self.others += count
@@ -86,7 +86,8 @@ class RunSlots:
                     del count[name]
 
     def among_processes(self, caller: str, application: str) -> AbstractAsyncContextManager[None]:
-        """Also hold a slot across all processes, if Redis counts them. Call it after `taken`.
+        """Also hold a slot across all processes if Redis is configured. Must be called after
+        `taken`.
 
         Raises `TooManyRuns` if no slot is free.
         """

@@ -1,7 +1,7 @@
-"""Slots for gateway runs that all processes share, counted in Redis.
+"""Slots for gateway runs, which all processes count together in Redis.
 
-A slot is a member of a sorted set, whose score is its expiry. The process that holds the slot
-renews it. When the process dies, its slots expire soon after.
+A slot is a member of a sorted set, with its expiry time as the score. The process that holds the
+slot renews it. When the process dies, its slots expire soon afterwards.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ logger = logging.getLogger(__name__)
 
 LEASE_SECONDS = 30.0
 AWAY_SECONDS = 5.0
-"""After Redis fails to respond, it is not called for this many seconds, so that not every request
-waits for it.
+"""After a failed call, a process does not call Redis for this many seconds, so that not every
+request waits for the timeout.
 """
 KEY = "{quickapps-places}:"
-"""The keys of slots have this prefix. The braces keep the keys on one node of a cluster, which the
-script requires.
+"""The prefix of the Redis keys. The braces keep all keys on one node of a cluster, which the script
+requires.
 """
 
 NOW = """
@@ -76,7 +76,7 @@ class SharedPlaces:
         self.script = self.redis.register_script(TAKE)
         self.renewal = self.redis.register_script(RENEW)
         self.held: dict[str, set[str]] = {}
-        """Maps keys to the IDs of their held slots."""
+        """Maps keys to the IDs of the slots that this process holds."""
         self.asked_again_at = 0.0
         self.tasks: set[asyncio.Task[None]] = set()
         self.keeper: asyncio.Task[None] | None = None
@@ -106,7 +106,7 @@ class SharedPlaces:
             self.start(self.remove(id, keys))
 
     def forget(self, id: str, limits: Sequence[Limit]) -> list[str]:
-        """Forget the id, and return the keys under which it was held."""
+        """Remove the ID from the held slots, and return the keys under which it was held."""
         keys = [key for key in keys_of(limits) if id in self.held.get(key, ())]
         for key in keys:
             self.held[key].discard(id)
@@ -122,7 +122,7 @@ class SharedPlaces:
             self.note_absence(error)
 
     async def keep(self) -> None:
-        """Renew all slots while any are held."""
+        """Renew all slots at intervals while the process holds any."""
         try:
             while self.held:
                 await asyncio.sleep(LEASE_SECONDS / 3)

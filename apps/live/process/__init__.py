@@ -1,1 +1,1 @@
-"""The process that executes runs: its health, gauges, sweeper and shutdown."""
+"""Health checks, gauges, the sweeper and the shutdown of a process that executes runs."""

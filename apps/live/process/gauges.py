@@ -1,4 +1,4 @@
-"""Gauges of active runs: of this process, and of the shared database."""
+"""Gauges of the active runs in this process and in the shared database."""
 
 import logging
 from collections.abc import Iterator
@@ -17,7 +17,9 @@ logger = logging.getLogger(__name__)
 
 
 def page_runs() -> Iterator[Reading]:
-    """Yield the counts by status in the shared database, or nothing while the database is down."""
+    """Yield the number of runs by status in the shared database. Yield nothing while the database
+    is down.
+    """
     counts = dict.fromkeys(Run.OPEN, 0)
     try:
         going = Run.objects.filter(status__in=Run.OPEN).order_by()
@@ -46,7 +48,7 @@ def viewers(hub: Hub) -> Iterator[Reading]:
 
 
 def gauges_of(hub: Hub) -> tuple[Gauge, ...]:
-    """Return the gauges of the process with this hub."""
+    """Return the gauges of the process to which the hub belongs."""
     return (
         Gauge(
             "quickapps_page_runs",

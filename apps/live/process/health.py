@@ -21,12 +21,12 @@ logger = logging.getLogger(__name__)
 
 ANSWER_SECONDS = 3.0
 DISPENSABLE = frozenset({"channel_layer"})
-"""Processes can work without the services of these checks. All processes lose such a service at the
-same time. A load balancer that removed all of them would turn its outage into an outage of the
-site.
+"""The checks of services that processes can work without. An outage of such a service affects all
+processes. If they all reported that they were not ready, the load balancer would remove them, and
+the site would be down.
 """
 LOOK_SECONDS = 10.0
-"""Stored files are checked at most once in this many seconds, regardless of the number of
+"""The minimum interval between checks of the stored files, in seconds, regardless of the number of
 probes.
 """
 
@@ -37,17 +37,17 @@ _is_ending = False
 
 
 def announce_end() -> None:
-    """Report the process as not ready from now on, because it is stopping."""
+    """Mark the process as stopping, so that its readiness check fails from now on."""
     global _is_ending
     _is_ending = True
 
 
 class ServiceUnusable(Exception):
-    """Raised if a service responds but cannot be used. The message says how to fix it."""
+    """Raised if a service responds but cannot be used. The message explains the fix."""
 
 
 async def troubles() -> dict[str, str]:
-    """Return the failed checks with one sentence each; empty if all checks succeed."""
+    """Return one sentence for each failed check, by the name of the check."""
     if _is_ending:
         return {"process": "The server is stopping."}
     checks: dict[str, Callable[[], Awaitable[None]]] = {
@@ -99,9 +99,10 @@ def migrations_are_applied() -> None:
 
 
 async def installation_is_shared() -> None:
-    """Reuse the last check if it is recent and found no problem. Raises `ServiceUnusable`.
+    """Check that the stored files and keys belong to this installation. A recent successful check
+    is reused. Raises `ServiceUnusable`.
 
-    All probes wait for the same check, so slow storage occupies only one thread.
+    Simultaneous probes wait for the same check, so slow storage occupies only one thread.
     """
     global _look
     if _look is None or is_over(*_look):

@@ -1,4 +1,4 @@
-"""The chore that indexes the attached files of applications and reports the costs."""
+"""A recurring job that indexes the attached files of applications, and records the costs."""
 
 from functools import partial
 
@@ -22,7 +22,9 @@ async def index() -> None:
 
 
 def index_soon() -> None:
-    """Index after the current transaction, without waiting for the next chore."""
+    """Enqueue the indexing job after the current transaction, instead of waiting for its next
+    scheduled run.
+    """
     transaction.on_commit(partial(enqueue_chore, INDEX))
 
 

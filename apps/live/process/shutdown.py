@@ -1,4 +1,4 @@
-"""The graceful shutdown of a process: it hands over its runs and notifies their viewers."""
+"""Shuts a process down gracefully: hands over its runs, and notifies their viewers."""
 
 import asyncio
 import logging
@@ -15,9 +15,9 @@ FAREWELL_SECONDS = 2.0
 
 
 async def close_hub(hub: Hub, seconds: float) -> None:
-    """Accept no more questions, hand over every run and disconnect its viewers.
+    """Stop accepting questions, hand over all runs, and disconnect their viewers.
 
-    Runs get `seconds` to end, or to finish the tools that they are running. The remaining runs are
+    Runs have `seconds` to end, or to finish their running tools. The remaining runs are
     interrupted, and another process resumes them.
     """
     hub.is_closing = True
@@ -34,12 +34,13 @@ async def close_hub(hub: Hub, seconds: float) -> None:
 
 
 async def finish(hub: Hub, seconds: float, *, interrupting: bool = False) -> None:
-    """Return when no task is left, or after the timeout."""
+    """Wait until the tasks of all runs have ended, for at most `seconds`."""
     end = time.monotonic() + seconds
     while hub.tasks and (left := end - time.monotonic()) > 0:
         for supervisor in list(hub.supervisors.values()):
             if interrupting:
                 supervisor.hand_over(left / 2)
             else:
-                supervisor.begin_no_step()  # This includes a task that began at the last moment.
+                # The tasks include a task that began at the last moment.
+                supervisor.begin_no_step()
         await asyncio.wait(hub.tasks, timeout=left, return_when=asyncio.FIRST_COMPLETED)

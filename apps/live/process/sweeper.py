@@ -1,4 +1,4 @@
-"""Finds runs without a process, and resumes them in this one."""
+"""Finds runs without a process, and resumes them in this process."""
 
 import asyncio
 import logging
@@ -22,31 +22,31 @@ from apps.outages import Pauses
 logger = logging.getLogger(__name__)
 
 SWEEP_SECONDS = 4.0
-"""A sweep runs every this many seconds and finds unannounced work, such as expired leases. Each
-sweep is one query.
+"""The interval between sweeps, in seconds. A sweep finds work that was not announced, such as
+expired leases, with one query.
 """
 AT_ONCE = 50
 """One sweep takes over at most this many runs. That takes about a second, well within a lease."""
 
 GoOn = Callable[[Hub, Run], Awaitable[None]]
-"""Resumes a run that this process now holds, or ends it."""
+"""A function that resumes or ends a run which this process now holds."""
 EndLost = Callable[[Run], object]
-"""Ends a run that no process resumes, unless another process ended it first. It is called on a
-database thread.
+"""A function that ends a run which no process resumes, unless another process ended it first. It is
+called on a database thread.
 """
 GoFurther = Callable[[Hub], Awaitable[None]]
-"""Starts the follow-up work of ended runs."""
+"""A function that starts the follow-up work of ended runs, such as queued messages."""
 Following = Callable[[], QuerySet[Any]]
-"""Selects the rows of follow-up work."""
+"""A function that returns the rows of pending follow-up work."""
 
 
 async def nothing_follows(hub: Hub) -> None:
-    """Do nothing, for streams without follow-up work."""
+    """Do nothing. Used for streams without follow-up work."""
 
 
 class Sweeper:
-    """Sweeps at intervals and on announcements. Without `following`, `go_further` is called only
-    with the rest of a sweep.
+    """Sweeps at intervals and after announcements. If `following` is None, follow-up work alone
+    does not cause a sweep.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Sweeper:
         self.following = following
 
     async def keep_sweeping(self) -> None:
-        """Sweep until the process is about to end."""
+        """Sweep at intervals until the process stops."""
         pauses = Pauses(SWEEP_SECONDS)
         async with hearing_of_waiting(self.hub.awaited):
             while not self.hub.is_closing:
@@ -86,8 +86,8 @@ class Sweeper:
                 self.hub.awaited.clear()
 
     async def sweep(self, stream: UUID | None = None) -> None:
-        """Take over as many runs as there are free slots. With a stream, sweep only if it needs a
-        process.
+        """Take over as many runs as there are free slots. If a stream is passed, sweep only if its
+        run needs a process.
         """
         if stream is None:
             if not await database_sync_to_async(self.has_work)():
@@ -109,7 +109,7 @@ class Sweeper:
         return runs.union(timers, messages, all=True).exists()
 
     async def take_up(self, wanted: int) -> None:
-        """Resume that many runs, or as many as there are free slots."""
+        """Resume `wanted` runs, or fewer if there are not enough free slots."""
         with self.hub.places.reserved(0 if self.hub.is_closing else wanted) as room:
             if not room:
                 return
@@ -122,7 +122,9 @@ class Sweeper:
             self.hub.awaited.set()
 
     def look(self, stream: UUID | None) -> tuple[list[Run], int]:
-        """End the runs that no process will resume. Return the ended runs, and how many others can be resumed."""
+        """End the runs that no process will resume. Return these runs, and the number of runs that
+        can be resumed.
+        """
         free = leases.free() if stream is None else leases.free().filter(stream=stream)
         if not free.exists():
             self.hub.has_queue &= stream is not None
@@ -133,7 +135,7 @@ class Sweeper:
         return ended, min(AT_ONCE, count)
 
     def take(self, room: int) -> list[Run]:
-        """Take the runs that this process resumes now, other processes' runs first."""
+        """Take over up to `room` runs, runs of ended processes first, and return them."""
         lost = leases.expired_runs().order_by("beat_at")[:room]
         mine = [run for run in lost if leases.take_over(run, self.hub.name)]
         if len(mine) < room:

@@ -57,18 +57,25 @@ class ClientIdSecretAuthorization(Authorization):
     """The audience of the token, sent as `audience`. Null: not sent."""
 
 
-class McpApiKeyAuthorization(Authorization):
-    """Sends a key in the `name` header."""
+class NamedKeyAuthorization(Authorization):
+    """The common fields of authorizations that send a key under a name."""
 
     type: Literal["api_key"] = "api_key"
     """A key is sent."""
     key: Credential = Field(json_schema_extra=CREDENTIAL)
     """The key. Prefer a reference to a secret."""
     name: str
-    """The name of the header, such as `X-API-Key`."""
+    """The name under which the key is sent, such as `X-API-Key`."""
 
 
-class ApiKeyAuthorization(McpApiKeyAuthorization):
+class McpApiKeyAuthorization(NamedKeyAuthorization):
+    """Sends a key under `name` in a header or in the query."""
+
+    location: Literal["header", "query"] = "header"
+    """The part of the request that carries the key."""
+
+
+class ApiKeyAuthorization(NamedKeyAuthorization):
     """Sends a key under `name` in a header, in the query or in the body."""
 
     location: Literal["header", "query", "body"]

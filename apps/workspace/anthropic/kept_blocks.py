@@ -5,6 +5,7 @@ They are stored in `Message.thoughts` as JSON: the blocks of an answer in order.
 only the length of a text and only the position of a tool call, because the message contains both.
 """
 
+import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -19,6 +20,7 @@ PART = "message_blocks"
 
 THOUGHTS = frozenset({"thinking", "redacted_thinking"})
 
+_usable = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _unusable = re.compile(r"[^A-Za-z0-9_-]")
 _read = msgspec.json.Decoder(list[dict[str, Any]]).decode
 
@@ -101,10 +103,14 @@ def call_block(call: ToolCall) -> Block:
 
 
 def usable_id(call_id: str | None) -> str:
-    """Return the ID with only letters, digits, `_` and `-`, which the API requires. The call may
-    come from another model.
+    """Return the ID, or one that is derived from it in the characters that the API accepts. The
+    call may come from another model.
     """
-    return _unusable.sub("_", call_id or "")
+    written = call_id or ""
+    if _usable.fullmatch(written):
+        return written
+    digest = hashlib.sha256(written.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{_unusable.sub('_', written)[:48]}_{digest[:8]}"
 
 
 def read_input(arguments: str) -> msgspec.Raw | dict[str, Any]:

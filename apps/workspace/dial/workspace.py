@@ -99,7 +99,7 @@ class DialWorkspace:
         model = ServiceModel(
             completions,
             deployment_id,
-            completions_api(deployment_id, dial=True),
+            completions_api(deployment_id, self.core.url, dial=True),
             idle_seconds or settings.DEFAULT_TOOL_TIMEOUT_SECONDS,
         )
         can = told_capabilities(self.calls, deployment_id)

@@ -3,7 +3,8 @@ request's context.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
 
@@ -31,9 +32,27 @@ STREAM_FACTOR = 4
 MOST_HEARD_BYTES = 1 << 62
 CLOSE_SECONDS = 5.0
 """The timeout for ending a session on its server, in seconds."""
-Authorize = Callable[[str], Awaitable[tuple[dict[str, str], str]]]
-"""Takes a rejected token ("" at first), and returns headers with another token, if one can be
-fetched, and that token.
+
+
+@dataclass(frozen=True, slots=True)
+class RequestCredentials:
+    """The headers and query parameters that authenticate a request. `token` is the token among
+    them that can be renewed, or "".
+    """
+
+    headers: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, str] = field(default_factory=dict)
+    token: str = ""
+
+    def add_to(self, request: httpx2.Request) -> None:
+        request.headers.update(self.headers)
+        if self.query:
+            request.url = request.url.copy_merge_params(self.query)
+
+
+Authorize = Callable[[str], Awaitable[RequestCredentials]]
+"""Takes a rejected token ("" at first), and returns credentials with another token, if one can be
+fetched.
 """
 Select = Callable[[bytes], Takes]
 """Takes the body of a request, and returns a function that selects the messages of the event stream
@@ -102,15 +121,15 @@ class RequestContextTransport(httpx2.AsyncBaseTransport):
         given = [name for name in context.headers if name.lower() not in request.headers]
         request.headers.update({name: context.headers[name] for name in given})
         request.extensions["timeout"] = limits(request.method, context)
-        headers, token = await self.authorize("")
-        request.headers.update(headers)
+        credentials = await self.authorize("")
+        credentials.add_to(request)
         response = await self.inner.handle_async_request(request)
-        if response.status_code != HTTPStatus.UNAUTHORIZED or not token:
+        if response.status_code != HTTPStatus.UNAUTHORIZED or not credentials.token:
             return response
         # The token may have been revoked early, so try once more with another one.
         await response.aclose()
-        headers, _ = await self.authorize(token)
-        request.headers.update(headers)
+        credentials = await self.authorize(credentials.token)
+        credentials.add_to(request)
         return await self.inner.handle_async_request(request)
 
     async def limited(

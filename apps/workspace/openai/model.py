@@ -15,6 +15,7 @@ from apps.agent.model import ModelRequest
 from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.sdk_clients import URL, make_sdk_client
 from apps.workspace.egress.transport import HttpEndpoint, StreamTransport
+from apps.workspace.openai.call_ids import CallIds, call_ids_of
 from apps.workspace.openai.chunks import REASONING_KEYS
 from apps.workspace.openai.completions import read_completion
 from apps.workspace.openai.events import CompletionEvents
@@ -67,13 +68,14 @@ class OpenAIService(ModelService):
         return HttpEndpoint.of(request.url, request.headers.raw)
 
 
-def completions_api(model: str, *, dial: bool, starts_thinking: bool = False) -> Api:
-    """Return the API. `dial` allows `custom_content`. `starts_thinking`: the prompt opens a
-    thought.
+def completions_api(model: str, address: str, *, dial: bool, starts_thinking: bool = False) -> Api:
+    """Return the API. `address` is the URL of the service. `dial` allows `custom_content`.
+    `starts_thinking`: the prompt opens a thought.
     """
-    encode = partial(encode_openai, model=model, dial=dial)
+    ids = call_ids_of(address, model)
+    encode = partial(encode_openai, model=model, dial=dial, ids=ids)
     events = partial(CompletionEvents, THINK) if starts_thinking else CompletionEvents
-    return Api(encode, events, read_completion)
+    return Api(encode, events, read_completion, has_learned=ids.has_learned)
 
 
 def make_service(
@@ -115,12 +117,15 @@ def kept_model(
 ) -> ServiceModel[ModelService]:
     """Return the model, cached so that not every run builds one."""
     service = make_service(base_url, api_key, dial=dial)
-    api = completions_api(model, dial=dial, starts_thinking=starts_thinking)
+    api = completions_api(model, base_url, dial=dial, starts_thinking=starts_thinking)
     return ServiceModel(service, model, api, seconds)
 
 
-def encode_openai(request: ModelRequest, model: str, *, dial: bool) -> bytes:
-    """Return the JSON body of a request. Only DIAL gets `custom_content`.
+def encode_openai(
+    request: ModelRequest, model: str, *, dial: bool, ids: CallIds | None = None
+) -> bytes:
+    """Return the JSON body of a request. Only DIAL gets `custom_content`. `ids` is the form of the
+    calls' IDs.
 
     The request's `parameters` do not override our keys, but `stream_options: null` omits that key
     for services that reject it. Raises `BadRequest` for text that is not Unicode.
@@ -129,9 +134,10 @@ def encode_openai(request: ModelRequest, model: str, *, dial: bool) -> bytes:
     options = body.pop("stream_options", {})
     body["model"] = model
     names = {spec.name for spec in request.tools}
-    messages: list[Fields] = [
-        message_fields(with_usable_names(message, names), dial=dial) for message in request.messages
-    ]
+    sent = [with_usable_names(message, names) for message in request.messages]
+    if ids is not None and ids.are_plain:
+        sent = [ids.convert(message) for message in sent]
+    messages: list[Fields] = [message_fields(message, dial=dial) for message in sent]
     has_marks = dial and request.marks_cache
     body["messages"] = marked_messages(request.messages, messages) if has_marks else messages
     body["stream"] = True

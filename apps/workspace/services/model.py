@@ -44,19 +44,25 @@ class AskedService(Protocol):
         ...
 
 
+def has_learned_nothing(failure: ModelFailed) -> bool:
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Api:
     """The requests and responses of one API.
 
     `encode` returns the body of a request and raises `BadRequest`. `make_reader` returns a reader
     for each streamed answer. `read_whole` parses an answer that is not streamed and raises
-    `ModelFailed`.
+    `ModelFailed`. `has_learned` returns True if `encode` now writes the request without the part
+    that the service has rejected.
     """
 
     encode: Callable[[ModelRequest], bytes]
     make_reader: Callable[[], EventReader]
     read_whole: Callable[[bytes], list[Delta]]
     most_event_bytes: int = MOST_EVENT_BYTES
+    has_learned: Callable[[ModelFailed], bool] = has_learned_nothing
 
 
 S = TypeVar("S", bound=AskedService)
@@ -85,7 +91,7 @@ class ServiceModel(Generic[S]):
             tracing.detached_span(f"chat {self.name}", attributes, SpanKind.CLIENT) as span,
         ):
             with tracing.within(span):
-                body, is_whole = await self.open(self.encoded(request))
+                body, is_whole = await self.send(request)
             async with aclosing(body):
                 if is_whole:
                     yield self.api.read_whole(await read_all(body))
@@ -109,6 +115,17 @@ class ServiceModel(Generic[S]):
                         return
                 check_end(decoder, has_content=has_content)
                 await body.end()
+
+    async def send(self, request: ModelRequest) -> tuple[Body, bool]:
+        """Send the request, and once more if the API has learned from its rejection. Return the
+        same as `open`, and raise the same.
+        """
+        try:
+            return await self.open(self.encoded(request))
+        except ModelFailed as failure:
+            if not self.api.has_learned(failure):
+                raise
+        return await self.open(self.encoded(request))
 
     def encoded(self, request: ModelRequest) -> bytes:
         """Return the body of the request, and report it to the meter."""

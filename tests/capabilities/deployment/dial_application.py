@@ -64,7 +64,7 @@ def serve() -> Iterator[str]:
             yield f"http://127.0.0.1:{port}/openai/deployments/{NAME}"
         finally:
             process.terminate()
-            process.wait(10)
+            process.wait(60)
 
 
 def main() -> None:

@@ -184,9 +184,9 @@ async def test_whoever_stops_the_outer_run_stops_the_inner_one_and_its_model():
     small = ScriptedModel([text("Well"), ScriptedModel.never])
 
     going = asyncio.create_task(answer("outer", big=big, mid=mid, small=small))
-    await asyncio.wait_for(small.waiting.wait(), 10)
+    await asyncio.wait_for(small.waiting.wait(), 60)
     going.cancel()
-    await asyncio.wait([going], timeout=1)
+    await asyncio.wait([going], timeout=60)
 
     assert going.cancelled()
     assert small.closed.is_set()

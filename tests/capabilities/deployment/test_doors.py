@@ -83,8 +83,8 @@ async def test_a_client_that_goes_away_ends_the_question_of_the_inner_applicatio
         await make(running)
         client = Client(router(), PATH, method="POST")
         await client.send(json.dumps(question(stream=True)).encode())
-        while b"Well." not in (await client.communicator.receive_output(10)).get("body", b""):
+        while b"Well." not in (await client.communicator.receive_output(60)).get("body", b""):
             pass
         await client.leave()
-        await asyncio.wait_for(running.left.wait(), 1)
+        await asyncio.wait_for(running.left.wait(), 60)
         await client.is_over()

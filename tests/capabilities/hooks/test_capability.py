@@ -362,7 +362,7 @@ async def test_who_cancels_the_run_cancels_the_hook(hook):
 
     app = application(hook, tools=(async_tool("recall", hang),))
     task = asyncio.create_task(events_of(app, ScriptedModel(saying("Fine"))))
-    await asyncio.wait_for(waiting.wait(), 5)
+    await asyncio.wait_for(waiting.wait(), 60)
 
     task.cancel()
 

@@ -116,7 +116,7 @@ async def test_the_answer_does_not_wait_for_a_hook_that_is_slow():
             answered.set()
 
     app = application(EVERY[0], tools=(async_tool("watch", watch),))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await events_of(app, Answering(saying("12")))
 
     assert answered.is_set()
@@ -165,12 +165,12 @@ async def test_they_are_told_of_a_run_that_is_stopped_and_hold_it_up_for_a_short
 
     app = application(EVERY[2], tools=(async_tool("watch", watch),))
     going = asyncio.create_task(events_of(app, Endless()))
-    await asyncio.wait_for(begun.wait(), 10)
+    await asyncio.wait_for(begun.wait(), 60)
     while not told:
         await asyncio.sleep(0)
     going.cancel()
     with suppress(asyncio.CancelledError):
-        await asyncio.wait_for(going, 10)
+        await asyncio.wait_for(going, 60)
 
     assert told == ["running", "stopped"]
 
@@ -196,7 +196,7 @@ async def test_two_conversations_at_once_tell_their_own_and_nothing_of_each_othe
     people = ("Anna", "Boris")
     models = [ScriptedModel(calling(("1", "meet", {"who": one})), saying("Hi")) for one in people]
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await asyncio.gather(
             *(
                 events_of(app, m, ModelMessage("user", p))

@@ -200,7 +200,7 @@ async def test_a_service_that_never_answers_is_given_up():
         )
         async with opened(rest, document) as contribution:
             result = await use(contribution.tools[0], events.append)
-        await asyncio.wait_for(service.left.wait(), 5)
+        await asyncio.wait_for(service.left.wait(), 60)
 
     text = (
         "The tool call `shop_look_up` timed out after 0.05 seconds. "
@@ -221,11 +221,11 @@ async def test_a_cancelled_call_closes_the_request_at_once():
         document = manifest(tool_set(tool(f"{service.url}/a")))
         async with opened(rest, document) as contribution:
             call = asyncio.ensure_future(use(contribution.tools[0]))
-            await asyncio.wait_for(service.asked.wait(), 5)
+            await asyncio.wait_for(service.asked.wait(), 60)
             call.cancel()
             await asyncio.wait([call])
 
-            await asyncio.wait_for(service.left.wait(), 1)
+            await asyncio.wait_for(service.left.wait(), 60)
 
     assert call.cancelled()
 

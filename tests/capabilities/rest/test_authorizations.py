@@ -283,7 +283,7 @@ async def test_a_caller_that_goes_away_does_not_keep_others_from_the_token():
 
     async with serving(answer=answer) as service, tool_with_token(service) as item:
         first = asyncio.ensure_future(use(item))
-        await asyncio.wait_for(arrived.wait(), 5)
+        await asyncio.wait_for(arrived.wait(), 60)
         second = asyncio.ensure_future(use(item))
         first.cancel()
         await asyncio.wait([first])

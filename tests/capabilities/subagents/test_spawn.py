@@ -178,9 +178,9 @@ async def test_a_subagent_that_a_person_stops_ends_alone_and_the_model_is_told()
     models = {"lead": lead, "small": small}
 
     going = asyncio.create_task(events_of(spawning(), models, agent, ledger=ledger))
-    await asyncio.wait_for(small.entered.wait(), 10)
+    await asyncio.wait_for(small.entered.wait(), 60)
     ledger.stopping("t:1:0:1").set()
-    events = await asyncio.wait_for(going, 10)
+    events = await asyncio.wait_for(going, 60)
 
     stopped, quick = results(lead)
     assert stopped.startswith("Error: The user stopped this sub-agent.")
@@ -199,7 +199,7 @@ async def test_a_subagent_is_cancelled_with_the_run_that_began_it():
     models = {"lead": lead, "small": small}
 
     going = asyncio.create_task(events_of(spawning(), models, agent, events=events))
-    await asyncio.wait_for(small.entered.wait(), 10)
+    await asyncio.wait_for(small.entered.wait(), 60)
     going.cancel()
     with suppress(asyncio.CancelledError):
         await going
@@ -339,7 +339,7 @@ async def test_a_finished_subagent_is_not_begun_again_when_another_process_goes_
     going = asyncio.create_task(
         events_of(spawning(), {"lead": lead, "small": first}, agent, ledger=ledger, events=before)
     )
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await first.entered.wait()
         while ledger.steps.get("t:1:0:1", None) is None or ledger.steps["t:1:0:1"].status != "done":
             await asyncio.sleep(0)

@@ -50,7 +50,7 @@ async def ask(question: str) -> tuple[list[Event], Internet]:
     application = await resolve_application("web")
     events: list[Event] = []
     page = ok(b"<h1>News of today</h1>", content_type="text/html")
-    async with internet({"/news": page}) as net, asyncio.timeout(30):
+    async with internet({"/news": page}) as net, asyncio.timeout(60):
         await run_application(
             application,
             RunRequest((ModelMessage("user", question),)),

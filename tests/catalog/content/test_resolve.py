@@ -50,7 +50,7 @@ async def ask(model: ScriptedModel) -> list[Event]:
     workspace.models = {"gpt": model}
     events: list[Event] = []
     request = RunRequest((ModelMessage("user", "How is Oslo?"),))
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         await run_application(
             await resolve_application("harbour"), request, workspace, CALLER, events.append
         )

@@ -32,14 +32,14 @@ async def test_the_end_of_the_process_does_not_wait_for_it(monkeypatch: pytest.M
 
     def make(dimension: int, rows: int) -> None:
         loop.call_soon_threadsafe(has_begun.set)
-        going_on.wait(10)
+        going_on.wait(60)
 
     monkeypatch.setattr(vector_index, "make_index", make)
     task = asyncio.create_task(vector_index.make_in_thread(384, 7))
-    await asyncio.wait_for(has_begun.wait(), 5)
+    await asyncio.wait_for(has_begun.wait(), 60)
 
     task.cancel()
 
     with pytest.raises(asyncio.CancelledError):
-        await asyncio.wait_for(task, 5)
+        await asyncio.wait_for(task, 60)
     going_on.set()

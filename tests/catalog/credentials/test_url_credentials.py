@@ -1,4 +1,4 @@
-"""Credentials in the queries of the addresses of REST tools become secrets."""
+"""Credentials in the queries of addresses become secrets."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from apps.catalog.credentials.url_credentials import with_constants
+from apps.catalog.credentials.url_credentials import without_url_credentials
 from apps.catalog.extraction import extract, forbidden_credentials
 from apps.catalog.models import empty_manifest
 from apps.manifest.manifest import Manifest
@@ -52,8 +52,8 @@ def manifest(*tools: Any) -> dict[str, Any]:
 def test_a_credential_in_the_address_of_a_rest_tool_becomes_a_constant(url, changed, constants):
     wanted = tool(changed, **{key: constant(key, value) for key, value in constants.items()})
 
-    assert with_constants([tool(url)]) == [wanted]
-    assert with_constants(wanted) == wanted
+    assert without_url_credentials([tool(url)]) == [wanted]
+    assert without_url_credentials(wanted) == wanted
 
 
 def test_a_parameter_that_replaces_the_credential_or_has_its_name_stays():
@@ -61,8 +61,8 @@ def test_a_parameter_that_replaces_the_credential_or_has_its_name_stays():
     alike = {"api_key": {"type": "string", "parameter_info": {"type": "body", "key": "api_key"}}}
     url = "https://a.example/x?api_key=s"
 
-    assert with_constants(tool(url, **replacing)) == tool(url, **replacing)
-    assert with_constants(tool(url, **alike)) == tool(
+    assert without_url_credentials(tool(url, **replacing)) == tool(url, **replacing)
+    assert without_url_credentials(tool(url, **alike)) == tool(
         "https://a.example/x", **alike, api_key_=constant("api_key", "s")
     )
 
@@ -75,10 +75,60 @@ def test_a_parameter_that_replaces_the_credential_or_has_its_name_stays():
         {"rest_api_method_info": {"method_url": "https://a/?api_key=s"}},
         {**tool("https://a/?api_key=s"), "open_ai_tool": {"function": {"parameters": []}}},
         {**tool("https://a/?api_key=s"), "rest_api_method_info": {"method_url": 7}},
+        {"protocol": "sse", "url": 7},
+        {"type": [], "url": "https://a/?api_key=s"},
+        {"protocol": "sse", "url": "https://a/?api_key=s&token=t"},
+        {"protocol": "sse", "url": "https://a/?api_key=s", "authorization": {"type": "oauth"}},
     ],
 )
 def test_a_document_that_is_wrong_stays_as_it_is(document):
-    assert with_constants(document) == document
+    assert without_url_credentials(document) == document
+
+
+@each_row(
+    ("server", "field"),
+    [
+        ({"protocol": "streamable_http"}, "url"),
+        ({"protocol": "sse", "authorization": None}, "url"),
+        ({"type": "a2a-agent", "name": "Travel"}, "url"),
+        ({"type": "responses-agent", "model": "travel"}, "base_url"),
+    ],
+)
+def test_a_credential_in_the_address_of_a_server_becomes_its_authorization(server, field):
+    typed = {**server, field: "https://a.example/mcp?v=2&api%5Fkey=s%2F+t"}
+    key = {"type": "api_key", "name": "api_key", "key": "s/ t", "location": "query"}
+
+    changed = without_url_credentials([typed])
+
+    wanted = {**server, field: "https://a.example/mcp?v=2", "authorization": key}
+    assert changed == [wanted]
+    assert without_url_credentials(changed) == changed
+
+
+@pytest.mark.django_db
+@pytest.mark.postgres
+def test_saving_moves_the_credential_of_an_mcp_server_into_a_secret_for_the_server():
+    info = {"protocol": "streamable_http", "url": "https://a.example/mcp?api_key=s3cret"}
+    typed = {
+        **empty_manifest(),
+        "tool_sets": [{"type": "mcp", "name": "Desk", "mcp_server_info": info}],
+    }
+
+    found = extract(typed)
+
+    (toolset,) = Manifest.model_validate(found.document).tool_sets
+    assert toolset.model_dump(mode="json", exclude_unset=True)["mcp_server_info"] == {
+        "protocol": "streamable_http",
+        "url": "https://a.example/mcp",
+        "authorization": {
+            "type": "api_key",
+            "name": "api_key",
+            "key": {"$secret": "desk-key"},
+            "location": "query",
+        },
+    }
+    assert secrets() == [("desk-key", "s3cret", ["https://a.example"])]
+    assert "s3cret" not in str(found.document)
 
 
 @pytest.mark.django_db

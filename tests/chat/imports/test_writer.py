@@ -174,7 +174,7 @@ def test_two_imports_at_once_bring_each_conversation_once(grace, application):
     barrier, reports = Barrier(2), list[ConversationImportReport]()
 
     def work() -> None:
-        barrier.wait(10)
+        barrier.wait(60)
         try:
             reports.append(bring(grace, application, *many))
         finally:

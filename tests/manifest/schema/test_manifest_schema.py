@@ -54,6 +54,8 @@ DIFFERENCES = {
     ),
     "MCPServerInfo.properties.server": "ours only",
     "MCPServerInfo.required": "['protocol'] instead of ['url', 'protocol']",
+    # An addition: servers that take their key in the query; in the URL, it could not be a secret.
+    "MCPApiKeyAuthorization.properties.location": "ours only",
     # An addition: a server's instructions are untrusted, so a manifest has to enable them.
     "MCPToolSet.properties.server_instructions": "ours only",
     "DialMCPToolSet.properties.server_instructions": "ours only",

@@ -41,8 +41,8 @@ def asking(path: str, seconds: float = 60.0, **headers: str) -> ApplicationCommu
 
 
 async def answer(asked: ApplicationCommunicator) -> tuple[int, dict[bytes, bytes], bytes]:
-    start = await asked.receive_output(5)
-    body = await asked.receive_output(5)
+    start = await asked.receive_output(60)
+    body = await asked.receive_output(60)
     return start["status"], dict(start["headers"]), body["body"]
 
 
@@ -104,7 +104,7 @@ async def test_a_body_that_does_not_come_in_time_is_given_up_and_waiting_afterwa
     await patient.send_input({"type": "http.disconnect"})
 
     assert refused[0] == 408
-    assert (await patient.receive_output(5))["body"] == b"http.disconnect"
+    assert (await patient.receive_output(60))["body"] == b"http.disconnect"
 
 
 def test_every_path_has_its_limit():

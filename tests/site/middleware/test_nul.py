@@ -27,8 +27,8 @@ async def answer(path: str, query: bytes = b"", accept: bytes = b"*/*") -> tuple
     asked = ApplicationCommunicator(
         with_clean_addresses(reached), {**scope, "headers": [(b"accept", accept)]}
     )
-    start = await asked.receive_output(5)
-    body = await asked.receive_output(5)
+    start = await asked.receive_output(60)
+    body = await asked.receive_output(60)
     return start["status"], body["body"]
 
 
@@ -71,7 +71,7 @@ async def test_a_websocket_is_closed():
     scope = {"type": "websocket", "path": "/chat/\0", "query_string": b""}
     asked = ApplicationCommunicator(with_clean_addresses(reached), scope)
 
-    assert await asked.receive_output(5) == {"type": "websocket.close", "code": 4400}
+    assert await asked.receive_output(60) == {"type": "websocket.close", "code": 4400}
 
 
 @pytest.mark.django_db

@@ -71,7 +71,7 @@ async def test_the_event_loop_is_measured(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("quickapps_site.observability.http_metrics.LAG_PAUSE", 0)
     with connected(sink := PrometheusSink()):
         measuring = asyncio.create_task(measure_lag())
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while not samples(sink, name).get(name):
                 await asyncio.sleep(0)
         measuring.cancel()

@@ -75,7 +75,7 @@ async def test_a_server_exports_its_log_and_is_scraped_at_its_port(tmp_path: Pat
             done = collector.changed.wait_for(
                 lambda: "Request completed" in records(collector), SECONDS
             )
-        with urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as scrape:
+        with urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60) as scrape:
             measured = scrape.read().decode()
 
     exported = records(collector)

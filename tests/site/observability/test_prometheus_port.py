@@ -36,7 +36,7 @@ def test_a_second_process_logs_that_the_port_is_taken(port: int, caplog: pytest.
 def test_the_port_serves_the_metrics_of_the_process(port: int):
     serve_scrapes(PrometheusSink())
 
-    with urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as scrape:
+    with urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60) as scrape:
         assert b"python_gc_objects_collected_total" in scrape.read()
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.client import HTTPConnection
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -15,6 +17,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from quickapps_site.server.graceful_server import GracefulServer, Shutdown, listen, make_config
 from tests.browser.serving import Site, serve_process
 from tests.capabilities.mcp.servers import MISBEHAVING
 from tests.fork_server import Fork
@@ -160,12 +163,44 @@ def test_a_server_is_not_ready_any_more_while_it_still_accepts_requests(tmp_path
             readiness = ready(site)
         with urlopen(gateway_request(site, "a word"), timeout=PATIENCE) as stream:
             answer = stream.read().decode()
+        connection = HTTPConnection(site.url.removeprefix("http://"), timeout=PATIENCE)
+        connection.request("GET", "/readyz")
+        with connection.getresponse() as response:
+            is_kept = response.headers["connection"] != "close"
+        connection.close()
         process.send_signal(signal.SIGINT)
         process.wait(PATIENCE)
 
     failing = {"process": "The server is stopping."}
     assert readiness == (503, {"status": "unavailable", "failing": failing})
     assert answer.endswith("data: [DONE]\n\n")
+    assert not is_kept
+
+
+async def test_a_connection_that_waits_to_be_accepted_is_answered():
+    clients: list[socket.socket] = []
+
+    async def application(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    def connect() -> None:
+        clients.append(socket.create_connection(listening.getsockname(), timeout=PATIENCE))
+        clients[0].sendall(b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n")
+
+    config = make_config(application)
+    config.lifespan = "off"
+    with listen("127.0.0.1", 0) as listening:
+        server = GracefulServer(config, Shutdown(announce=connect))
+        config.load()
+        server.lifespan = config.lifespan_class(config)
+        await server.startup([listening])
+        await server.shutdown([listening])
+    with clients[0] as client:
+        answer = client.recv(1000)
+
+    assert answer.startswith(b"HTTP/1.1 204 ")
+    assert b"\r\nconnection: close\r\n" in answer
 
 
 READY = (200, {"status": "ok"})

@@ -57,6 +57,7 @@ def empty_database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[s
 
 @pytest.mark.slow("starts three sites in processes of their own")
 @pytest.mark.full
+@pytest.mark.timeout(900)
 def test_processes_that_start_at_once_prepare_an_empty_database_once(
     tmp_path: Path, empty_database: str
 ) -> None:
@@ -96,6 +97,7 @@ OLDER = (("runs", "0002_runs_to_compact"), ("workspace", "0002_installation"))
 
 @pytest.mark.slow("starts three sites in processes of their own")
 @pytest.mark.full
+@pytest.mark.timeout(900)
 def test_processes_that_start_at_once_migrate_an_outdated_database_once(
     tmp_path: Path, empty_database: str
 ) -> None:

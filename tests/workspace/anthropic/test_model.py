@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import pairwise
 from typing import Any
 
@@ -121,8 +122,24 @@ def test_ids_of_calls_that_another_model_made_are_taken():
         "messages"
     ]
 
-    assert asked["content"][0]["id"] == "functions_look_0"
-    assert answered["content"][0]["tool_use_id"] == "functions_look_0"
+    assert asked["content"][0]["id"] == "functions_look_0_ec000204"
+    assert answered["content"][0]["tool_use_id"] == "functions_look_0_ec000204"
+
+
+def test_different_ids_stay_different():
+    ids = ["a.1", "a:1", "a_1", "", "погода", "курс", "i" * 100 + "1", "i" * 100 + "2", "toolu_01"]
+    calls = tuple(ToolCall(one, "look", "{}") for one in ids)
+    results = [ModelMessage("tool", "", tool_call_id=one) for one in ids]
+
+    _, asked, answered = body_of(*MESSAGES, ModelMessage("assistant", "", calls), *results)[
+        "messages"
+    ]
+
+    sent = [block["id"] for block in asked["content"]]
+    assert len(set(sent)) == len(ids)
+    assert all(re.fullmatch("[a-zA-Z0-9_-]{1,64}", one) for one in sent)
+    assert [one for one in ids if one in sent] == ["a_1", "toolu_01"]
+    assert [block["tool_use_id"] for block in answered["content"]] == sent
 
 
 def test_messages_of_one_role_are_one_and_blank_ones_are_left_out():

@@ -202,7 +202,7 @@ async def test_the_sdk_finds_the_same_status_in_a_refusal(status):
     body = json.dumps({"type": "error", "error": {"type": "api_error", "message": "m"}}).encode()
     refused = answer(f"{status} No", body)
 
-    async with service(refused, refused) as running, asyncio.timeout(30):
+    async with service(refused, refused) as running, asyncio.timeout(60):
         own = make_anthropic_model(base_url=running.url, api_key="key-1", model="m")
         with pytest.raises(ModelFailed) as ours:
             await anext(own.stream(OURS))

@@ -88,7 +88,7 @@ async def test_all_toolsets_are_asked_for_at_once_and_each_answer_finds_its_own(
     )
     async with channel(settings, tell) as (running, own):
         found = await own.sign_in(["good", "no", "closed", "bad", "empty", "good"])
-        await asyncio.wait_for(running.left.wait(), 5)
+        await asyncio.wait_for(running.left.wait(), 60)
 
     assert found == {
         "good": "success",
@@ -166,7 +166,7 @@ async def test_an_answer_that_ends_without_a_word_is_an_error(settings):
 async def test_a_person_has_only_so_much_time(settings):
     async with channel(settings, lambda batch: [HEARTBEAT], sign_in_seconds=0.2) as (running, own):
         assert await own.sign_in(["a"]) == {"a": "timeout"}
-        await asyncio.wait_for(running.left.wait(), 5)
+        await asyncio.wait_for(running.left.wait(), 60)
 
 
 async def test_however_many_people_think_at_once_nobody_waits_for_another_one(settings):

@@ -210,7 +210,7 @@ async def test_a_file_that_does_not_say_how_large_it_is_is_cut_off(settings):
         settings.DIAL_URL = running.url
         with pytest.raises(FileRefused, match="too large; the limit is 9,999 bytes"):
             await workspace(running.url).files.read("files/b7/a", limit=9_999)
-        await asyncio.wait_for(running.left.wait(), 5)
+        await asyncio.wait_for(running.left.wait(), 60)
 
 
 @pytest.mark.parametrize(("status", "error"), [(413, FileRefused), (500, ServiceFailed)])

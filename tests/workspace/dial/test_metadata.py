@@ -268,7 +268,7 @@ async def test_one_who_leaves_does_not_take_the_answer_from_the_others(settings)
     async with scripted(settings, answer=answer) as (service, own):
         first = asyncio.ensure_future(own.deployment("m"))
         second = asyncio.ensure_future(own.deployment("m"))
-        await asyncio.wait_for(service.asked.wait(), 5)
+        await asyncio.wait_for(service.asked.wait(), 60)
         first.cancel()
         go.set()
 

@@ -8,7 +8,7 @@ from httpx2 import StreamError
 
 from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.request_context import CURRENT, RequestContext
-from apps.workspace.egress.session_transport import make_session_client
+from apps.workspace.egress.session_transport import RequestCredentials, make_session_client
 from tests.workspace.openai.service import CHUNKED, ENDLESS, HEAD, LAST, answer, frame, service
 
 pytestmark = pytest.mark.usefixtures("loopback")
@@ -18,8 +18,8 @@ BLOCK = b"x" * 10_000
 JSON = CHUNKED.replace(b"text/event-stream", b"application/json")
 
 
-async def no_credentials(refused: str) -> tuple[dict[str, str], str]:
-    return {}, ""
+async def no_credentials(refused: str) -> RequestCredentials:
+    return RequestCredentials()
 
 
 def as_it_is(message: bytes) -> list[bytes]:
@@ -63,7 +63,7 @@ async def test_what_drips_does_not_outlive_its_request(pieces, status):
     async with service(pieces) as running:
         running.pause = 0.02
         assert await send(running.url, context) == (status, b"")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await running.left.wait()
 
     assert context.timed_out
@@ -86,7 +86,7 @@ async def test_what_never_ends_is_cut_off_by_its_size(pieces):
 
     async with service(pieces) as running:
         await send(running.url, context)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await running.left.wait()
 
     assert context.failure

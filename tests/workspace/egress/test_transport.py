@@ -47,7 +47,7 @@ def plain(*connections: list[bytes]) -> Iterator[Plain]:
         server = Plain(listener, *connections)
         server.thread.start()
         yield server
-        server.thread.join(10)
+        server.thread.join(60)
 
 
 async def post(transport: StreamTransport, url: str) -> bytes:
@@ -63,7 +63,7 @@ async def test_a_kept_connection_that_was_closed_is_seen_before_anything_is_writ
 
     with plain([OK]) as first:
         await post(transport, first.url)
-        first.thread.join(10)  # closed by now, although the event loop could not notice it
+        first.thread.join(60)  # closed by now, although the event loop could not notice it
         first.connections = ([OK],)
         first.thread = threading.Thread(target=first.serve)
         first.thread.start()

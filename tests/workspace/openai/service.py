@@ -65,7 +65,7 @@ class Service:
 
     async def closed(self) -> None:
         """Wait until all connections are closed."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while self.open:
                 await asyncio.sleep(0)
 

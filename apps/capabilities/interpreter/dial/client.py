@@ -46,7 +46,7 @@ MOST_BYTES = 64 * 1024 * 1024
 FIRST_PAUSE_SECONDS = 0.1
 """The pause before the first retry in seconds. It doubles before each further retry."""
 PASSING = frozenset({502, 503, 504})
-"""The status codes of a proxy whose service is temporarily unavailable."""
+"""The status codes with which a proxy reports that the service is temporarily unavailable."""
 
 
 R = TypeVar("R", bound=Response)
@@ -74,7 +74,7 @@ class InterpreterClient:
         await self.operate("get_session", session_id)
 
     async def close_session(self, session_id: str) -> None:
-        with suppress(SessionFailed):  # the session is already closed
+        with suppress(SessionFailed):  # The session is already closed.
             await self.operate("close_session", session_id)
 
     async def execute_code(self, session_id: str, code: str) -> ExecutionResponse:
@@ -92,8 +92,8 @@ class InterpreterClient:
         read(FileResponse, body)
 
     async def upload(self, name: str, content: bytes, content_type: str) -> str:
-        """Upload a file into the storage next to the interpreter, and return its URL in that
-        storage.
+        """Upload a file to the storage of the interpreter's DIAL installation, and return its URL
+        there.
         """
         bucket = read(BucketResponse, await self.ask("GET", "/v1/bucket"))
         path = f"files/{bucket.bucket}/{name}"
@@ -131,11 +131,11 @@ class InterpreterClient:
     async def attempt(
         self, method: str, path: str, content: Mapping[str, Any], *, repeatable: bool
     ) -> tuple[int, bytes] | None:
-        """Return the response, or None if a retry may help."""
+        """Send the request once. Return the response, or None if a retry may help."""
         try:
             status, body = await self.exchange(method, path, content)
         except ConnectError:
-            return None  # nothing was sent
+            return None  # The request was not sent.
         except HTTPError as error:
             if not repeatable:
                 raise InterpreterFailed(UNREACHABLE) from error
@@ -169,8 +169,8 @@ class InterpreterClient:
 
 
 def client_of(url: str) -> AsyncClient:
-    """Return a client. DIAL Core may be on a private network; other private hosts must be on the
-    allowlist.
+    """Return a client for the interpreter. DIAL Core may be on a private network; any other private
+    host must be on the allowlist.
     """
     return find_client(Trust.DIAL if url.rstrip("/") == settings.DIAL_URL else Trust.OPERATOR)
 

@@ -1,5 +1,5 @@
-"""The engine that uses DIAL's code interpreter. Its session remains on the service and is found
-again by its ID.
+"""The engine that uses DIAL's code interpreter. The service stores the session, and later calls
+refer to it by its ID.
 """
 
 from collections.abc import Mapping, Sequence
@@ -43,7 +43,7 @@ ADVICE = (
 
 def dial_engine(url: str, seconds: float) -> Engine:
     def open_session(opening: Opening) -> InterpreterSession:
-        # The interpreter of another DIAL does not have the caller's files.
+        # The interpreter of another DIAL installation cannot read the caller's files.
         own_key = (
             current_setting("PY_INTERPRETER_API_KEY") if settings.PY_INTERPRETER_LOCAL_RUN else ""
         )
@@ -58,7 +58,7 @@ class DialSession:
     opening: Opening
     client: InterpreterClient
     is_separate: bool
-    id: str = ""  # the session is known to be alive
+    id: str = ""  # The session is known to be alive.
 
     async def execute(self, request: Request, messages: Sequence[ModelMessage]) -> Execution:
         """Run the code. Raises `InterpreterFailed`, and `TimeoutError` if the service does not
@@ -75,7 +75,7 @@ class DialSession:
         return execution_of(answer)
 
     async def ensure(self, request: Request, messages: Sequence[ModelMessage]) -> None:
-        """Continue the session of this run or conversation, or open one."""
+        """Continue the session of this run or conversation, or open a new session."""
         if request.open_session:
             await self.close(self.id or known_id(self.opening, messages))
         elif self.id:
@@ -115,7 +115,9 @@ class DialSession:
         problems.check()
 
     async def transfer(self, file: InputFile) -> str:
-        """Transfer a file. Returns the problem with it, or "" on success. Raises `SessionFailed`."""
+        """Transfer a file to the session. Return the reason if this fails, or "" on success. Raises
+        `SessionFailed`.
+        """
         try:
             source = await self.source_of(file)
             await self.client.transfer_input_file(self.id, source, file.name)
@@ -135,8 +137,7 @@ class DialSession:
         if place.kind == "stored":
             await self.opening.loader.distrust(file.url)
             return place.address
-        # DIAL transfers only its own files, so a file from elsewhere is first stored for the
-        # caller.
+        # DIAL transfers only its own files, so any other file is first stored for the caller.
         return (await self.opening.loader.promote(file.url)).path
 
     async def copy(self, file: InputFile) -> str:
@@ -146,8 +147,8 @@ class DialSession:
 
 
 def known_id(opening: Opening, messages: Sequence[ModelMessage]) -> str:
-    """Return the session ID from this request, else from the newest answer that has one, else the
-    configured one.
+    """Return the session ID from this request, or from the newest answer with an ID, or from the
+    settings.
     """
     for state in earlier_states(opening, messages):
         if found := session_id_in(state):

@@ -1,6 +1,4 @@
-"""Responses of DIAL's interpreter: their shapes, their conversion into an execution, and its
-errors.
-"""
+"""Parses the responses of DIAL's interpreter, and converts them to an `Execution` or an error."""
 
 import base64
 import binascii
@@ -43,7 +41,9 @@ class BucketResponse(Response):
 
 
 def execution_of(response: ExecutionResponse) -> Execution:
-    """Return the execution with its visible outputs, the last one of each kind."""
+    """Return the execution with its visible outputs. Only the last output of each kind is
+    included.
+    """
     display = {
         kind: data
         for item in response.display or ()
@@ -71,14 +71,14 @@ def execution_of(response: ExecutionResponse) -> Execution:
 
 
 def result_text(result: str | Mapping[str, Any] | None) -> str:
-    """Return the text of a result that has several kinds."""
+    """Return the text of a result that consists of several representations."""
     if isinstance(result, Mapping):
         return "\n".join(str(data) for kind, data in result.items() if kind in TEXTS)
     return result or ""
 
 
 def content_of(kind: str, data: Any) -> bytes:
-    """Raises `ValueError` for an image that is not base64."""
+    """Return the bytes of an output. Raises `ValueError` if an image is not base64."""
     if kind.startswith("image/"):
         return base64.b64decode("".join(str(data).split()), validate=True)
     return data.encode() if isinstance(data, str) else msgspec.json.encode(data)
@@ -94,7 +94,7 @@ UNREACHABLE = "Python Code Interpreter cannot be reached. Try again later."
 
 
 class SessionFailed(InterpreterFailed):
-    """Raised if the session is unknown or unusable. A new one may be opened instead."""
+    """Raised if the session is unknown or cannot be used. The caller may open a new session."""
 
 
 def failure_of(status: int, details: str) -> InterpreterFailed:

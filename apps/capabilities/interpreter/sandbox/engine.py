@@ -1,4 +1,6 @@
-"""The built-in Python: a subset of the language, in a process without access to files or network."""
+"""The engine of the built-in sandbox: it runs a subset of Python, in a process without access to
+files or the network.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +24,7 @@ from apps.capabilities.wrappers.value_texts import one_line
 from apps.errors import FileRefused
 
 MOST_PRODUCED = 10
-"""A call can add up to this many attachments. More would obscure the answer."""
+"""A call can add up to this many attachments, so that they do not dominate the answer."""
 
 
 def sandbox_engine() -> Engine:
@@ -63,7 +65,7 @@ class SandboxSession:
     def restore(
         self, request: Request, messages: Sequence[ModelMessage]
     ) -> tuple[bytes | None, list[str]]:
-        """Return the state after the newest call, and notes for the model."""
+        """Return the state after the newest call of the conversation, and notes for the model."""
         if request.open_session:
             return None, []
         written = newest(self.opening, messages)
@@ -77,7 +79,7 @@ class SandboxSession:
         of the previous call.
         """
         if outcome.is_state_lost:
-            self.opening.conversation.saved[KEY] = {}  # do not load this again
+            self.opening.conversation.saved[KEY] = {}  # The state must not be loaded again.
         if outcome.state is None:
             return []
         try:
@@ -89,13 +91,15 @@ class SandboxSession:
 
 
 def newest(opening: Opening, messages: Sequence[ModelMessage]) -> Any:
-    """Return the newest state: `{}` means that nothing was stored, and None that there was no call."""
+    """Return the newest state in the conversation: `{}` if the newest call stored none, and None if
+    there was no call.
+    """
     states = earlier_states(opening, messages)
     return next((state[KEY] for state in states if KEY in state), None)
 
 
 def shown_files(files: Mapping[str, bytes]) -> tuple[tuple[ProducedFile, ...], list[str]]:
-    """Return the files that become attachments, and notes about the others."""
+    """Return the files that become attachments, and notes about the other files."""
     produced = [
         ProducedFile(one_line(name.rpartition("/")[2]), kind, content)
         for name, content in files.items()

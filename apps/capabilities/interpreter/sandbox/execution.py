@@ -1,4 +1,4 @@
-"""Runs a piece of code in a worker, in a separate thread."""
+"""Runs code in a worker process, from a separate thread."""
 
 import ast
 from collections.abc import Mapping
@@ -18,11 +18,13 @@ from apps.capabilities.interpreter.sandbox import workers
 from apps.capabilities.interpreter.sandbox.folder import HOME, SandboxFolder
 
 MOST_OUTPUT_BYTES = 100_000
-"""A call can output up to this many bytes, which is more than a model reads carefully."""
+"""A call can print up to this many bytes, which is more than models use."""
 MOST_ERROR_CHARACTERS = 4_000
 
 OUT_OF_MEMORY = ("MemoryError: memory limit exceeded", "MemoryError: the worker exceeded")
-"""The prefixes of the interpreter's own messages. The code can also raise such errors."""
+"""The prefixes of the interpreter's messages about memory. The code itself can also raise errors
+with these messages.
+"""
 
 ROLLED_BACK = "Variables are as they were before this call."
 MOST_RESULT_CHARACTERS = 20_000
@@ -32,8 +34,8 @@ NO_VALUE = "\nNone"
 
 @dataclass(frozen=True, slots=True)
 class SandboxOutcome:
-    """The result of a run. `state` is None if the call left none. The code created `files` and
-    deleted the input files `removed`.
+    """The result of running code. `state` is None if there is none to store. `files` are the files
+    that the code created, and `removed` the input files that it deleted.
     """
 
     execution: Execution
@@ -47,7 +49,7 @@ class SandboxOutcome:
 def execute_code(
     session: MontySession, code: str, files: Mapping[str, bytes], before: bytes | None
 ) -> SandboxOutcome:
-    """Run the code in the state that an earlier call left. Errors of the code are in the result and
+    """Run the code with the state of an earlier call. Errors of the code are part of the result and
     not raised.
     """
     is_lost = False
@@ -152,9 +154,9 @@ def dump_session(session: MontySession) -> bytes | None:
 def with_text_result(code: str) -> str:
     """Return the code with its last expression, if any, stored in `_` and written as text.
 
-    A value would enter this process as an unlimited number of Python objects, so only a text of
-    limited length is passed. Line numbers do not change. Code that this Python cannot parse is left
-    to the sandbox, without a value.
+    A value could consist of an unlimited number of Python objects, so the worker passes only a text
+    of limited length to this process. Line numbers do not change. Code that this Python version
+    cannot parse is returned unchanged, and has no value.
     """
     last = trailing_expression(code)
     if last is None:

@@ -1,6 +1,4 @@
-"""The files of one execution. They exist only in memory, never on the host, and are limited in
-size.
-"""
+"""The files of one execution, which exist only in memory and are limited in size."""
 
 from collections.abc import Mapping
 from pathlib import PurePosixPath
@@ -18,7 +16,9 @@ MOST_READ_BYTES = 256 * 1024 * 1024
 
 
 class GrowingFile(MemoryFile):
-    """A file to which appending many small pieces costs the same as appending one large piece."""
+    """A file in memory that stores appended pieces in a list, so that many small appends take
+    linear time.
+    """
 
     def __init__(self, path: PurePosixPath, content: bytes) -> None:
         super().__init__(path, b"")
@@ -78,7 +78,9 @@ class SandboxFolder(OSAccess):
         entry.append(content)
 
     def charge_writing(self, size: int) -> None:
-        """Count written bytes. Raises `OSError`, inside the code."""
+        """Count written bytes. If the limit is exceeded, raises an `OSError` in the executed
+        code.
+        """
         self.written += size
         if self.written > MOST_WRITTEN_BYTES:
             raise OSError(
@@ -86,7 +88,7 @@ class SandboxFolder(OSAccess):
             )
 
     def charge_reading(self, size: int) -> None:
-        """Count read bytes. Raises `OSError`, inside the code."""
+        """Count read bytes. If the limit is exceeded, raises an `OSError` in the executed code."""
         self.read += size
         if self.read > MOST_READ_BYTES:
             raise OSError(f"[Errno 5] A call can read at most {MOST_READ_BYTES} bytes of files")

@@ -1,8 +1,7 @@
-"""The state of the sandbox between two calls: its bytes, packed and signed, as part of the
-conversation.
+"""Packs and signs the state of the sandbox, which the conversation contains between two calls.
 
-The bytes pass through the client, and the interpreter trusts bytes that it loads. So it loads only
-bytes that this installation has signed for this caller.
+Clients store the state, and a manipulated state could attack the interpreter. It is therefore
+loaded only if this installation has signed it for this caller.
 """
 
 import base64
@@ -20,20 +19,22 @@ from apps.capabilities.interpreter.sandbox import workers
 
 KEY = "py_interpreter_sandbox"
 MOST_BYTES = 131_072
-"""The packed variables can be up to this many bytes. A conversation stores them in every answer
-that ran code.
+"""The packed variables can have up to this many bytes, because every answer that ran code contains
+them.
 """
 PACKING = 20
-"""Variables whose unpacked size exceeds the limit by this factor are not packed at all."""
+"""Variables are not packed if their unpacked size exceeds the limit by more than this factor."""
 MOST_UNPACKED_BYTES = 256 * 1024 * 1024
 
 
 class StateUnusable(Exception):
-    """Raised if the state is lost. The text informs the model of the reason."""
+    """Raised if the state is lost. The text is the reason, for the model."""
 
 
 def fingerprint() -> str:
-    """Return the interpreter's version and limits, on which a stored state depends."""
+    """Return the interpreter's version and limits. A stored state can be loaded only with the same
+    version and limits.
+    """
     return f"{pydantic_monty.__version__}/{workers.CODE_SECONDS:g}s/{workers.MEMORY_MB}MB"
 
 

@@ -1,4 +1,4 @@
-"""The processes that run the code, each with a thread that waits for it.
+"""The pool of worker processes that run code. A thread waits for each running process.
 
 The interpreter's own asynchronous pool is not used, because it aborts this whole process if a run
 is cancelled while its event loop ends. A waiting thread does not block other work, and ending the
@@ -23,24 +23,27 @@ T = TypeVar("T")
 
 MOST_DEPTH = 400
 MOST_FILE_OPERATIONS = 20_000
-"""A call can make up to this many file operations. Each write counts as one and takes about 0.1 ms.
+"""A call can make up to this many file operations. Each write counts as one and takes about 0.1
+ms.
 """
 CODE_SECONDS = 10.0
 """The code of one call can run for up to this many seconds."""
 MEMORY_MB = 128
 """The code of one call can use up to this many megabytes of memory."""
 WAIT_SECONDS = 10.0
-"""File operations and loading can take this many seconds in addition to the time of the code."""
+"""The additional seconds for file operations and loading, beyond the time limit of the code."""
 POLICY: OSPolicy = {"sleep": "zero"}
-"""Calls of `sleep` return immediately, because code in the sandbox has nothing to wait for, and
-sleeping would block other calls.
+"""The policy of the sandbox. Calls of `sleep` return immediately, because code in the sandbox has
+nothing to wait for, and sleeping would block other calls.
 """
 SIGNAL = getattr(signal, "SIGKILL", signal.SIGTERM)
 
 
 @cache
 def workers() -> tuple[Monty, ThreadPoolExecutor]:
-    """Return the pool, which the first call starts. A worker takes about 10 ms and 10 MB."""
+    """Return the pool of workers, which the first call starts. Starting a worker takes about 10 ms
+    and 10 MB.
+    """
     count = max(2, os.cpu_count() or 2)
     pool = Monty(min_processes=0, max_processes=count)
     pool.__enter__()
@@ -84,7 +87,7 @@ class WorkerJob:
             finally:
                 timer.cancel()
                 with self.lock:
-                    self.pid = None  # another job may use the worker now
+                    self.pid = None  # Another job may be using the worker.
 
     def check(self) -> None:
         if self.is_stopped:
@@ -97,12 +100,14 @@ class WorkerJob:
     def end_worker(self) -> None:
         with self.lock:
             if self.pid is not None:
-                with suppress(ProcessLookupError):  # the worker has just ended by itself
+                with suppress(ProcessLookupError):  # The worker has just ended by itself.
                     os.kill(self.pid, SIGNAL)
 
 
 async def run_in_worker(work: Callable[[MontySession], T]) -> T:
-    """Run `work` in a thread with a worker. A cancellation ends the worker at once."""
+    """Run `work` with a worker, in a thread. If this call is cancelled, the worker is ended at
+    once.
+    """
     job = WorkerJob()
     pool, threads = workers()
     loop = asyncio.get_running_loop()

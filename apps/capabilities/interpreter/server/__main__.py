@@ -19,7 +19,7 @@ def main() -> None:
     if port is None:
         server.run("stdio")
         return
-    import uvicorn  # not needed over stdio
+    import uvicorn  # Not needed over stdio.
 
     listening = socket.create_server(("127.0.0.1", port))
     print(f"http://127.0.0.1:{listening.getsockname()[1]}/mcp", flush=True)  # noqa: T201 - its output

@@ -1,4 +1,4 @@
-"""The shapes of the tools' results."""
+"""The results of the server's tools."""
 
 from collections.abc import Mapping, Sequence
 

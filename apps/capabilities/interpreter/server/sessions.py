@@ -1,8 +1,8 @@
-"""Sessions of the server, which store the state for later calls.
+"""The sessions of the server, which store the state between calls.
 
-A session is only data: the variables as the sandbox writes them, and the files. Each call runs in a
-process from the pool, which ends with the call or at its limit. So nothing that a call started can
-continue running or write into the result of another call.
+A session consists only of data: the variables in the format of the sandbox, and the files. Each
+call runs in a process from the pool, which ends with the call or at its time limit. Code of a call
+can therefore not continue running, or write to the result of another call.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from apps.capabilities.interpreter.engines import file_type
 from apps.capabilities.interpreter.sandbox.execution import SandboxOutcome, execute_code
 from apps.capabilities.interpreter.sandbox.workers import run_in_worker
 
-ALPHABET = string.ascii_lowercase + string.digits  # hosts in URIs are lower case
+ALPHABET = string.ascii_lowercase + string.digits  # Hosts in URIs are lower case.
 ID_CHARACTERS = 16
 NEW = frozenset({"", "0"})
 """The session IDs with which a request starts a new session."""
@@ -51,7 +51,7 @@ class SessionExpired(ToolError):
 
 @dataclass(slots=True)
 class Session:
-    """A session. Calls build on each other, so each waits for its `turn`."""
+    """A session. A call uses the state of the previous call, so each call waits for its `turn`."""
 
     id: str
     used_at: float
@@ -72,7 +72,9 @@ class Sessions:
         self.open: dict[str, Session] = {}
 
     def find_or_start(self, session_id: str) -> Session:
-        """Raises `SessionExpired` if the requested session does not exist."""
+        """Return the requested session, or a new session. Raises `SessionExpired` if the requested
+        session does not exist.
+        """
         if session_id not in NEW:
             return self.find(session_id)
         self.sweep()
@@ -82,7 +84,7 @@ class Sessions:
         return session
 
     def find(self, session_id: str) -> Session:
-        """Raises `SessionExpired` if the session does not exist."""
+        """Return the session with this ID. Raises `SessionExpired` if it does not exist."""
         self.sweep()
         session = self.open.get(session_id)
         if session is None:
@@ -124,13 +126,13 @@ class Sessions:
             return self.keep(session, outcome)
 
     def check(self, session: Session) -> None:
-        """Raises `SessionExpired` if the session was cleared while a call waited or ran."""
+        """Raise `SessionExpired` if the session was cleared while a call waited or ran."""
         if self.open.get(session.id) is not session:
             raise SessionExpired(session.id)
 
     def keep(self, session: Session, outcome: SandboxOutcome) -> SandboxOutcome:
-        """Store the state. Return the outcome with only the stored files, and notes about the
-        others.
+        """Store the state and files of a call. Return the outcome with the stored files, and notes
+        about files that were not stored.
         """
         notes = list(outcome.notes)
         if outcome.is_state_lost:
@@ -157,7 +159,7 @@ class Sessions:
         return replace(outcome, files=kept, notes=tuple(notes))
 
     def file_problem(self, session: Session, name: str, content: bytes) -> str:
-        """Return why a file cannot be stored, or "" if it can."""
+        """Return the reason why a file cannot be stored, or "" if it can."""
         if not is_file_name(name):
             return "its name is not a valid file name"
         if name not in session.files and len(session.files) >= MOST_SESSION_FILES:

@@ -52,7 +52,9 @@ SessionToUse = Annotated[
 
 
 class InterpreterServer(MCPServer[None]):
-    """The server. It sets the type of each file, because a resource template has only one type."""
+    """The MCP server of the sandbox. It sets the type of each file itself, because a resource
+    template has only one type.
+    """
 
     async def read_resource(
         self, uri: AnyUrl | str, context: Context[None, Any] | None = None
@@ -65,7 +67,9 @@ class InterpreterServer(MCPServer[None]):
 
 @dataclass(frozen=True, slots=True)
 class SessionTools:
-    """The tools of the server. Each tool raises `SessionExpired`; the resource does not."""
+    """The tools of the server. Each tool may raise `SessionExpired`; reading the resource does
+    not.
+    """
 
     sessions: Sessions
 
@@ -83,7 +87,7 @@ class SessionTools:
         return ClearedSession(session_id=session_id, cleared=True)
 
     async def session_file(self, session_id: str, file: str) -> bytes:
-        """Return the content of a file. Raises `ResourceNotFoundError`."""
+        """Return the content of a session's file. Raises `ResourceNotFoundError`."""
         try:
             return self.sessions.find(session_id).files[file]
         except SessionExpired as error:

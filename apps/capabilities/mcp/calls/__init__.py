@@ -1,1 +1,1 @@
-"""Calls of MCP tools: files, sign-in, confirmation pages, and results."""
+"""Calls MCP tools, with files, sign-ins, confirmation pages, and results."""

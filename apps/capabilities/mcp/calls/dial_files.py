@@ -1,4 +1,6 @@
-"""Parameters that take DIAL files. Before a call, the toolset is granted access to these files."""
+"""Finds parameters that contain DIAL files. Before a call, the toolset is granted access to these
+files.
+"""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -15,7 +17,7 @@ _external = re.compile(r"https?:", re.IGNORECASE)
 
 
 def file_parameters(schema: Mapping[str, Any]) -> frozenset[str]:
-    """Return the names of parameters that take files, or lists of files."""
+    """Return the names of parameters whose values are files, or lists of files."""
     return frozenset(
         name
         for name, one in schema.get("properties", {}).items()
@@ -52,7 +54,7 @@ def urls_in(value: Any) -> Iterator[str]:
 
 
 def dial_path(name: str, url: str, server: str) -> str:
-    """Return the path of a DIAL file. URLs on that server count as paths.
+    """Return the path of a DIAL file. A URL on the DIAL server is converted to a path.
 
     Raises `InvalidParameter`.
     """

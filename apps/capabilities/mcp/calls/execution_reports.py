@@ -1,5 +1,5 @@
-"""Results of a tool that runs code: a report of the execution, with a list of the files that it
-created.
+"""Converts the results of tools that run code: a report of the execution, with a list of the files
+that it created.
 """
 
 from pathlib import PurePosixPath
@@ -37,9 +37,7 @@ from apps.manifest.names import sanitize
 from apps.workspace.media_types import matches_any, media_type
 
 OUTPUT_CHARACTERS = 200
-"""A stage shows up to this many characters of a piece of output, next to the code. The model gets
-all output.
-"""
+"""A stage shows up to this many characters of each output. The model gets the whole output."""
 CODE = "code"
 """The argument that is shown as Python code."""
 
@@ -55,7 +53,7 @@ class ReportedFile(BaseModel):
 
 
 class ExecutionReport(BaseModel):
-    """The part of a report that the platform reads; the rest is for the model."""
+    """The fields of a report that QuickApps reads. The other fields are only for the model."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -71,8 +69,8 @@ async def report_result(
     opening: Opening,
     stage: Stage,
 ) -> ToolResult:
-    """Return the result with the report's files. A result with another structure is handled as
-    usual.
+    """Return the result with the files of the report. A result with another structure is handled
+    like the result of any other tool.
 
     Raises `ToolError` if the server reports that the tool failed.
     """
@@ -96,7 +94,9 @@ EMPTY: tuple[object, ...] = (None, "", [], {})
 
 
 def told_report(answer: types.CallToolResult) -> tuple[dict[str, Any], ExecutionReport] | None:
-    """Return the structured content, or a text that is JSON, as an object and as a report."""
+    """Return the report in the structured content, or in a text that is JSON, as an object and as
+    an `ExecutionReport`.
+    """
     texts = [block.text for block in answer.content if isinstance(block, types.TextContent)]
     for value in (answer.structured_content, *map(decoded_json, texts)):
         try:
@@ -116,7 +116,7 @@ def decoded_json(text: str) -> Any:
 
 
 def shown_report(rest: dict[str, Any], report: ExecutionReport) -> str:
-    """Return the report as a user sees it: long output is truncated, and the session is left out."""
+    """Return the report for users, with long output truncated and without the session."""
     visible = {key: value for key, value in rest.items() if key != "session_info"}
     if report.output:
         visible["output"] = [shorten_text(text, OUTPUT_CHARACTERS) for text in report.output]
@@ -127,7 +127,9 @@ def shown_report(rest: dict[str, Any], report: ExecutionReport) -> str:
 async def read_files(
     files: list[ReportedFile], binding: ToolsetBinding, opening: Opening
 ) -> tuple[tuple[Attachment, ...], list[str]]:
-    """Return the selected files as files of the caller, and notes for the model about the others."""
+    """Store the selected files as files of the caller. Return them, and notes for the model about
+    the other files.
+    """
     wanted = binding.toolset.node.attachment.supported_types
     attachments: list[Attachment] = []
     notes: list[str] = []

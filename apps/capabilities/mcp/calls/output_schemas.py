@@ -28,7 +28,9 @@ class OutputSchema:
 
     @cached_property
     def check(self) -> SchemaCheck | None:
-        """Return the check, compiled on first use, because most tools of a server are never called."""
+        """Return the function that checks results. It is compiled on first use, because most tools
+        of a server are never called.
+        """
         if self.schema is None:
             return None
         try:
@@ -38,8 +40,8 @@ class OutputSchema:
             return None
 
     def report(self, result: types.CallToolResult) -> None:
-        """Log why a result does not match. The model gets the result anyway, because it may be
-        useful.
+        """Log the reason why a result does not match the schema. The model still gets the result,
+        because it may be useful.
         """
         if result.is_error or self.check is None:
             return

@@ -40,8 +40,8 @@ _blank = re.compile(r"\s+")
 
 @dataclass(frozen=True, slots=True)
 class Blob:
-    """Contains data that becomes a file; `stem` is the file name without its extension, or "" for
-    the tool's name.
+    """Data in a result that becomes a file. `stem` is the file name without its extension, or "" to
+    use the tool's name.
     """
 
     kind: str
@@ -57,8 +57,8 @@ async def make_result(
     stage: Stage,
     failures: Iterable[str] = (),
 ) -> ToolResult:
-    """Convert a result. `failures` are prefixes of texts that report a failure but are not marked
-    as failures.
+    """Convert a server's result. `failures` are the prefixes of texts that report a failure,
+    although the result is not marked as a failure.
 
     Raises `ToolError` if the server reports that the tool failed.
     """
@@ -75,7 +75,7 @@ async def make_result(
 
 
 def failure_in(answer: types.CallToolResult, beginnings: Iterable[str]) -> bool:
-    """Return True if the text begins like a known failure."""
+    """Return True if the text begins with one of the prefixes of failures."""
     said = tuple(one.strip().casefold() for one in beginnings if one.strip())
     return bool(said) and result_text(answer).lstrip().casefold().startswith(said)
 
@@ -83,7 +83,7 @@ def failure_in(answer: types.CallToolResult, beginnings: Iterable[str]) -> bool:
 def result_text(answer: types.CallToolResult) -> str:
     """Return the texts, joined by blank lines, or the structured content if no block has a text.
 
-    Structured content repeats the blocks, so an image would also appear as text.
+    Structured content usually repeats the blocks; with both, an image would also appear as text.
     """
     texts = list(filter(None, map(text_in, answer.content)))
     if texts or any(map(has_blob, answer.content)) or answer.structured_content is None:
@@ -160,10 +160,10 @@ def decode_blob(kind: str, data: str, stem: str = "") -> Blob | None:
 
 
 def type_of(content: bytes, stated: str) -> str:
-    """Return the type of an image or audio detected from its first bytes, or the stated type for
-    anything else.
+    """Return the type of an image or audio file from its first bytes, or the declared type for
+    other content.
 
-    Content that is declared to be an image but is not gets a generic file type.
+    If content is declared to be an image but is not an image, its type is a generic file type.
     """
     main, _, rest = stated.lower().partition("/")
     if main not in ("image", "audio") and stated.lower() != BINARY_TYPE:
@@ -179,8 +179,8 @@ def type_of(content: bytes, stated: str) -> str:
 async def store_attachments(
     blobs: Iterable[Blob | None], tool_name: str, wanted: AttachmentFilter, opening: Opening
 ) -> tuple[tuple[Attachment, ...], list[str]]:
-    """Store the selected data as files of the caller. Return them, and notes for the model about
-    the others.
+    """Store the selected data as files of the caller. Return the files, and notes for the model
+    about the other data.
     """
     attachments: list[Attachment] = []
     notes: list[str] = []

@@ -35,14 +35,16 @@ def want_sign_in(toolset_ids: Iterable[str], opening: Opening) -> None:
 
 
 async def sign_in_once(opening: Opening) -> Mapping[str, SignIn]:
-    """Ask the user for all wanted sign-ins at once. Later calls get the same outcomes."""
+    """Ask the user once to sign in to all toolsets that require it. Later calls return the same
+    outcomes.
+    """
     wanted = opening.known[WANTED]
     ask = partial(opening.workspace.sign_in, list(wanted))
     return await opening.known.get_or_ask(OUTCOMES, ask)
 
 
 def sign_in_problem(outcome: SignIn, label: str) -> str:
-    """Return why a toolset that requested a sign-in is missing."""
+    """Return the reason why a toolset is missing after a sign-in was requested."""
     match outcome:
         case "success":
             return f"Sign-in succeeded but toolset '{label}' initialization still failed"
@@ -86,7 +88,7 @@ async def ask_server(
 async def ask_tool(
     binding: ToolsetBinding, opening: Opening, question: Question[types.CallToolResult]
 ) -> types.CallToolResult:
-    """Call a tool as `ask_server` does, and also retry if the result requests a sign-in to a
+    """Call a tool in the same way as `ask_server`. Also retry if the result requests a sign-in to a
     service behind the tool.
 
     Raises `ConnectionFailed`.
@@ -126,8 +128,8 @@ def scopes_in(challenges: Iterable[object]) -> Iterable[str]:
 async def call_after_pages(
     desk: ElicitationDesk, going: GoingCall, call: Callable[[], Awaitable[T]]
 ) -> T:
-    """Make the call. If the server rejects it and names pages, retry after the user has opened them
-    to sign in or to agree.
+    """Call a tool. If the server rejects the call until the user opens certain pages, ask the user
+    to open them, and retry.
 
     Raises `ConnectionFailed`.
     """

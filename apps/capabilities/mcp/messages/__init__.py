@@ -1,1 +1,1 @@
-"""Messages of MCP servers, repaired, limited and redacted before the SDK parses them."""
+"""Repairs, limits and redacts the messages of MCP servers before the SDK parses them."""

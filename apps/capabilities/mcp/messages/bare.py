@@ -1,9 +1,9 @@
-"""Converts JSON-RPC messages that the SDK cannot read into messages that it can.
+"""Rewrites JSON-RPC messages that the SDK cannot read.
 
-The SDK rejects such a message before other code can see it, so the incoming bytes are rewritten.
-`LenientResults` then reads the result. A value that is nested too deeply or contains too long a
-number is replaced by a descriptive text. A batch becomes its single messages, and an ID such as
-`1.0` becomes a whole number.
+The SDK rejects such a message before any other code gets it, so the incoming bytes are rewritten.
+`LenientResults` then reads the result. A value that is nested too deeply, or a number that is too
+long, is replaced by a text. A batch is split into its messages, and an ID such as `1.0` becomes an
+integer.
 """
 
 import re
@@ -17,16 +17,18 @@ from apps.capabilities.mcp.messages.lenient_results import PARTS
 INTERNAL_ERROR = -32603
 SPACE = b" \t\r\n"
 MOST_DEPTH = 150
-"""Up to this many levels of nesting are preserved. The SDK's parser accepts 200."""
+"""Up to this many levels of nesting are preserved. The SDK's parser accepts 200 levels."""
 MOST_DIGITS = 400
-"""Numbers in a message with an overlong number preserve up to this many digits. The SDK's parser
-accepts 4,300.
+"""If a message contains a number that is too long, numbers with more than this many digits are
+replaced. The SDK's parser accepts 4,300 digits.
 """
 MOST_MESSAGES = 1_000
 """A batch can contain up to this many messages. A larger batch is not read."""
 LONGEST_ID = 40
 MOST_TOKENS = 200_000
-"""Up to this many brackets, strings and long numbers are read, which takes about 0.1 s."""
+"""A message is rewritten only if it has up to this many brackets, strings and long numbers, which
+takes about 0.1 s.
+"""
 DEEP = b'"(left out: it is nested too deeply)"'
 LONG = b'"(left out: a number of %d characters)"'
 
@@ -61,10 +63,10 @@ _batch = msgspec.json.Decoder(list[msgspec.Raw])
 
 
 def messages_in(text: bytes) -> list[bytes]:
-    """Return the messages in a text, each rewritten by `with_objects`.
+    """Return the messages in the incoming bytes, each rewritten by `with_objects`.
 
-    Responses in a batch come last, because the SDK stops reading after one. Bytes that are not
-    UTF-8 are replaced.
+    The responses of a batch come last, because the SDK stops reading after a response. Bytes that
+    are not UTF-8 are replaced.
     """
     text = as_utf8(text)
     if not text.removeprefix(BOM).lstrip(SPACE).startswith(b"["):
@@ -98,8 +100,8 @@ def is_answer(message: bytes) -> bool:
 def with_objects(message: bytes) -> bytes:
     """Return the message in a form that the SDK reads, or unchanged if it needs no change.
 
-    Its result or error becomes an object, its ID an integer, and its version JSON-RPC's. Values
-    that the SDK's parser rejects are replaced.
+    The result or error becomes an object, the ID an integer, and the version `2.0`. Values that the
+    SDK's parser rejects are replaced.
     """
     message = readable(message.removeprefix(BOM))
     try:
@@ -138,7 +140,7 @@ def needs_change(found: Envelope) -> bool:
     if whole_id(found) is not None:
         return True
     if found.result is msgspec.UNSET and found.error is msgspec.UNSET:
-        return False  # not an answer
+        return False  # The message is not a response.
     if found.jsonrpc is msgspec.UNSET or bytes(found.jsonrpc).strip(SPACE) != VERSION:
         return True
     if is_object(found.error):
@@ -173,7 +175,7 @@ def is_bare(value: msgspec.Raw | msgspec.UnsetType) -> bool:
 
 
 def result_of(value: Any) -> dict[str, Any]:
-    """Return the result of a call that the value represents."""
+    """Return an object for the result of a call that is not an object."""
     if value is None:
         return {"content": []}
     if isinstance(value, str):
@@ -202,8 +204,8 @@ def readable(message: bytes) -> bytes:
 
 
 def can_be_refused(message: bytes) -> bool:
-    """Return True if the message has so many brackets or digits that the parser may reject it. Most
-    messages do not.
+    """Return True if the message has so many brackets or digits that the parser may reject it,
+    which is rare.
     """
     brackets = message.count(b"{") + message.count(b"[")
     return brackets > MOST_DEPTH or _long_number.search(message) is not None
@@ -218,7 +220,9 @@ def is_readable(message: bytes) -> bool:
 
 
 def without_deep_values(message: bytes) -> bytes | None:
-    """Return the message with such values replaced, or None if it has too many tokens."""
+    """Return the message with deeply nested values and long numbers replaced, or None if it has too
+    many tokens.
+    """
     pieces: list[bytes] = []
     depth = kept_to = 0
     for number, found in enumerate(_token.finditer(message)):

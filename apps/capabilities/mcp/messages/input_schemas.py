@@ -1,5 +1,5 @@
-"""Converts untrusted JSON Schemas into parameters that are self-contained, small and cheap to
-check.
+"""Converts untrusted JSON Schemas to parameters without references, within limits of size and
+validation time.
 """
 
 import json
@@ -41,8 +41,8 @@ LEFT_OUT = frozenset(
     | {"$recursiveRef", "$recursiveAnchor", "$vocabulary", "$comment"}
 )
 UNCHECKED = frozenset({"pattern", "patternProperties"})
-"""The keywords that the model sees but that are not checked, because an untrusted regular
-expression may take forever.
+"""The keywords that the model gets, but that are not validated, because an untrusted regular
+expression may run without end.
 """
 
 
@@ -57,7 +57,9 @@ class InputSchemaReader:
         self.left = MOST_ALTOGETHER
 
     def read(self, schema: Mapping[str, Any]) -> Arguments:
-        """Raises `SchemaInvalid` if the schema is too large or cannot be used."""
+        """Return the parameters of a tool. Raises `SchemaInvalid` if the schema is too large or
+        cannot be used.
+        """
         resolver = SchemaResolver(schema, min(MOST_SCHEMAS, self.left))
         before = resolver.left
         try:
@@ -103,7 +105,7 @@ def read_schema(whole: dict[str, Any]) -> Arguments:
 class SchemaResolver:
     """Replaces references inside one document by their targets.
 
-    A recursive reference, or one to another document, allows any value.
+    A recursive reference, or a reference to another document, allows any value.
     """
 
     def __init__(self, document: Mapping[str, Any], most: int) -> None:
@@ -140,7 +142,9 @@ class SchemaResolver:
         return with_changed_members(standard_schema(schema), change, LEFT_OUT)
 
     def find(self, target: str) -> Mapping[str, Any]:
-        """Return the target of a reference, an empty schema if it is not in the document."""
+        """Return the target of a reference, or an empty schema if the document does not contain
+        it.
+        """
         if target != "#" and not target.startswith("#/"):
             return {}
         place: Any = self.document
@@ -161,8 +165,8 @@ class SchemaResolver:
 def standard_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return the schema in the standard's form, without changing nested schemas.
 
-    Servers in Go write null for absent values, servers in PHP write an empty list for an empty
-    object, and others write types in capitals or `any`.
+    Servers in Go send null for absent values, servers in PHP send an empty list for an empty
+    object, and other servers send types in capitals or `any`.
     """
     found = {
         key: plain_members(key, value)
@@ -196,7 +200,7 @@ def plain_type(kind: Any) -> Any:
 
 
 def checkable(schema: Any) -> Any:
-    """Return the schema without keywords that are expensive to check."""
+    """Return the schema without keywords whose validation may take long."""
     if isinstance(schema, list):
         return [checkable(item) for item in schema]
     if not isinstance(schema, dict):

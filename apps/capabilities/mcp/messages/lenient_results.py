@@ -1,8 +1,8 @@
 """Repairs results from servers that do not follow the protocol exactly.
 
 The SDK rejects a whole result for one invalid field: all tools because of one tool, or the result
-of a finished call because of one part. So invalid parts are left out and reported here, before the
-SDK checks the result.
+of a finished call because of one part. This module therefore omits and reports invalid parts before
+the SDK validates the result.
 """
 
 import json
@@ -21,7 +21,7 @@ from apps.capabilities.mcp.messages.structured_content import without_binary
 from apps.capabilities.wrappers.value_texts import one_line, shorten_text
 
 VERSION = "2025-11-25"
-"""Results are checked against this version before one is negotiated."""
+"""The protocol version against which results are validated before a version is negotiated."""
 MOST_REASONS = 50
 MOST_ODD_FIELDS = 10
 PART_CHARACTERS = 2_000
@@ -44,7 +44,7 @@ OTHER_KEYS = frozenset(
     | {"resourceTemplates", "contents", "prompts", "messages", "completion", "roots", "action"}
     | {"model", "task", "tasks", "taskId", "inputRequests", "resultType"}
 )
-"""The keys of results of other methods. The result of a call may have any other keys."""
+"""The keys in results of other methods. The result of a call may have any other keys."""
 PARTS: Mapping[str, tuple[str, ...]] = {
     "text": ("text",),
     "image": ("data", "mimeType"),
@@ -57,9 +57,9 @@ Object = dict[str, Any]
 
 
 def fitted_opening(result: Object) -> Object:
-    """Return the server's description of itself in valid form.
+    """Return a valid form of the server's description of itself.
 
-    PHP writes an empty object as a list, and other servers leave fields out.
+    Servers in PHP send an empty object as a list, and other servers omit fields.
     """
     told = result.get("serverInfo")
     info = told if isinstance(told, dict) else {"name": told}
@@ -129,7 +129,7 @@ class LenientResults:
                 return result
             return self.fitted_call(result)
         if result.keys() <= {"_meta"}:
-            return {**result, "content": []}  # other empty results may have a `content` too
+            return {**result, "content": []}  # Other empty results may also have a `content`.
         if result.keys() & OTHER_KEYS:
             return result
         rest = {key: value for key, value in result.items() if key != "_meta"}
@@ -140,7 +140,8 @@ class LenientResults:
             parse_server_result(method, self.version, result)
         except ValidationError as error:
             return error
-        except (KeyError, ValueError, RecursionError):  # the version does not have this result
+        # The protocol version does not have this result.
+        except (KeyError, ValueError, RecursionError):
             return None
         return None
 
@@ -166,7 +167,7 @@ class LenientResults:
         return with_left_out({**whole, key: kept}, reasons[:MOST_REASONS])
 
     def fitted_page(self, page: Object, key: str, method: str) -> tuple[Object, list[str]]:
-        """Return a page of a list without unreadable entries and fields, and the reasons."""
+        """Return a page of a list without invalid entries and fields, and the reasons."""
         reasons: list[str] = []
         for _ in range(MOST_ODD_FIELDS):
             error = self.problem(method, page)
@@ -201,8 +202,8 @@ class LenientResults:
         return fitting
 
     def fitted_part(self, part: Any, result: Object) -> Object:
-        """Return the part unchanged if it is valid, else with only its required fields, else a text
-        about it.
+        """Return the part unchanged if it is valid. Otherwise, return it with only its required
+        fields or, if these are invalid too, a text about it.
         """
         if isinstance(part, str):
             return text_part(part)
@@ -216,7 +217,9 @@ class LenientResults:
 
 
 def only(result: Object, part: Object) -> Object:
-    """Return a result with only this part and everything else that the version requires."""
+    """Return a result with only this part, and with all fields that the protocol version
+    requires.
+    """
     kept = {key: value for key, value in result.items() if key not in (*CALL_KEYS, "_meta")}
     return {**kept, "content": [part]}
 
@@ -224,8 +227,8 @@ def only(result: Object, part: Object) -> Object:
 def fitted_entry(
     entry: Any, needed: frozenset[str], check: Callable[[Object], ValidationError | None]
 ) -> tuple[Object | None, str]:
-    """Return the entry without unreadable fields, or None and the reason if one of them is
-    required.
+    """Return the entry without invalid fields, or None and the reason if a required field is
+    invalid.
     """
     if not isinstance(entry, dict):
         return None, f"it is {json_kind(entry)}, not an object."
@@ -246,12 +249,14 @@ def fitted_entry(
 
 
 def unread_field(entry: Object, path: Sequence[str | int], fault: str) -> str:
-    """Return why the field of an entry cannot be read. `fault` is the type of pydantic's error."""
+    """Return the reason why a field of an entry is invalid. `fault` is the type of pydantic's
+    error.
+    """
     if fault == "missing":
         return f"{'.'.join(map(str, path))} is missing."
     value: Any = entry
     names: list[str] = []
-    for name in path:  # the last steps may be types that were tried
+    for name in path:  # The last steps may be the types that pydantic tried.
         if not (isinstance(value, list) or (isinstance(value, dict) and name in value)):
             break
         value = value[name]  # type: ignore[index]
@@ -264,8 +269,8 @@ def unread_field(entry: Object, path: Sequence[str | int], fault: str) -> str:
 
 
 def object_schema(schema: Any) -> Any:
-    """Return the schema of a tool's arguments, which are an object even if the server does not
-    declare it.
+    """Return the schema of a tool's arguments with the type `object`, even if the server does not
+    declare the type.
     """
     if isinstance(schema, str):
         schema = schema_of_text(schema)
@@ -281,7 +286,7 @@ def object_schema(schema: Any) -> Any:
 
 
 def schema_of_text(text: str) -> Any:
-    """Return the schema that some servers send as a JSON text, or any other value unchanged."""
+    """Return the schema in a JSON text, which some servers send, or any other value unchanged."""
     if len(text) > MOST_CHARACTERS:
         return text
     try:

@@ -1,7 +1,7 @@
 """Selects the messages of an event stream that the SDK reads.
 
-The SDK fails a call at the first message that it cannot parse, and treats any answer on the stream of
-a call as the answer to this call.
+With the SDK, a call fails at the first message that cannot be parsed, and any response on the
+stream of a call counts as the response to this call.
 """
 
 import logging
@@ -16,7 +16,7 @@ from apps.capabilities.mcp.messages.bare import Envelope, is_answer
 
 logger = logging.getLogger(__name__)
 NO_ID = (b"", b"null")
-"""The IDs of a response if the server could not read the request's ID."""
+"""The IDs that a response has if the server could not read the ID of the request."""
 
 
 class MessageSelection:
@@ -30,7 +30,9 @@ class MessageSelection:
         self.has_logged = False
 
     def of(self, request: bytes) -> Callable[[bytes], bool]:
-        """Return a function that returns whether to read a message on this request's stream."""
+        """Return a function that decides whether the SDK reads a message on this request's
+        stream.
+        """
         return partial(self.takes, id_of(request))
 
     def takes(self, asked: bytes, message: bytes) -> bool:
@@ -56,7 +58,7 @@ class MessageSelection:
 
 
 def id_of(message: bytes) -> bytes:
-    """Return the ID as written, without quotes, or b"" if there is none."""
+    """Return the ID in a message, without quotes, or b"" if there is none."""
     try:
         written = msgspec.json.decode(message, type=Envelope).id
     except msgspec.DecodeError:

@@ -1,4 +1,4 @@
-"""Hides credentials that were sent to a server in everything that the server returns."""
+"""Redacts the credentials that were sent to a server in all messages from the server."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -19,8 +19,8 @@ from apps.manifest.secrets import reads_as_credential
 
 LISTS = frozenset({"tools", "resources"})
 REDACTED = frozenset({"title", "description"})
-"""The fields of list entries that can be redacted. Other fields identify the entries and must not
-change.
+"""The fields of list entries in which credentials are redacted. Other fields identify the entries
+and must not change.
 """
 
 
@@ -37,7 +37,7 @@ class SentCredentials:
             self.needles = needles(self.credentials)
 
     def add_named(self, pairs: Iterable[tuple[str, str]]) -> None:
-        """Add headers or variables whose names mark them as credentials."""
+        """Add the headers or variables whose names suggest that they contain credentials."""
         for name, value in pairs:
             if reads_as_credential(name):
                 kind, _, rest = value.partition(" ")
@@ -62,13 +62,13 @@ class SentCredentials:
         return replace(item, message=message.model_copy(update=changes))
 
     def may_repeat(self, value: Any) -> bool:
-        """Return True if the message may contain a credential. This is cheap, so that only such
-        messages are parsed.
+        """Return True if the message may contain a credential. This check takes little time, and
+        only these messages are parsed.
         """
         try:
             written = msgspec.json.encode(value).decode()
         except (TypeError, ValueError, OverflowError):
-            return True  # endless numbers, invalid characters
+            return True  # The message contains numbers that are too long, or invalid characters.
         return any(True for _ in places(written, self.needles, MOST_LAYERS + 1))
 
     def redact_result(self, result: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""Limits the number of values in a server's answer, before any code walks through it.
+"""Limits the number of values in a server's response, before other code processes it.
 
-A message within the size limit can still have millions of values, and checking them would block the
-event loop.
+A message within the size limit can still have millions of values, and validating them would block
+the event loop.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,9 @@ Object = dict[str, Any]
 
 
 def bound_message(item: SessionMessage | Exception) -> SessionMessage | Exception:
-    """Return the message with bounded values and without any `LEFT_OUT` of the server's own."""
+    """Return the message with a limited number of values, and without a `LEFT_OUT` key from the
+    server itself.
+    """
     if isinstance(item, Exception):
         return item
     match item.message:
@@ -93,7 +95,7 @@ def with_note(result: Object, key: str, note: str) -> Object:
 
 
 def with_left_out(result: Object, reasons: Sequence[str]) -> Object:
-    """Return the list with these reasons after its own."""
+    """Return the list with these reasons appended to its `LEFT_OUT` sentences."""
     meta = result.get("_meta")
     meta = meta if isinstance(meta, dict) else {}
     return {**result, "_meta": {**meta, LEFT_OUT: [*meta.get(LEFT_OUT, ()), *reasons]}}
@@ -115,7 +117,7 @@ def exceeds(value: Any, most: int) -> bool:
 
 
 def count(value: Any, most: int) -> int:
-    """Count the values inside a value, stopping once there are more than `most`."""
+    """Count the values inside a value. Counting stops when there are more than `most`."""
     found, waiting = 0, [value]
     while waiting:
         one = waiting.pop()

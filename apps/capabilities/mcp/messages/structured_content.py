@@ -7,8 +7,8 @@ from typing import Any
 from apps.capabilities.wrappers.value_texts import one_line
 
 LEAST_CHARACTERS = 1_024
-"""Base64 of at least this many characters counts as data. A shorter string may be a key or a
-cursor, which a model may have to send back.
+"""Base64 of at least this many characters counts as binary data. A shorter string may be a key or a
+cursor that the model has to send back.
 """
 LEAST_DATA_CHARACTERS = 64
 """The data of an object with a media type has at least this many characters."""
@@ -26,10 +26,10 @@ _inside = re.compile(rf"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{{{LEAST_CHARACTERS},}}+=
 
 
 def without_binary(value: Any, kind: str = "", key: str = "") -> Any:
-    """Return the value with each blob replaced by a note of its type and size.
+    """Return the value with all binary data replaced by notes with its type and size.
 
-    A blob is the data of a content block, a data URI, or long base64. `kind` is the last media type
-    on the path to the value, `key` the key of the value.
+    Binary data is the data of a content block, a data URI, or long base64. `kind` is the last media
+    type on the path to the value, and `key` the key of the value.
     """
     if isinstance(value, str):
         return text_without_binary(value, kind, key)
@@ -55,8 +55,8 @@ def is_blob(text: str, least: int) -> bool:
 
 
 def is_mixed(text: str) -> bool:
-    """Return True if the text has capitals, small letters and digits, as long base64 does, unlike
-    words, hex and DNA.
+    """Return True if the text contains capitals, small letters and digits, like long base64, and
+    unlike words, hexadecimal digits and DNA.
     """
     return all(re.search(part, text) for part in ("[A-Z]", "[a-z]", "[0-9]"))
 

@@ -22,7 +22,7 @@ from apps.manifest.toolsets.mcp import McpServerInfo
 from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.headers import basic, header_name_problem, header_value_problem
 from apps.workspace.egress.oauth_tokens import find_tokens
-from apps.workspace.egress.session_transport import Authorize
+from apps.workspace.egress.session_transport import Authorize, RequestCredentials
 from apps.workspace.egress.urls import AddressInvalid, read_url
 from apps.workspace.local.secrets.stored_secrets import (
     SecretNeed,
@@ -105,7 +105,7 @@ def endpoint_problem(info: McpServerInfo) -> tuple[str, str]:
         return problem
     if isinstance(how, BearerAuthorization):
         return "authorization", header_value_problem(how.token.text)
-    if isinstance(how, McpApiKeyAuthorization):
+    if isinstance(how, McpApiKeyAuthorization) and how.location == "header":
         return "authorization", header_name_problem(how.name) or header_value_problem(how.key.text)
     if isinstance(how, OAuthAuthorization) and bool(how.authorization_url) != bool(how.token_url):
         return "authorization", "set both `authorization_url` and `token_url`, or neither."
@@ -125,44 +125,45 @@ def address_problem(addresses: Mapping[str, str]) -> tuple[str, str]:
 
 async def authorize(
     how: McpAuthorization | None, url: str, sent: SentCredentials, refused: str
-) -> tuple[dict[str, str], str]:
-    """Return headers with the credentials for that URL, and the token among them if it can be
-    renewed.
-
-    Everything that will be sent is added to `sent`. Raises `ToolError` if there are no credentials.
+) -> RequestCredentials:
+    """Return the credentials for that URL. Everything that will be sent is added to `sent`. Raises
+    `ToolError` if there are no credentials.
     """
-    token = ""
-    if how is None:
-        return {}, token
     match how:
+        case None | OAuthAuthorization():  # nobody is signed in
+            return RequestCredentials()
         case BasicAuthorization():
             secret = (await reveal(how.password, url)).text
             header = basic(how.username, secret)
             sent.add(header.partition(" ")[2])
-            headers = {"Authorization": header}
+            credentials = RequestCredentials({"Authorization": header})
         case BearerAuthorization():
             secret = (await reveal(how.token, url)).text
-            headers = {"Authorization": f"Bearer {secret}"}
+            credentials = RequestCredentials(bearer(secret))
         case McpApiKeyAuthorization():
             secret = (await reveal(how.key, url)).text
-            headers = {how.name: secret}
-        case OAuthAuthorization():  # nobody is signed in
-            return {}, token
+            named = {how.name: secret}
+            is_query = how.location == "query"
+            credentials = RequestCredentials(query=named) if is_query else RequestCredentials(named)
         case ClientIdSecretAuthorization():
-            secret = token = await find_tokens(how).current(url, refused)
-            headers = {"Authorization": f"Bearer {token}"}
+            secret = await find_tokens(how).current(url, refused)
+            credentials = RequestCredentials(bearer(secret), token=secret)
         case _:
             assert_never(how)
     sent.add(secret)
-    return headers, token
+    return credentials
 
 
 async def authorize_person(
     account: UUID, sent: SentCredentials, refused: str
-) -> tuple[dict[str, str], str]:
+) -> RequestCredentials:
     """Like `authorize`, but with a user's own account. Raises `ToolError`."""
     token = await access_token(account, refused)
     if not token:
-        return {}, ""
+        return RequestCredentials()
     sent.add(token)
-    return {"Authorization": f"Bearer {token}"}, token
+    return RequestCredentials(bearer(token), token=token)
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}

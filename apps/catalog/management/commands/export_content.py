@@ -57,8 +57,8 @@ class Command(BaseCommand):
 
 
 def choose_applications(slugs: list[str], *, draft: bool) -> list[Application]:
-    """Return the named applications, or all enabled ones. Raises `CommandError` for an unknown
-    name.
+    """Return the applications with these slugs, or all enabled applications if `slugs` is empty.
+    Raises `CommandError` for an unknown slug.
     """
     rows = Application.objects.order_by("slug")
     used = rows.filter(archived_at=None)

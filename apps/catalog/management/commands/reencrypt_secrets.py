@@ -37,8 +37,8 @@ class Command(BaseCommand):
 
 @transaction.atomic
 def reencrypt(model: type[models.Model], field: str, number: Any) -> bool | None:
-    """Return True if the secret was re-encrypted, False if there was none, and None if it is
-    unreadable.
+    """Re-encrypt a secret of a row. Return True on success, False if the row has no secret, and
+    None if the secret cannot be decrypted.
     """
     rows = model._default_manager.select_for_update().filter(pk=number)
     secret = rows.values_list(field, flat=True).first()

@@ -5,6 +5,7 @@ import re
 from typing import Any
 
 from asgiref.sync import async_to_sync
+from django.conf import settings
 
 from apps.console.studio.tool_sources.yaml_text import YamlInvalid, read_yaml
 from apps.errors import EgressRefused, FetchRefused
@@ -13,8 +14,6 @@ from apps.workspace.egress.fetch import fetch
 from apps.workspace.egress.fetch_policy import OperatorPolicy
 from apps.workspace.egress.guard import unknown_host
 
-MOST_CHARACTERS = 32_000_000
-"""A document can have up to this many characters. GitHub's document has 13 million."""
 CHARACTERS_PER_VALUE = 10
 """The limit for values assumes this many characters per value. Large service documents have 12 to
 20.
@@ -38,10 +37,9 @@ def read_source(text: str) -> dict[str, Any]:
     """Return the object in a JSON or YAML text. Raises `SourceInvalid`."""
     if not text.strip():
         raise SourceInvalid("Paste a document, or enter its address.")
-    if len(text) > MOST_CHARACTERS:
-        raise SourceInvalid(
-            f"The document has {len(text):,} characters; the limit is {MOST_CHARACTERS:,}."
-        )
+    most = settings.OPENAPI_MAX_CHARACTERS
+    if len(text) > most:
+        raise SourceInvalid(f"The document has {len(text):,} characters; the limit is {most:,}.")
     if text.lstrip().startswith("<"):
         raise SourceInvalid(
             "This is a web page, not an OpenAPI document. Enter the address of its JSON or YAML."
@@ -50,8 +48,8 @@ def read_source(text: str) -> dict[str, Any]:
     if isinstance(document, str):
         raise SourceInvalid(what_text_is(document.strip()))
     # YAML aliases can multiply, so a text may have no more values than its length allows.
-    values = min(MOST_CHARACTERS // CHARACTERS_PER_VALUE, max(LEAST_VALUES, len(text)))
-    if problems := document_problems(document, values, MOST_CHARACTERS):
+    values = min(most // CHARACTERS_PER_VALUE, max(LEAST_VALUES, len(text)))
+    if problems := document_problems(document, values, most):
         raise SourceInvalid(f"{problems[0]}.")
     assert isinstance(document, dict)  # noqa: S101 document_problems refuses everything else
     return document
@@ -93,7 +91,8 @@ def fetch_source(url: str) -> str:
     if "://" not in url:
         raise SourceInvalid(f"The address has no scheme: write https://{url[:200]}")
     try:
-        found = async_to_sync(fetch)(url, OperatorPolicy(), MOST_CHARACTERS, seconds=FETCH_SECONDS)
+        most = settings.OPENAPI_MAX_CHARACTERS
+        found = async_to_sync(fetch)(url, OperatorPolicy(), most, seconds=FETCH_SECONDS)
     except FetchRefused as error:
         # The guard's message says how an operator can fix it.
         cause = error.__cause__

@@ -83,7 +83,7 @@ async def test_all_servers_are_asked_at_once():
 
     async def answer(seen: Seen) -> Reply:
         if b'"initialize"' in seen.body:
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(60):
                 await both.wait()
         return await plain(seen)
 

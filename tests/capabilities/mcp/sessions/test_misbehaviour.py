@@ -111,7 +111,7 @@ async def test_a_server_that_is_silent_after_initialize_is_given_up_in_time(way,
     monkeypatch.setattr(slots, "LIST_SECONDS", 0.5)
     answer = silent_after_initialize(way)
 
-    async with asyncio.timeout(20), desk_before(answer=answer) as contribution:
+    async with asyncio.timeout(60), desk_before(answer=answer) as contribution:
         assert contribution.tools == ()
         assert messages(contribution) == ["Toolset desk: the server timed out."]
 

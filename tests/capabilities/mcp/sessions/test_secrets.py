@@ -78,3 +78,20 @@ async def test_a_secret_that_cannot_be_sent_is_an_issue_with_its_place(name, ser
     assert "mcp_server_info.authorization.token: " in message
     assert told.format(url=service.url) in message
     assert service.seen == []
+
+
+@proves("9.1", "G-61")
+@pytest.mark.parametrize("location", ["header", "query"])
+async def test_a_key_is_sent_in_a_header_or_in_the_query(location):
+    async with nothing_left_over(), serving(answer=answering(Reply(500))) as service:
+        await store(service.url)
+        key = {"type": "api_key", "name": "key", "key": {"$secret": "desk"}, "location": location}
+        toolset = over_http(f"{service.url}/mcp?v=2", authorization=key)
+
+        async with opened_desk(toolset) as contribution:
+            assert messages(contribution) == []
+            assert MARK not in repr(list(current_pool().slots))
+
+        sent = {(seen.target, seen.headers.get("key")) for seen in service.seen}
+
+    assert sent == {("/mcp?v=2", MARK) if location == "header" else (f"/mcp?v=2&key={MARK}", None)}

@@ -40,7 +40,7 @@ const TEXTS = {
 };
 
 /**
- * `isRest`: a REST service, which says where a key goes and can be sent the caller's token.
+ * `isRest`: a REST service, which can get a key in the body and the caller's token.
  * @param {Store} store @param {string} path @param {Secrets} secrets @param {boolean} isRest
  */
 export function authorizationField(store, path, secrets, isRest) {
@@ -66,8 +66,9 @@ export function authorizationField(store, path, secrets, isRest) {
     for (const name of TEXTS[kind] ?? []) {
       rest.push(textField(store, { label: LABELS[name], path: `${path}.${name}`, empty: name === "scope" ? undefined : "" }));
     }
-    if (kind === "api_key" && isRest) {
-      const options = [["header", "a header"], ["query", "the address"], ["body", "the body"]];
+    if (kind === "api_key") {
+      const options = [["header", "a header"], ["query", "the address"]];
+      if (isRest) options.push(["body", "the body"]);
       rest.push(selectField(store, { label: "Sent in", path: `${path}.location`, options }));
     }
     const label = "Authentication";
@@ -81,7 +82,7 @@ export function authorizationField(store, path, secrets, isRest) {
 const written = (kind, isRest) => ({
   type: kind,
   ...structuredClone(KINDS[kind][1]),
-  ...(kind === "api_key" && isRest ? { location: "header" } : {}),
+  ...(kind === "api_key" ? { location: "header" } : {}),
   ...(kind === "oauth" && isRest ? { client_id: "", authorization_url: "", token_url: "" } : {}),
 });
 
