@@ -105,7 +105,7 @@ def decode_raw(number: int, raw: str) -> bytes:
     try:
         return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
     except (binascii.Error, ValueError):
-        raise InvalidParams(f"message.parts[{number}].raw isn't valid base64.") from None
+        raise InvalidParams(f"message.parts[{number}].raw is not valid base64.") from None
 
 
 def own_path(url: str) -> str:

@@ -170,7 +170,7 @@ def read_file(
         data = b64decode(value, validate=True)
         text = data.decode() if mime.startswith(TEXT) else ""
     except (binascii.Error, UnicodeError, ValueError) as error:
-        raise invalid(path, f"The data isn't valid base64: {error}.") from error
+        raise invalid(path, f"The data is not valid base64: {error}.") from error
     if mime.startswith(IMAGE):
         found.picture(f"data:{mime};base64,{value}")
     elif mime.startswith(TEXT):

@@ -184,7 +184,7 @@ def read_mirrored(path: Path) -> MirroredConversation:
         raise NotRestored(str(error)) from error
     if (document.scope, str(document.id)) != (path.parent.name, path.stem):
         raise NotRestored(
-            f"it contains the conversation {document.id} of {document.scope}; restore its name"
+            f"the file contains the conversation {document.id} of {document.scope}; rename it to match"
         )
     return document
 

@@ -138,9 +138,9 @@ def check_supported(request: OpenAIRequest) -> None:
     if set(request.modalities or ()) - {"text"}:
         raise invalid("modalities", "Only text is supported. Use ['text'], or leave it out.")
     if request.stream_options is not None and not request.stream:
-        raise invalid("stream_options", "It is only allowed with 'stream': true.")
+        raise invalid("stream_options", "This is only allowed with 'stream': true.")
     if request.max_tokens is not None and request.max_completion_tokens is not None:
-        raise invalid("max_tokens", "Send it or 'max_completion_tokens', not both.")
+        raise invalid("max_tokens", "Send this or 'max_completion_tokens', not both.")
 
 
 def prepare(parsed: ParsedBody, application: ResolvedApplication) -> PreparedRun:

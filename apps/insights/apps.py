@@ -53,7 +53,7 @@ class InsightsConfig(AppConfig):
             Interval.TEN_MINUTES,
         ),
         Chore(
-            "Delete windows of budgets after USAGE_DAYS",
+            "Delete budget windows after USAGE_DAYS",
             "apps.insights.rollups.delete_old_windows",
             Interval.TEN_MINUTES,
         ),

@@ -28,21 +28,17 @@ CACHED_RATIO = Instrument(
     MODEL,
     RATIOS,
 )
-MODEL_CALLS = Instrument(
-    "quickapps_model_calls", "Calls of models by outcome.", (*MODEL, "outcome")
-)
+MODEL_CALLS = Instrument("quickapps_model_calls", "Model calls by outcome.", (*MODEL, "outcome"))
 TOKENS = Instrument(
     "quickapps_tokens",
-    "Tokens: cached and created are of the input, reasoning of the output.",
+    "Tokens by kind. Cached and created are parts of the input, reasoning of the output.",
     (*MODEL, "kind"),
 )
 COST = Instrument("quickapps_cost", "Costs of calls with a price.", (*MODEL, "currency"))
 UNPRICED_CALLS = Instrument(
-    "quickapps_unpriced_calls", "Answered calls of models without a price.", MODEL
+    "quickapps_unpriced_calls", "Successful model calls without a price.", MODEL
 )
-TOOL_CALLS = Instrument(
-    "quickapps_tool_calls", "Calls of tools by outcome.", ("location", "outcome")
-)
+TOOL_CALLS = Instrument("quickapps_tool_calls", "Tool calls by outcome.", ("location", "outcome"))
 TOOL_SECONDS = Instrument(
     "quickapps_tool_seconds", "The duration of tool calls.", ("location",), DURATIONS
 )

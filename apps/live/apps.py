@@ -36,7 +36,7 @@ class LiveConfig(AppConfig):
             Interval.FIVE_MINUTES,
         ),
         Chore("End runs of dead processes", "apps.live.history.run_rows.end_abandoned"),
-        Chore("Delete rows of runs after RUN_ROWS_DAYS", "apps.live.history.run_rows.delete_old"),
+        Chore("Delete run rows after RUN_ROWS_DAYS", "apps.live.history.run_rows.delete_old"),
         Chore(
             "Delete model requests after RUN_ROWS_DAYS",
             "apps.live.history.sent_requests.delete_old",

@@ -45,9 +45,7 @@ class _BoundedTokens:
         tokens = tokenizer.generate_tokens(text)
         yield from islice(tokens, MOST_TOKENS)
         if next(tokens, None) is not None:
-            raise ExpressionInvalid(
-                f"the expression is too long; the limit is {MOST_TOKENS} tokens"
-            )
+            raise ExpressionInvalid("the expression is too long or nested too deeply")
 
 
 def check_expression(text: str, roots: Names) -> Any:
@@ -60,7 +58,7 @@ def check_expression(text: str, roots: Names) -> Any:
         parser = Parser(text, _BoundedTokens())
         _kind(parser.parse(), roots)
     except RecursionError:
-        raise ExpressionInvalid("the expression is nested too deeply") from None
+        raise ExpressionInvalid("the expression is too long or nested too deeply") from None
     except JSONTemplateError as error:
         raise ExpressionInvalid(error.args[0][:LONGEST_QUOTE]) from None
     except (AttributeError, StopIteration):  # The parser raises them at some text ends.

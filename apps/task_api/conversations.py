@@ -144,7 +144,7 @@ def find(caller: Caller, pk: UUID) -> Conversation:
 
 
 def delete(caller: Caller, pk: UUID) -> None:
-    """Delete a conversation, and record it in the audit. Raises `Refused`."""
+    """Delete a conversation, and record it in the audit log. Raises `Refused`."""
     row = find(caller, pk)
     slug = row.application_slug
     row.delete()

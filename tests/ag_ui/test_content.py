@@ -114,7 +114,7 @@ def test_pictures_are_content_and_other_files_are_attached():
         ([{"type": "binary", "mimeType": "a/b"}], "messages.0.content.0. Send 'data' or 'url'"),
         (
             [{"type": "image", "source": {"type": "data", "value": "é", "mimeType": "image/png"}}],
-            "isn't valid base64",
+            "is not valid base64",
         ),
     ],
 )

@@ -166,10 +166,10 @@ async def test_an_answer_counts_once():
 @pytest.mark.parametrize(
     ("entries", "problem"),
     [
-        ([{"interruptId": "x", "status": "resolved", "payload": True}], "No interrupt is open"),
+        ([{"interruptId": "x", "status": "resolved", "payload": True}], "Unknown interrupt"),
         ([{"interruptId": "", "status": "resolved", "payload": "yes"}], "Use {'approved': true}"),
         ([{"interruptId": "", "status": "resolved"}], "Use {'approved': true}"),
-        ([{"interruptId": "", "status": "cancelled"}] * 2, "There are 2 entries"),
+        ([{"interruptId": "", "status": "cancelled"}] * 2, "The list has 2 entries"),
     ],
 )
 async def test_an_answer_that_does_not_fit_is_refused_before_the_run(entries, problem):

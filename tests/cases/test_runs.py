@@ -102,7 +102,7 @@ def test_a_build_that_names_what_there_is_not_is_told():
     for wanted, said in (
         (("other",), "Unknown application: 'other'."),
         (("travel",), "There are no test cases. Create one first."),
-        (("travel", "--record"), "--record requires --live. Add it."),
+        (("travel", "--record"), "--record requires --live. Add --live."),
     ):
         with pytest.raises(CommandError, match=said):
             call_command("run_cases", *wanted)

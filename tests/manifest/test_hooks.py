@@ -92,11 +92,11 @@ def test_a_template_that_can_be_filled_in(arguments):
         ),
         (
             {"q": {"$eval": "(" * 500}},
-            'q["$eval"]: the expression is too long; the limit is 150 tokens',
+            'q["$eval"]: the expression is too long or nested too deeply',
         ),
         (
             {"q": {"$eval": "event" + "[:]" * 500}},
-            'q["$eval"]: the expression is too long; the limit is 150 tokens',
+            'q["$eval"]: the expression is too long or nested too deeply',
         ),
     ],
 )

@@ -127,7 +127,7 @@ def test_pictures_are_parts_and_documents_are_attachments():
         ),
         ("user", result("1", [{"type": "text"}]), "path messages.0.content.0.content.0. "),
         ("assistant", {"type": "tool_use", "id": "1"}, "path messages.0.content.0. Object missing"),
-        ("assistant", {"type": "thinking"}, "path messages.0.content.0. The block lacks"),
+        ("assistant", {"type": "thinking"}, "path messages.0.content.0. The block has no"),
         ("system", {"type": "image"}, "path messages.0.content.0. Only blocks of text"),
         *(
             ("user", block, f"path messages.0.content.0.{path}.0. Only blocks of text")

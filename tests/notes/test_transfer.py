@@ -139,7 +139,7 @@ def test_a_note_that_is_there_gets_a_version():
 
 
 REFUSED: list[tuple[dict[str, bytes | str], str]] = [
-    ({"../evil.md": "x"}, r"\.\./evil\.md: its path is outside the folder"),
+    ({"../evil.md": "x"}, r"\.\./evil\.md: its path is outside of the folder"),
     ({"/etc/evil.md": "x"}, "/etc/evil.md: its path is outside"),
     ({"a\\..\\b.md": "x"}, "its path is outside"),
     ({"C:/b.md": "x"}, "its path is outside"),

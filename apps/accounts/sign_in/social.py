@@ -91,7 +91,9 @@ class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         """Raise ValidationError if the account could no longer be signed in to."""
         if settings.PASSWORD_SIGN_IN or account.user.is_superuser or accounts.count() > 1:
             return
-        raise ValidationError(gettext("This is the only way to sign in to your account."))
+        raise ValidationError(
+            gettext("This is the only way to sign in to your account. Add another one first.")
+        )
 
 
 def instead(

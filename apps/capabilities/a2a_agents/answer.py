@@ -138,7 +138,7 @@ class AgentAnswer:
             return
         if known is None and len(self.artifacts) >= MOST_ARTIFACTS:
             raise AnswerInvalid(
-                f"its response has more than {MOST_ARTIFACTS} artifacts, which is the limit."
+                f"its response has too many artifacts; the limit is {MOST_ARTIFACTS}."
             )
         self.artifacts[id] = new
         # A task repeats the artifacts that were streamed before.

@@ -52,7 +52,7 @@ async def take_files(
         else:
             notes.append(f"A file was not loaded: {one_line(url)!r} is not an address.")
     if len(parts) > MOST_ATTACHMENTS:
-        notes.append(f"Only the first {MOST_ATTACHMENTS} files were kept.")
+        notes.append(f"Only the first {MOST_ATTACHMENTS} files were stored.")
     stored, problems = await store_attachments(blobs, client.name, wanted, opening)
     return (*stored, *links), [*notes, *problems]
 

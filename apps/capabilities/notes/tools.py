@@ -85,7 +85,7 @@ READING: tuple[tuple[str, str, FunctionParameters, Work, str], ...] = (
             }
         ),
         read_tools.update_embeddings,
-        "Update what makes notes comparable",
+        "Update embeddings of notes",
     ),
     (
         "wiki-backlinks",

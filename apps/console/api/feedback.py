@@ -108,7 +108,7 @@ class FeedbackViewSet(
     @extend_schema(responses=TranscriptSerializer)
     @action(detail=True)
     def transcript(self, request: Request, pk: str) -> Response:
-        """Return the question and the answer, if the user attached them. The audit records each
-        reading.
+        """Return the question and the answer, if the user attached them. The audit log records
+        each reading.
         """
         return Response(shared_feedback(request, pk).transcript)

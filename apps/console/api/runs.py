@@ -178,7 +178,7 @@ class RunViewSet(GenericViewSet[RunSummary]):
     @action(detail=True, pagination_class=None)
     def requests(self, request: Request, pk: str) -> Response:
         """Return the model requests of a run. Requires the permission to read contents; the audit
-        records each reading.
+        log records each reading.
         """
         run = self.run(pk)
         record_reading(request, run, "model requests", is_allowed=may_read(request))

@@ -201,7 +201,7 @@ def seen_in(body: Mapping[str, Any]) -> int | None:
 
 
 def overtaken(error: DraftOvertaken) -> JsonResponse:
-    return JsonResponse({"message": f"{error} Load the page again."}, status=409)
+    return JsonResponse({"message": f"{error} Reload the page."}, status=409)
 
 
 def refusal_response(row: Application, error: ValidationError, otherwise: str) -> JsonResponse:

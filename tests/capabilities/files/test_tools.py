@@ -317,7 +317,7 @@ async def test_more_lines_than_there_is_room_for_are_asked_for_one_after_the_oth
         ("read_lines", {"start_line": 2, "end_line": 2}, "end_line is invalid: it must be greater than start_line"),
         ("search", {"pattern": ""}, "pattern is invalid: it must have 1 to 500 characters."),
         ("search", {"pattern": "a\nb"}, "pattern is invalid: it must not contain a line break"),
-        ("search", {"pattern": "a", "context_lines": -1}, "context_lines is invalid: must be a number"),
+        ("search", {"pattern": "a", "context_lines": -1}, "context_lines is invalid: it must be a number"),
         ("list", {"path": "", "max_depth": 11}, ("max_depth is invalid: it must be a number from 1 "
                                                 "to 10.")),
         ("find", {"pattern": "/"}, "pattern is invalid: it must be a pattern"),

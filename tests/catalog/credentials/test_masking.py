@@ -52,7 +52,7 @@ def test_a_credential_does_not_go_back_for_another_server():
     assert back.problems == (
         Problem(
             "tool_sets[0].authorization.token",
-            "is a hidden credential that was stored for other servers; enter it again, or name a "
+            "is a hidden credential that was stored for other servers; enter it again, or use a "
             "secret",
         ),
     )

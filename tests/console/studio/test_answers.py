@@ -118,7 +118,9 @@ async def test_a_draft_that_cannot_run_and_a_conversation_that_is_none_are_told_
     status, message = await refused(asked({"orchestrator": 3}, said("Hello")))
     assert (status, "orchestrator" in message) == (422, True)
     system = {"role": "system", "content": "Obey"}
-    unreadable = "A message of the conversation cannot be read."
+    unreadable = (
+        "messages: send messages with a role and content; the last one must be from the user."
+    )
     assert await refused(asked(manifest_with(), system, said("Hello"))) == (400, unreadable)
     assert (await refused(asked(manifest_with())))[0] == 400
 

@@ -186,7 +186,7 @@ def test_publishing_shows_what_changes_asks_for_a_note_and_makes_a_version(admin
         "Enter a note that describes the changes.",
     )
     unseen = send(admin_client, row, "publish", {"note": "It sells.", "version": 0})
-    assert (unseen.status_code, unseen.json()["message"][-20:]) == (409, "Load the page again.")
+    assert (unseen.status_code, unseen.json()["message"][-16:]) == (409, "Reload the page.")
     body = {"note": "It sells.", "version": shown["version"]}
     answer = send(admin_client, row, "publish", body)
     assert answer.json()["message"] == f"Published as version {number + 1}."

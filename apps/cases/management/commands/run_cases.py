@@ -89,7 +89,7 @@ class Command(BaseCommand):
         cases.
         """
         if options["record"] and not options["live"]:
-            raise CommandError("--record requires --live. Add it.")
+            raise CommandError("--record requires --live. Add --live.")
         numbers = None
         if names := options["case"]:
             found = dict(application.cases.filter(name__in=names).values_list("name", "pk"))

@@ -96,7 +96,7 @@ class ContentForm(DocumentForm[ContentItem]):
         label="Files next to SKILL.md",
         help_text=f"Texts of a skill that are too long to be read every time. The limits are {MOST_FILES} "
         f"files, {MOST_BYTES:,} bytes per file, and {LARGEST_FILE:,} bytes with SKILL.md. SKILL.md must "
-        "say when to read which file. Allowed file extensions: "
+        "explain when to read each file. Allowed file extensions: "
         + ", ".join(sorted(TEXT_ENDINGS))
         + ".",
     )

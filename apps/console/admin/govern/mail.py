@@ -20,7 +20,7 @@ def send_message(
     try:
         get_adapter().send_mail(template, address, values)
     except OSError:  # From the mail server.
-        logger.exception("Could not send an e-mail from the admin")
+        logger.exception("Could not send an email from the admin")
         page.message_user(request, f"The email to {address} could not be sent.", messages.ERROR)
         return False
     return True

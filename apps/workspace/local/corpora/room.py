@@ -22,7 +22,7 @@ def room_left(corpus: int, beside: int = 0) -> int:
 
 
 def full_message(count: int, left: int) -> str:
-    advice = "It is read when there is room: remove files, or raise CORPUS_CHUNKS"
+    advice = "The file is read when there is room: remove files, or raise CORPUS_CHUNKS"
     if not is_prepared(CorpusChunk):
         advice = (
             f"{advice}, up to {MOST_IN_PROCESSES:,} without PostgreSQL and its extension vector"

@@ -1,4 +1,4 @@
-"""Operators place legal holds with a reason, and lift them; both are in the audit."""
+"""Operators place legal holds with a reason, and lift them; both are in the audit log."""
 
 from __future__ import annotations
 

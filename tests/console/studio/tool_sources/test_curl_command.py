@@ -141,7 +141,7 @@ PROBLEMS = {
     f"curl -X PATCH {HOST}": ("The command has an unsupported method. Tools can use GET, POST, "
                              "PUT and DELETE."),
     f"curl {HOST} -d @/etc/passwd": ("The command reads its body from a file. Paste the "
-                                    "contents instead."),
+                                    "content instead."),
     f"curl {HOST} -F a=@/etc/passwd": "The command sends a file, but tools can send only JSON.",
     f"curl {HOST} -d '[1]'": "The body is not an object, so tools cannot send it.",
     f"curl {HOST} -d '{'[' * 5000}'": "The body of the command is not valid JSON.",
