@@ -1,5 +1,5 @@
-"""An image service that is called like a model: the question describes an image, and the answer is
-the image, stored in the caller's files.
+"""A model around an image service: the question describes an image, and the answer is the image,
+stored in the caller's files.
 """
 
 import asyncio
@@ -108,7 +108,8 @@ def size_of(written: object) -> tuple[int, int]:
 class PictureKeeper:
     """A chat model that may generate images. Images that it sends as data are stored as files.
 
-    An image of an unsupported type, such as SVG, is left out: the text has no reference to it.
+    An image of an unsupported type, such as SVG, is omitted, because the text has no reference to
+    it.
     """
 
     model: WritingModel

@@ -38,8 +38,8 @@ from apps.workspace.services.halves import CutCharacters
 REASONING = "thinking"
 """The API's name for a model's reasoning."""
 MOST_PAUSES = 10
-"""An answer is truncated after this many pauses. The service pauses after ten turns of its own
-tools.
+"""The maximum number of pauses in an answer, after which it is truncated. The service pauses after
+ten turns of its own tools.
 """
 REASONS = {
     "end_turn": "stop",
@@ -63,10 +63,10 @@ class MessageEvents:
         self.pieces: list[str] = []
         """The pieces of the text, thought or input of the last block."""
         self.first = 0
-        """The current part of the answer begins after this many blocks."""
+        """The number of blocks before the current part of the answer."""
         self.pauses = 0
         self.spent: Usage | None = None
-        """The usage of the earlier parts."""
+        """The usage of the earlier parts of the answer."""
         self.counts: MessageTokens | None = None
         self.is_done = False
         self.has_finished = False
@@ -75,7 +75,7 @@ class MessageEvents:
         self.halves = CutCharacters()
 
     def resume(self) -> None:
-        """Continue with the next part."""
+        """Prepare to read the next part of the answer."""
         self.first = len(self.blocks)
         self.pauses += 1
         self.spent, self.counts = self.usage, None
@@ -127,7 +127,8 @@ class MessageEvents:
 
     def begin_block(self, block: Block, index: int, deltas: list[Delta]) -> None:
         """Begin a block. If the answer is not streamed, the block is complete."""
-        # Token counts come with the first block. Before it, the request may be retried.
+        # Token counts are emitted with the first block, because the request may still be retried
+        # before it.
         if not self.blocks and self.usage is not None:
             deltas.append(self.usage)
         self.blocks.append(well_shaped(block))

@@ -1,4 +1,6 @@
-"""Failures of calls to Core. The body of an error response is plain text, DIAL's JSON, or empty."""
+"""Converts failed calls to Core to errors. The body of an error response is plain text, DIAL's
+JSON, or empty.
+"""
 
 from apps.accounts.caller import Caller
 from apps.errors import EgressRefused, ServiceFailed
@@ -41,7 +43,9 @@ class AnswerTooLarge(ServiceFailed): ...
 
 
 def details_of(body: bytes, caller: Caller) -> str:
-    """Return one line for the log, without a proxy's HTML page or the caller's secrets."""
+    """Return one line about an error response for the log, without the HTML page of a proxy and
+    without the caller's secrets.
+    """
     secrets = filter(None, (caller.credentials.api_key, caller.credentials.bearer))
     line = mask_and_cut(message_in(body), secrets)
     return line if len(line) <= SHOWN else f"{line[: SHOWN - 1]}…"

@@ -1,5 +1,5 @@
-"""OAuth client-credentials tokens. Each token is fetched once for all callers and cached until it
-expires.
+"""Fetches OAuth tokens with client credentials. Each token is fetched once for all callers, and
+cached until it expires.
 """
 
 import asyncio
@@ -50,7 +50,7 @@ class ClientTokens:
         self.version = 0
 
     async def current(self, url: str, refused: str = "") -> str:
-        """Return a valid token for this URL, other than the `refused` one.
+        """Return a valid token for this URL, but not the rejected token `refused`.
 
         The token is sent only where its secret may be sent. Raises `ToolError`.
         """
@@ -86,7 +86,7 @@ def find_tokens(how: ClientIdSecretAuthorization) -> ClientTokens:
 
 
 async def fetch_token(how: ClientIdSecretAuthorization, secret: str) -> Token:
-    """Fetch a token. Raises `ToolError`, which does not quote the service."""
+    """Fetch a token. Raises `ToolError`, whose text does not contain the service's response."""
     form = {"grant_type": "client_credentials", "scope": how.scope, "audience": how.aud}
     try:
         address = read_url(how.token_url)
@@ -123,7 +123,7 @@ def read_token(body: bytes) -> Token:
 
 
 def lifetime(told: Any) -> float:
-    # Some services send the seconds as text.
+    # Some services send the lifetime as text.
     try:
         seconds = float(told)
     except (TypeError, ValueError, OverflowError):

@@ -73,8 +73,8 @@ def is_transient(failure: ServiceFailed) -> bool:
 
 
 def shorten_to_tokens(text: str, most_tokens: int) -> str:
-    """Truncate a text to about that many tokens. Three ASCII characters count as one token; any
-    other character counts as one.
+    """Truncate a text to about `tokens` tokens. Three ASCII characters count as one token; any
+    other character counts as one token.
     """
     if len(text) <= most_tokens:
         return text

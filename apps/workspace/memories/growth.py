@@ -1,5 +1,5 @@
-"""Arrays of vectors with spare rows. So adding a vector to 10,000 does not copy 15 MB, which took
-half the time of storing a memory.
+"""Arrays of vectors with spare rows, so that adding a vector to 10,000 vectors does not copy 15 MB.
+The copy took half the time of storing a memory.
 
 A returned array never changes. The first caller that adds to an array writes into the spare rows
 behind it. Another caller that adds to the same array, because the first change was not stored, gets

@@ -99,8 +99,8 @@ class MemoryList:
     def with_more(self, added: Sequence[MemoryItem], vectors: Vectors, model: str) -> "MemoryList":
         """Return the collection with memories at its end; `vectors` covers all.
 
-        Facts derived from each memory are carried over, because deriving them again took half the
-        time of storing one more of 10,000.
+        Facts that are derived from each memory are copied, because deriving them again for 10,000
+        memories took half the time of storing one more memory.
         """
         first = len(self.memories)
         grown = replace(self, memories=(*self.memories, *added), vectors=vectors, model=model)
@@ -128,7 +128,7 @@ class ChangedMemories(Generic[T]):
 
 
 Change = Callable[[MemoryList], ChangedMemories[T]]
-"""Returns the changed collection. If it raises an error, nothing is stored."""
+"""A function that returns the changed collection. If it raises an error, nothing is stored."""
 
 
 class MemoryIndex(Protocol):

@@ -29,7 +29,7 @@ SAME = frozenset(
 )
 """The fields that equal the parameter with the same name."""
 LIMITS = ("max_output_tokens", "max_completion_tokens", "max_tokens")
-"""Names of the same limit. The first one wins."""
+"""The parameters for the same limit. The first parameter that is set is used."""
 READ = frozenset(
     {
         *LIMITS,

@@ -18,7 +18,7 @@ Rows = Mapping[str, "Deployment"]
 
 
 def fallback_problem(row: Deployment) -> str | None:
-    """Return the mistake in a row's fallbacks and what to do, or None if there is none."""
+    """Return the problem with a row's fallbacks and the fix, or None if there is none."""
     names = row.fallbacks
     if problem := shape_problem(names):
         return problem
@@ -54,7 +54,9 @@ def name_problem(name: str, row: Deployment, known: Rows) -> str | None:
 
 
 def why_unfit(row: Deployment) -> str:
-    """Return why a deployment can neither have fallbacks nor be one, or "" if it can."""
+    """Return the reason why a deployment can neither have fallbacks nor be a fallback, or "" if it
+    can.
+    """
     if row.kind != row.Kind.CHAT:
         return f"is of the kind {row.kind!r}"
     if isinstance(row.features, dict) and row.features.get("dial") is True:
