@@ -123,7 +123,9 @@ class UserSchedules:
 
     @property
     def heartbeats(self) -> QuerySet[Schedule]:
-        """Return a list with the heartbeat of the conversation, or an empty list."""
+        """Return the heartbeat of the conversation, if it has one, as a query of at most one
+        row.
+        """
         return self.rows.filter(conversation=self.conversation, is_heartbeat=True)
 
     def add(self, fields: Mapping[str, Any]) -> Schedule:

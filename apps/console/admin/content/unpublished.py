@@ -66,6 +66,6 @@ def publish_ticked(admin: Any, request: HttpRequest) -> None:
 
 
 def publish_content(request: HttpRequest, row: Application) -> list[str]:
-    """Publish the live version again with the current content. A draft is unchanged."""
+    """Publish the live version again with the current content. A draft remains unchanged."""
     note = request.POST.get("note", "")
     return refusal_reasons(republish.execute, row, note, user=request.user)
