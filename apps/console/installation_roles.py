@@ -14,9 +14,11 @@ from django.db.models import Q
 
 ACTIONS = ("add", "change", "delete", "view")
 LIBRARIES = ("account", "mfa", "socialaccount", "usersessions")
-"""The tables of these libraries are not edited by hand, although some are in the admin."""
+"""The libraries whose tables are not edited by hand, although some of the tables are in the
+admin.
+"""
 FOR_SUPERUSERS = ("runs.read_run_contents",)
-"""By default, only a separate group has these permissions."""
+"""The permissions that, by default, only a separate group has."""
 
 
 def everything_of(app: str, *models: str) -> tuple[str, ...]:

@@ -113,8 +113,8 @@ class LegalHoldAdmin(Admin[LegalHold]):
     def lift(self, request: HttpRequest, chosen: QuerySet[LegalHold]) -> None:
         rows = list(chosen.filter(lifted_at=None))
         for row in rows:
-            # If the field is empty, the account can be deleted again. `owner` still identifies the
-            # owner of the data.
+            # A lifted hold has no `user`, so that the account can be deleted again. `owner` still
+            # identifies the owner of the data.
             row.user, row.lifted_at = None, timezone.now()
             row.lifted_by = bucket_of(request.user.pk)
             row.save()
