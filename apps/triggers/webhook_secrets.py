@@ -70,10 +70,8 @@ def is_signature_valid(webhook: Webhook, headers: Mapping[str, str], body: bytes
         return False
     try:
         Signer(webhook.secret).verify(body, dict(headers), json_parse=False)
-    except (
-        WebhookVerificationError,
-        ValueError,
-    ):  # For text that is not valid base64 or ASCII.
+    # `ValueError` is raised for text that is not valid base64 or ASCII.
+    except (WebhookVerificationError, ValueError):
         return False
     return True
 
