@@ -1,4 +1,4 @@
-"""Serves `POST /v1/responses`: a response that is streamed, returned as a whole, or generated in
+"""Serves `POST /v1/responses`: a response that is streamed, returned in one piece, or generated in
 the background.
 """
 
