@@ -1,4 +1,4 @@
-"""The ID of the current request, run or job. Each log line contains it."""
+"""Stores the ID of the current request, run or job. Each log line contains the ID."""
 
 import re
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ def accepted_or_new(sent: str) -> str:
 
 
 def begin(request_id: str) -> None:
-    """Use the ID in the current asyncio task from now on."""
+    """Use the ID for the rest of the current asyncio task."""
     _current.set(request_id)
 
 

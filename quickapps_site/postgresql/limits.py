@@ -1,4 +1,5 @@
-"""Timeouts for statements, and for their waits for locks, in a process that serves requests.
+"""Sets time limits for statements, and for their waits for locks, in a process that serves
+requests.
 
 Commands such as `migrate` have no limits.
 """
@@ -9,7 +10,9 @@ from typing import Any
 from django.db import connections
 
 LOCK_SECONDS = 5.0
-"""A statement waits up to this many seconds for a lock. Then the response is 503."""
+"""The maximum number of seconds for which a statement waits for a lock. After that, the response
+has status 503.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,9 @@ _limits = Limits()
 
 
 def apply_limits(limits: Limits) -> None:
-    """Use the limits for all connections from now on."""
+    """Set the limits for new connections, and close the pools, so that no connection has other
+    limits.
+    """
     global _limits
     _limits = limits
     for connection in connections.all(initialized_only=True):
