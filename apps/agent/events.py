@@ -264,7 +264,7 @@ class Finished(msgspec.Struct, frozen=True):
 
     `reason` is `stop`, `length`, `tool_calls` or `content_filter`, mapped from the service's own
     reason. If the client limited the size of requests, `discarded` lists the positions of the
-    omitted messages, else it is None.
+    omitted messages, otherwise it is None.
     """
 
     reason: str = "stop"

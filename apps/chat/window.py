@@ -22,7 +22,7 @@ FIRST_TURNS = 8
 and the page needs time to draw each turn.
 """
 MOST_TURNS = 20
-"""Up to this many turns are fetched at a time while the user scrolls up."""
+"""The maximum number of turns that are fetched at a time while the user scrolls up."""
 MOST_BYTES = 256 * 1024
 """The maximum number of bytes of JSON of the turns of one window. A longer turn is sent alone."""
 LONGEST_STEP = 8_000

@@ -113,7 +113,7 @@ class Document:
         return len(found.parts)
 
     def without_pages(self, seconds: float) -> Extract:
-        """Return an empty extract, or a note that a page is unreadable if that page used up all the
+        """Return an empty extract, or a note that a page is unreadable if that page used all the
         time.
         """
         is_hopeless = self.at_once == 1 and seconds == self.bounds.seconds

@@ -20,7 +20,7 @@ from apps.documents.paged_text import PagePart, wanted_pages
 ROWS_AT_ONCE = 500
 """The number of rows in one part. The time limit is checked after each part."""
 MOST_EMPTY = 100
-"""Up to this many adjacent empty cells are written as tabs."""
+"""The maximum number of adjacent empty cells that are written as tabs."""
 
 
 def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:

@@ -17,7 +17,7 @@ from apps.workspace.model_capabilities import CAPABILITIES, UNKNOWN, ModelCapabi
 
 CATALOGUE = Path(__file__).with_name("known_models.json")
 MOST_CHARACTERS = 200
-"""A name can have at most this many characters. Longer names do not belong to a model."""
+"""The maximum number of characters of a name. Longer names do not belong to a model."""
 
 _region = re.compile(r"^(?:(?:us|us-gov|eu|apac|global|regional|jp|au|ca|sa|me)\.)?")
 _vendor = re.compile(

@@ -127,7 +127,7 @@ class PictureKeeper:
         return self.model.write(request)
 
     async def kept(self, delta: Delta) -> Delta | None:
-        """Return the delta with a stored image, or None for an image that is left out. Raises
+        """Return the delta with a stored image, or None for an image that is omitted. Raises
         `ModelFailed` if the service fails.
         """
         if not isinstance(delta, AttachmentAdded) or not is_picture(delta):

@@ -43,7 +43,7 @@ from apps.manifest.toolsets.tools import as_stated
 logger = logging.getLogger(__name__)
 
 MOST_TOOLS = 500
-"""A toolset can have up to this many tools. Models support far fewer tools."""
+"""The maximum number of tools of a toolset. Models support far fewer tools."""
 DESCRIPTION_CHARACTERS = 10_000
 MOST_NAMED = 10
 """An issue contains the names of up to this many withheld tools."""

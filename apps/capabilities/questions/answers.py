@@ -22,7 +22,7 @@ INPUTS: Mapping[str, str] = {"single-select": "single", "multi-select": "multipl
 """Maps each type in the model's arguments to the `input` of the card."""
 
 MOST_OPTIONS = 20
-"""A question can have up to this many options."""
+"""The maximum number of options of a question."""
 QUESTION_CHARACTERS = 2_000
 LABEL_CHARACTERS = 200
 DESCRIPTION_CHARACTERS = 500
@@ -95,7 +95,7 @@ def check_length(path: str, text: str, most: int) -> str:
 
 
 ANSWER_CHARACTERS = 10_000
-"""An answer can have up to this many characters, about five pages."""
+"""The maximum number of characters of an answer, about five pages."""
 
 EMPTY = (
     "the answer is empty. Continue with what is most likely, say what you assumed, and do not "

@@ -36,7 +36,7 @@ from apps.manifest.manifest import Manifest
 WAITING_SECONDS = 3600
 """The timeout for the start of a task, in seconds."""
 MOST_PREPARED = 32
-"""Up to this many prepared combinations of a sub-agent and toolsets are cached."""
+"""The maximum number of prepared combinations of a sub-agent and toolsets that are cached."""
 
 
 def prepare(manifest: Manifest) -> Open | None:

@@ -49,7 +49,7 @@ DEEPEST = 2
 """The maximum depth of nested sub-agents: a sub-agent of a sub-agent has no sub-agents."""
 NAME_CHARACTERS = 50
 MOST_SUBAGENTS = 32
-"""Up to this many sub-agents are cached."""
+"""The maximum number of sub-agents that are cached."""
 WAITING_SECONDS = 3600
 """The timeout for the start of a task, in seconds."""
 STOPPED = "The user stopped this sub-agent. Continue without it, and do not start it again unless the user asks."

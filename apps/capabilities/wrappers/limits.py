@@ -11,7 +11,7 @@ from apps.capabilities.wrappers.value_texts import shorten_text
 from apps.errors import ToolTimedOut
 
 RESULT_CHARACTERS = 400_000
-"""A result can have up to this many characters, about 100,000 tokens, which is the entire context
+"""The maximum number of characters of a result, about 100,000 tokens, which is the entire context
 window of most models.
 """
 WHOLE_RESULTS = Key[dict[str, str]]("whole_results")

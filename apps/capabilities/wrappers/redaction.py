@@ -19,11 +19,13 @@ answers by chance.
 """
 SHOWN = "[hidden]"
 MOST_LAYERS = 2
-"""Up to this many layers of escapes are decoded, such as JSON or HTML in a JSON string."""
+"""The maximum number of layers of escapes that are decoded, such as JSON or HTML in a JSON
+string.
+"""
 
 MOST_KNOWN = 1024
-"""Up to this many escapes of one kind are cached with their characters, because most answers repeat
-a few escapes many times.
+"""The maximum number of escapes of one kind that are cached with their characters, because most
+answers repeat a few escapes many times.
 """
 SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", '"': '"', "/": "/"}
 """Maps JSON escapes, without the backslash, to their characters. Escaped backslashes are handled

@@ -28,7 +28,7 @@ SERVICE = "external-service/signin"
 not respond to unknown methods, so another spelling would time out.
 """
 MOST_BYTES = 1024 * 1024
-"""An answer can have at most this many bytes, including its heartbeats."""
+"""The maximum number of bytes of an answer, including its heartbeats."""
 
 
 async def sign_in(calls: Calls, toolset_ids: Sequence[str]) -> dict[str, SignIn]:

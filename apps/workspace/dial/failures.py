@@ -16,7 +16,7 @@ from apps.workspace.services.failures import mask_and_cut, message_in
 SHOWN = 300
 """An error repeats up to this many characters of Core's message."""
 MOST_ERROR_BYTES = 64 * 1024
-"""At most this many bytes of an error response are read."""
+"""The maximum number of bytes of an error response that are read."""
 PASSING = frozenset({429, 502, 503, 504})
 """The status codes of temporary failures: the same request may succeed later."""
 

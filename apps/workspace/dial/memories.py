@@ -35,11 +35,13 @@ T = TypeVar("T")
 FOLDER = "__long-memories/"
 JSON = "application/json"
 MOST_MEMORIES = 1_000
-"""An owner can have at most this many memories, because each write sends the whole file, about 5 MB
+"""The maximum number of memories of an owner, because each write sends the whole file, about 5 MB
 at this limit.
 """
 MOST_BYTES = 64 * 1024 * 1024
-"""At most this many bytes of a file are read, because other clients may have written it."""
+"""The maximum number of bytes of a file that are read, because other clients may have written
+it.
+"""
 ATTEMPTS = Backoff(attempts=10, initial_delay=0.05, max_delay=1.0)
 """The retry policy for a change that conflicted with another process's change."""
 

@@ -22,7 +22,7 @@ TAGS = {
 thoughts.
 """
 MOST_BLANKS = 200
-"""At most this many blank characters are held back before a tag."""
+"""The maximum number of blank characters that are held back before a tag."""
 
 _opening = re.compile("|".join(map(re.escape, TAGS)), re.IGNORECASE)
 _closings = {

@@ -145,7 +145,7 @@ def linked_items(items: Iterable[tuple[Mapping[str, Any], Found]]) -> Iterator[M
 
     The service rejects reasoning without the item that followed it, and items with known IDs
     without the reasoning before them. So if the reasoning or the first item after it is missing,
-    both are left out, and the other items that followed that reasoning are written without IDs.
+    both are omitted, and the other items that followed that reasoning are written without IDs.
     """
     thoughts: list[tuple[Mapping[str, Any], Found]] = []
     for is_reasoning, group in groupby(items, lambda pair: pair[0]["type"] == "reasoning"):

@@ -56,7 +56,7 @@ def body_fields(parameters: Mapping[str, Any], model: str) -> dict[str, Any]:
     """Return the fields of a request body, without the fields in `OURS`.
 
     A parameter that is null is left to the service. Parameters that the API does not support are
-    left out and logged once per `model`.
+    omitted and logged once per `model`.
     """
     given = {name: value for name, value in parameters.items() if value is not None}
     for name in sorted(given.keys() - SUPPORTED - OURS):

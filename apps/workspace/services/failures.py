@@ -61,7 +61,7 @@ LONGEST_MESSAGE = 1000
 LONGEST_SAID = 500
 """Operators see up to this many characters of a service's message."""
 MOST_READ = 5_000
-"""Up to this many characters of a message are searched for credentials."""
+"""The maximum number of characters of a message that are searched for credentials."""
 SHORTEST_CREDENTIAL = 4
 """A credential has at least this many characters, because a shorter text occurs in many messages by
 chance.

@@ -27,7 +27,7 @@ from apps.capabilities.mcp.sessions.processes import StderrTail, process_streams
 from apps.workspace.egress.session_transport import Broken, make_session_client
 
 MOST_MESSAGE_BYTES = 16 * 1024 * 1024
-"""A message can be up to this many bytes. A file of the usual limit (10 MiB) fits in it as
+"""The maximum number of bytes of a message. A file of the usual limit (10 MiB) fits in it as
 base64.
 """
 MOST_NOTICES = 2_000

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from apps.workspace.local.deployments.deployment import Deployment
 
 MOST_FALLBACKS = 8
-"""A deployment can have at most this many fallbacks. More would not help, because each one needs
-time for its own attempts.
+"""The maximum number of fallbacks of a deployment. More would not help, because each one needs time
+for its own attempts.
 """
 Rows = Mapping[str, "Deployment"]
 """Maps IDs to deployments."""

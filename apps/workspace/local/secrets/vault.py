@@ -34,7 +34,7 @@ FRESH_SECONDS = 60.0
 LAST_SECONDS = 3600.0
 ANSWER_SECONDS = 5.0
 MOST_BYTES = 1_048_576
-"""A response with a secret can have at most this many bytes, about Vault's own limit for one
+"""The maximum number of bytes of a response with a secret, about Vault's own limit for one
 secret.
 """
 MOST_DOCUMENTS = 1000
