@@ -18,7 +18,7 @@ def current() -> str:
 
 
 def accepted_or_new(sent: str) -> str:
-    """Return the ID that a client sent if it is well-formed, otherwise a new one."""
+    """Return the ID that a client sent if it is well-formed, otherwise a new ID."""
     return sent if ACCEPTED.fullmatch(sent) else uuid4().hex
 
 

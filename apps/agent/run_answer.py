@@ -116,7 +116,7 @@ class RunAnswer:
 
     @property
     def lead(self) -> str:
-        """Return the separator between the texts so far and the next one."""
+        """Return the separator between the previous texts and the next text."""
         return BETWEEN_TEXTS if self.said else ""
 
     @property

@@ -65,7 +65,7 @@ class Taint:
 
 
 def recorded_taint(ledger: Ledger, messages: Sequence[ModelMessage], taint: Taint | None) -> Taint:
-    """Return the outer run's `taint`, otherwise a new one.
+    """Return the `taint` of the outer run, or a new object if there is none.
 
     A new object contains the sources that the run had read before it was interrupted, and the
     sources in the states of messages.

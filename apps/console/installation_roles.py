@@ -70,7 +70,8 @@ PERMISSIONS: dict[str, tuple[str, ...]] = {
 
 def grantable_permissions() -> Q:
     """Return the permissions that can be granted: permissions of the admin's pages, and special
-    ones."""
+    permissions.
+    """
     found = Q(pk__in=())
     for model in installed_apps.get_models():
         meta = model._meta

@@ -31,7 +31,7 @@ def operator(request: HttpRequest) -> Caller:
 
 
 def sees_all(user: Any) -> bool:
-    """Return True if the user sees all applications, including remains of deleted ones."""
+    """Return True if the user sees all applications, including remains of deleted applications."""
     return bool(user.has_perm(ALL) or user.has_perm(SEE_ALL))
 
 

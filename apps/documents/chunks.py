@@ -40,7 +40,7 @@ class TextChunk:
     """A chunk. `page` is its page number, or 0 in a document without pages.
 
     `text` is the part of that page's text from `start` to `end`. `headings` are the headings above
-    it, the outermost first; the last one may be the head of a table.
+    it, the outermost first; the last heading may be the head of a table.
     """
 
     text: str

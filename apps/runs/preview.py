@@ -68,7 +68,7 @@ async def assemble(
     tell: Callable[[AssemblyStep], object],
     open_workspace: OpenWorkspace = open_workspace,
 ) -> None:
-    """Report the steps in order. The last one is `RequestAssembled`, unless there is no prompt.
+    """Report the steps in order. The last step is `RequestAssembled`, unless there is no prompt.
 
     Raises `QuickAppError`.
     """

@@ -216,7 +216,7 @@ def with_system(messages: Sequence[ModelMessage], text: str) -> list[ModelMessag
 
 def without_content_gaps(message: ModelMessage) -> ModelMessage:
     """Replace the text of an empty assistant message with a space, because models reject empty
-    ones.
+    messages.
     """
     if message.role == "assistant" and not message.content and not message.tool_calls:
         return replace(message, content=" ")

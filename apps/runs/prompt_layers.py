@@ -89,7 +89,7 @@ def layers_at(paths: tuple[str, ...]) -> tuple[PromptLayer, ...]:
 
 
 async def compose(layers: Sequence[PromptLayer], context: PromptContext) -> tuple[PromptPart, ...]:
-    """Return the parts of all layers in order, without empty ones.
+    """Return the parts of all layers in order, without empty parts.
 
     Raises `InitializationIssue` for a required layer that cannot be built.
     """

@@ -154,7 +154,7 @@ def plan_cut(
     """Return the cut that the turns so far require.
 
     The function recomputes the cut of each earlier request. A growing conversation therefore has
-    the same cut until it needs a new one, although cuts are not stored.
+    the same cut until it needs a new cut, although cuts are not stored.
     """
     left_out, emptied = cut.left_out, max(cut.emptied, cut.left_out)
     total: float = fixed

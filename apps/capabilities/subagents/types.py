@@ -1,4 +1,4 @@
-"""The sub-agents that an application offers to its model."""
+"""Lists the sub-agents that an application offers to its model."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -100,7 +100,7 @@ def write_json(value: object) -> bytes:
 
 
 def files_of(user: int) -> Iterator[dict[str, object]]:
-    """Return the files of conversations, except temporary ones."""
+    """Return the files of conversations, except temporary conversations."""
     mine = Conversation.objects.lasting().filter(owned_by(user))
     known = set(mine.values_list("pk", flat=True))
     rows = StoredFile.objects.filter(of_person(user), name__startswith=f"{ROOT}/").order_by("name")

@@ -73,7 +73,7 @@ class SourceNode:
 @dataclass(frozen=True, slots=True)
 class SourceConversation:
     """A conversation from a file. `leaf` is the last displayed message, or None for the newest
-    one.
+    message.
     """
 
     source: Source

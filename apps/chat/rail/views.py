@@ -60,7 +60,7 @@ def conversations(request: HttpRequest) -> HttpResponseBase:
 @never_cache
 @with_json_errors
 def search(request: HttpRequest) -> HttpResponseBase:
-    """Return the conversations, including archived ones, that contain the words of `?q=` in their
+    """Return the conversations, which may be archived, that contain the words of `?q=` in their
     titles or messages.
     """
     caller, query = visitor(request), request.GET.get("q", "")[:LONGEST_QUERY]

@@ -1,4 +1,4 @@
-"""Endpoints of the studio's tools section: sources of new tools, and facts about existing ones."""
+"""Endpoints of the studio's tools section: sources of new tools, and facts about existing tools."""
 
 from collections.abc import Callable
 from dataclasses import asdict

@@ -131,7 +131,7 @@ def ask_later(
 
 
 def kept_conversation(webhook: Webhook, caller: Caller) -> UUID | None:
-    """Return the fixed conversation of the webhook, or None for a new one."""
+    """Return the fixed conversation of the webhook, or None for a new conversation."""
     if webhook.conversation_kind != Webhook.Place.ONE or webhook.conversation is None:
         return None
     rows = Conversation.objects.kept().filter(

@@ -24,7 +24,9 @@ MARGIN_SECONDS = 30.0
 UNTOLD_SECONDS = 300.0
 """The lifetime of a token in seconds if the service does not report one."""
 MOST_CREDENTIALS = 1000
-"""Tokens are cached for at most this many credentials. The least recently used ones are evicted."""
+"""Tokens are cached for at most this many credentials. The least recently used tokens are
+evicted.
+"""
 MOST_BYTES = 65_536
 SECONDS = 30.0
 """The timeout for the whole response in seconds. Calls wait for it."""

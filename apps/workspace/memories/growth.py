@@ -16,13 +16,15 @@ from apps.workspace.memories.port import Vectors
 
 LEAST_ROOM = 64
 SHARE = 8
-"""The number of spare rows is the number of used ones divided by this, or `LEAST_ROOM` if that is
-more.
+"""The number of spare rows is the number of used rows divided by this number, or `LEAST_ROOM` if
+that is more.
 """
 
 
 class Room:
-    """Rows of which only the first ones are in use. They exist as long as any array views them."""
+    """Rows of which only the first rows are in use. The rows exist as long as an array is a view of
+    them.
+    """
 
     def __init__(self, rows: "RowsInRoom", filled: int) -> None:
         self.rows, self.filled, self.lock = ref(rows), filled, Lock()

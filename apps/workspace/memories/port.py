@@ -32,10 +32,7 @@ common word had a cosine of 1.0 with all-MiniLM-L6-v2.
 class MemoryItem:
     """A memory of its owner.
 
-    - `id`: the Unix second in which it was stored, or the next one that no other memory has.
-    - `importance`: from 0 to 1.
-    - `unknown_share`: as in `Embeddings`.
-    - `is_separate`: the owner has undone a merge, so the memory is never merged again.
+    - `id`: the Unix second in which it was stored, or the next second that no other memory has. - `importance`: from 0 to 1. - `unknown_share`: as in `Embeddings`. - `is_separate`: the owner has undone a merge, so the memory is never merged again.
     """
 
     id: int

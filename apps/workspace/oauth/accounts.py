@@ -120,7 +120,8 @@ def note(wanted: WantedAccount, bucket: str, service: SignInService) -> ToolAcco
 
 
 def with_earlier_scope(service: SignInService, row: ToolAccount, challenge: str) -> SignInService:
-    """Return the service with the scopes of the row's earlier sign-in added to the requested ones.
+    """Return the service with the scopes of the row's earlier sign-in added to the requested
+    scopes.
 
     Raises `SignInFailed` if they include the missing scope already, because another sign-in would
     not help.

@@ -131,7 +131,7 @@ class ChunkReader:
 
     def __init__(self) -> None:
         self.index: int | None = None
-        """The index of the choice that is used: the first one that arrived."""
+        """The index of the choice that is used: the first choice that arrived."""
         self.usage: TokenCounts | None = None
         self.statistics: Statistics | None = None
         self.has_finished = False
@@ -256,7 +256,9 @@ def read_custom(custom: CustomContent) -> Iterator[Delta]:
 
 
 def annotations_of(fields: Any) -> list[Mapping[str, Any]]:
-    """Return the annotations in the `custom_fields` of a delta; malformed ones are skipped."""
+    """Return the annotations in the `custom_fields` of a delta; malformed annotations are
+    skipped.
+    """
     written = fields.get("annotations") if isinstance(fields, Mapping) else None
     return [one for one in written if isinstance(one, Mapping)] if isinstance(written, list) else []
 

@@ -46,7 +46,7 @@ class FallbacksField(LinesField):
     widget = FallbacksInput
 
     def offer(self, row: Deployment) -> None:
-        """Offer the deployments that the row can use, including disabled ones."""
+        """Offer the deployments that the row can use, including disabled deployments."""
         others = Deployment.objects.exclude(pk=row.pk).order_by("display_name")
         choices = [choice_of(one) for one in others if not why_unfit(one)]
         named = row.fallbacks if isinstance(row.fallbacks, list) else []

@@ -26,7 +26,9 @@ class PendingApplication:
 
 
 def unpublished_content(admin: Any, request: HttpRequest) -> HttpResponse:
-    """List the applications that the user edits. A POST publishes the selected ones with a note."""
+    """List the applications that the user edits. A POST publishes the selected applications with a
+    note.
+    """
     may_publish = request.user.has_perm(PUBLISH)
     if request.method == "POST" and may_publish:
         publish_ticked(admin, request)

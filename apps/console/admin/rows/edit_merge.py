@@ -32,7 +32,7 @@ class TypedForm:
 
 
 def read_typed(form: forms.ModelForm[Any], kind: RowKind, stored: Snapshot) -> TypedForm:
-    """Return the typed values, including invalid ones. Documents must be JSON."""
+    """Return the typed values, including invalid values. Documents must be JSON."""
     snapshot = kind.snapshot(form.instance)
     unread, documents = [], {}
     for column in kind.columns:

@@ -1,4 +1,4 @@
-"""The top of a run's page: its question, its answer and the failed call."""
+"""Shows the question, the answer and the failed call at the top of a run's page."""
 
 from dataclasses import dataclass
 from uuid import UUID

@@ -130,8 +130,8 @@ def former_name(slug: str, number: int) -> str:
 def rename_application(before: str, after: str, using: str) -> None:
     """Move an application's memories to its new slug.
 
-    If an owner already has memories under the new slug, these remain and the old ones are not
-    renamed.
+    If an owner already has memories under the new slug, these memories remain, and the old memories
+    are not moved.
     """
     rows = MemoryCollection.objects.using(using)
     there = rows.filter(application=after, bucket=OuterRef("bucket"), end_user=OuterRef("end_user"))
