@@ -1,4 +1,4 @@
-"""Admin pages, which apps declare in their configs for the admin's menu."""
+"""Collects the admin pages that apps declare in their configs, for the admin's menu."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -10,12 +10,7 @@ Group = Literal["Build", "Watch", "Govern", "Automate"]
 class AdminPage:
     """A page of the admin, by default the list of a `model` such as `catalog.contentitem`.
 
-    - `place`: the position among the pages of the group.
-    - `below`: the title of another page. This page is a tab of that page and not in the menu.
-    - `about`: the purpose of the list, which an empty list shows.
-    - `url`: the name of a URL other than that of the list.
-    - `permission`: the dotted path of a function that gets a request. Without one, users who can
-      view the model see the page.
+    - `place`: the position among the pages of the group. - `below`: the title of another page. This page is a tab of that page and not in the menu. - `about`: the purpose of the list, which an empty list shows. - `url`: the name of a URL other than that of the list. - `permission`: the dotted path of a function that gets a request. Without a function, users who can view the model see the page.
     """
 
     group: Group

@@ -1,4 +1,4 @@
-"""Caches whose values expire a few seconds after they were requested."""
+"""Provides caches whose values expire a few seconds after they were requested."""
 
 import math
 import time
@@ -7,8 +7,8 @@ from threading import Lock
 from typing import Generic, TypeVar
 
 MAX_AGE_SECONDS = 1.0
-"""A process caches applications, deployments and predefined content for this many seconds before it
-checks for changes.
+"""The number of seconds for which a process caches applications, deployments and predefined content
+before it checks for changes.
 """
 
 K = TypeVar("K", bound=Hashable)
@@ -16,7 +16,9 @@ V = TypeVar("V")
 
 
 class AgedCache(Generic[K, V]):
-    """A cache of at most `most` values that evicts the oldest. Threads may share it."""
+    """A cache of at most `most` values, which evicts the oldest value. Threads may share the
+    cache.
+    """
 
     def __init__(self, most: int = 1024) -> None:
         self.most = most
@@ -46,11 +48,11 @@ class AgedCache(Generic[K, V]):
     async def renewed(
         self, key: K, seconds: float, ask: Callable[[V | None], Awaitable[V | None]]
     ) -> V | None:
-        """Return the value, and request it again once it is `seconds` old. `ask` gets the old
-        value.
+        """Return the value. If it is older than `seconds`, call `ask` with the old value to request
+        a new value.
 
         Concurrent callers get the old value. None replaces only an existing value, so that invalid
-        keys do not evict valid ones.
+        keys do not evict valid keys.
         """
         kept = self.get(key, seconds)
         if kept is not None:

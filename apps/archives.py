@@ -1,4 +1,4 @@
-"""ZIP archives from users and other programs."""
+"""Opens ZIP archives from users and other programs."""
 
 import lzma
 import struct
@@ -10,14 +10,14 @@ UNREADABLE = (
     *(BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError),
     *(NotImplementedError, RuntimeError, ValueError),
 )
-"""Errors that reading a damaged, encrypted or unsupported archive can raise. Only the first is
-documented.
+"""The errors that `ZipFile` can raise for a damaged, encrypted or unsupported archive. Only the
+first error is documented.
 """
 
 SIGNATURE = b"PK\x01\x02"
-"""Each entry in the directory of an archive begins with these bytes."""
+"""The bytes with which each entry in the directory of an archive begins."""
 ENTRY_BYTES = 46
-"""An entry has this many bytes before its name."""
+"""The number of bytes of an entry before its name."""
 LENGTHS = slice(28, 34)
 """The bytes of an entry that contain the lengths of the name, the extra field and the comment, 16
 bits each.
@@ -31,8 +31,8 @@ class TooManyEntries(Exception):
 def open_archive(file: IO[bytes], most_entries: int) -> ZipFile:
     """Open an archive whose directory has up to `most_entries` entries.
 
-    `ZipFile` alone parses the whole directory first, and a million entries take half a gigabyte.
-    Raises `TooManyEntries` if there are more, and any error of `ZipFile`.
+    `ZipFile` alone parses the whole directory first, and a million entries need half a gigabyte of
+    memory. Raises `TooManyEntries` if there are more, and any error of `ZipFile`.
     """
     counted = CountedDirectory(file, most_entries)
     archive = ZipFile(counted)

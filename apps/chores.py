@@ -1,4 +1,6 @@
-"""Recurring work that apps declare in their configs. One worker runs it at a time."""
+"""Collects the recurring work that apps declare in their configs. Only one worker at a time runs a
+chore.
+"""
 
 from dataclasses import dataclass
 from enum import StrEnum

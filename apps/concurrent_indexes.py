@@ -1,4 +1,6 @@
-"""Migrations that build indexes of large tables while other processes write to them."""
+"""Defines migration operations that build indexes of large tables while other processes write to
+the tables.
+"""
 
 from typing import Any
 

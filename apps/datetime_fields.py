@@ -1,4 +1,4 @@
-"""Columns for times that users enter. They reject times that no page can show."""
+"""Defines columns for times that users enter. The columns reject times that no page can show."""
 
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -31,7 +31,9 @@ class BoundedDateTimeField(models.DateTimeField):  # type: ignore[type-arg]
     default_validators = [check_bounds]
 
     def get_db_prep_save(self, value: Any, connection: Any) -> Any:
-        """Return the value for the database. Raises `ValidationError` if it is out of bounds."""
+        """Return the value for the database. Raises `ValidationError` if the time is out of
+        bounds.
+        """
         if isinstance(value, datetime):
             check_bounds(value)
         return super().get_db_prep_save(value, connection)

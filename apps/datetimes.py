@@ -1,4 +1,4 @@
-"""Dates and times from users and other programs, parsed in one module and within bounds.
+"""Parses dates and times from users and other programs, within bounds.
 
 Python and PostgreSQL end at different years, and a conversion to another time zone fails near both
 ends. Within these bounds, every stored time can be shown in every time zone.
@@ -11,7 +11,7 @@ from zoneinfo import available_timezones
 
 EARLIEST = datetime(1900, 1, 1, tzinfo=UTC)
 LATEST = datetime(2200, 1, 1, tzinfo=UTC)
-"""Dates and times from this moment on are rejected."""
+"""The first moment that is rejected, like all later dates and times."""
 NOT_ZONES = frozenset({"Factory", "localtime", "posixrules"})
 """Files among the system's time zones that do not name a specific zone."""
 EXAMPLE = "2026-11-01T14:30:00Z"
@@ -28,7 +28,7 @@ def is_within_bounds(at: datetime) -> bool:
 
 
 def read_datetime(written: str, zone: tzinfo = UTC) -> datetime:
-    """Parse an ISO 8601 date or time and return it in UTC. If it has no offset, it is in the time
+    """Parse an ISO 8601 date or time and return it in UTC. A time without an offset is in the time
     zone `zone`.
 
     Raises `ValueError` with a sentence for the user if it is malformed or out of bounds.

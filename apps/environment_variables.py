@@ -1,4 +1,4 @@
-"""An environment variable, or the file that `NAME_FILE` names instead.
+"""Reads an environment variable, or the file whose path is in the variable `NAME_FILE`.
 
 Orchestrators mount secrets as files, which other processes and dumps of the environment do not
 show.
@@ -14,7 +14,9 @@ logger = logging.getLogger(__name__)
 
 
 class WrongVariable(ValueError):
-    """Raised if a variable cannot be read. The message names it without revealing its value."""
+    """Raised if a variable cannot be read. The message contains the name of the variable but not
+    its value.
+    """
 
 
 def read_variable(name: str) -> str | None:
@@ -47,7 +49,7 @@ def is_in_file(name: str) -> bool:
 def current_setting(name: str) -> str:
     """Return the setting `name`. If it comes from a file, the file is read again.
 
-    If the file can no longer be read, this is logged, and the setting keeps its value.
+    If the file can no longer be read, the error is logged, and the setting retains its value.
     """
     return latest(name, str(getattr(settings, name)))
 

@@ -66,15 +66,19 @@ FetchReason = Literal[
     "size_limit", "ssrf_block", "redirect_cap", "timeout", "transport",
     "admin", "builder", "admin_allowlist", "builder_allowlist",
 ]  # fmt: skip
-"""The reason why a file was not fetched. The last four name the setting that forbids it."""
+"""The reason why a file was not fetched. The last four values are names of the setting that forbids
+it.
+"""
 
 
 TOO_LONG_CODES = frozenset({"context_length_exceeded", "truncate_prompt_error"})
-"""Codes with which model services reject requests that are too long."""
+"""The codes in errors of model services for requests that are too long."""
 
 
 def filled(template: str, values: Mapping[str, str | int]) -> str:
-    """Fill in the template. Numbers are written with thousands separators."""
+    """Replace the placeholders of a template with values. Numbers are written with thousands
+    separators.
+    """
     # A template without values may contain literal braces.
     shown = {name: one if isinstance(one, str) else f"{one:,}" for name, one in values.items()}
     return template.format(**shown) if shown else template
@@ -366,7 +370,7 @@ class ToolsKeepFailing(QuickAppError):
 
 class Stopped(QuickAppError):
     """Raised if a tool failed and the run must stop. If no fallback strategy applies, the model
-    gets the tool's own text.
+    receives the text of the tool.
     """
 
     code = "stopped"
@@ -377,8 +381,8 @@ class Stopped(QuickAppError):
 
 
 class BudgetSpent(QuickAppError):
-    """Raised if a budget is used up. It resets after `retry_after` seconds, or never (None) for the
-    budget of a run.
+    """Raised if a budget is exhausted. The budget resets after `retry_after` seconds, or never
+    (None) for the budget of a run.
     """
 
     code = "insufficient_quota"
@@ -390,8 +394,8 @@ class BudgetSpent(QuickAppError):
 
 
 class BudgetReserved(BudgetSpent):
-    """Raised if calls in progress have reserved the rest of a budget. Some of them may have ended
-    after `retry_after` seconds.
+    """Raised if calls in progress have reserved the remaining amount of a budget. Some of these
+    calls may have ended after `retry_after` seconds.
     """
 
     code = "rate_limit_exceeded"
@@ -568,7 +572,7 @@ class ToolError(Exception):
 
     If the error `is_lasting`, the same call would fail again. `retry_after` is the number of
     seconds after which the service accepts a retry, or None if it set no time. If the tool
-    `has_answered`, part of its answer was shown, and a retry would show it twice.
+    `has_answered`, part of its answer was already shown, and a retry would show that part twice.
     """
 
     has_answered = False
@@ -582,8 +586,8 @@ class ToolError(Exception):
 
 
 class InvalidParameter(ToolError):
-    """Raised if an argument is wrong. Fallback strategies do not apply. The message helps the model
-    fix it.
+    """Raised if an argument is wrong. Fallback strategies do not apply. The message explains to the
+    model how to correct the argument.
     """
 
     def __init__(self, parameter: str, problem: str) -> None:
@@ -613,6 +617,6 @@ class LeaseLost(Exception):
 
 
 class EgressRefused(Exception):
-    """Raised if an outgoing connection was blocked before it was made. The message names the host
-    and how to fix it.
+    """Raised if an outgoing connection was blocked before it was made. The message contains the
+    host, and explains how an operator can allow the connection.
     """

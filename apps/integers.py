@@ -1,9 +1,9 @@
-"""Whole numbers in URLs, forms, headers and documents."""
+"""Parses whole numbers in URLs, forms, headers and documents."""
 
 from typing import Any, TypeGuard
 
 LARGEST = 2**63 - 1
-"""The largest integer in a database column, including one with an ID."""
+"""The largest integer in a database column, also in a column for IDs."""
 LARGEST_EXACT = 2**53 - 1
 """The largest integer that JavaScript represents exactly."""
 

@@ -1,7 +1,8 @@
-"""Functions that one app registers with another, which calls them when something happens.
+"""Connects apps: one app registers a function with another app, which calls the function when an
+event happens.
 
-The called app has a `Listeners` object for each kind of event. Apps that depend on it connect their
-functions in `ready`.
+The called app has a `Listeners` object for each kind of event. Apps that depend on the called app
+connect their functions in `ready`.
 """
 
 import logging
@@ -26,15 +27,15 @@ class Listeners(Generic[Said, Answer]):
         self.connected: dict[str, Callable[Said, Answer]] = {}
 
     def connect(self, listener: Callable[Said, Answer]) -> None:
-        """Register the function. Registering it again changes nothing."""
+        """Register the function. A function that is already registered is not registered again."""
         self.connected[f"{listener.__module__}.{listener.__qualname__}"] = listener
 
     def disconnect(self, listener: Callable[Said, Answer]) -> None:
         self.connected.pop(f"{listener.__module__}.{listener.__qualname__}", None)
 
     def call(self, *args: Said.args, **kwargs: Said.kwargs) -> list[Answer]:
-        """Call all functions and return their results. If one raises an error, the others are not
-        called.
+        """Call all functions and return their results. If a function raises an error, the remaining
+        functions are not called.
         """
         return [listener(*args, **kwargs) for listener in self.connected.values()]
 

@@ -1,8 +1,8 @@
-"""Counters and measurements of a process, for Prometheus and OpenTelemetry, depending on which one
-is enabled.
+"""Counts and measures events of a process, for Prometheus and OpenTelemetry, if one of them is
+enabled.
 
-Without either, `is_on` is False and nothing is counted. Labels name providers, models, kinds and
-outcomes, but never users, conversations, keys, or texts from a client.
+Otherwise, `is_on` is False and nothing is counted. Labels contain names of providers, models, kinds
+and outcomes, but never users, conversations, keys, or texts from a client.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -11,10 +11,10 @@ from threading import Lock
 from typing import Protocol
 
 OTHER = "other"
-"""This label replaces further labels after an instrument has reached its limit."""
+"""The label that replaces further labels after an instrument has reached its limit."""
 MOST_SERIES = 1000
-"""An instrument can have at most this many series. The largest histogram then adds about 2 MB to a
-scrape.
+"""The maximum number of series of an instrument, with which the largest histogram adds about 2 MB
+to a scrape.
 """
 
 Labels = tuple[str, ...]

@@ -1,5 +1,5 @@
-"""Facts about earlier migrations: databases that are too old, and models that moved to a different
-app.
+"""Describes earlier migrations: finds databases that are too old, and lists models that moved to a
+different app.
 """
 
 from functools import partial
@@ -11,7 +11,7 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
 LAST_UNSQUASHED = "5aeaeec3"
-"""The last commit that contains the migrations that the squashed ones replace."""
+"""The last commit with the original migrations, which the squashed migrations replace."""
 PROBLEM = (
     "This database was last migrated by an older version. Check out commit "
     f"{LAST_UNSQUASHED}, run `python manage.py migrate`, then update again."
@@ -29,9 +29,9 @@ CONTRACT = "_contract"
 def upgrade_problem(connection: BaseDatabaseWrapper) -> str:
     """Return the reason why this code can neither migrate nor use the database, or "".
 
-    Django would start from any state, because the missing migrations no longer exist. Unknown
-    migrations of a newer version are allowed if they only add something, so that an upgrade can be
-    rolled back.
+    Django itself would accept any state of the database, because the missing migrations no longer
+    exist. Unknown migrations of a newer version are allowed if they only add something, so that an
+    upgrade can be rolled back.
     """
     loader = MigrationLoader(None)
     applied = MigrationRecorder(connection).applied_migrations().keys()

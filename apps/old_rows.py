@@ -1,4 +1,4 @@
-"""Deletion of expired rows, a limited number per transaction."""
+"""Deletes expired rows, a limited number in each transaction."""
 
 from datetime import timedelta
 from typing import Any
@@ -7,7 +7,9 @@ from django.db.models import Model, Q, QuerySet
 from django.utils import timezone
 
 AT_ONCE = 500
-"""One transaction deletes at most this many rows, so that other writers do not wait for long."""
+"""The maximum number of rows that one transaction deletes, so that other writers do not wait for
+long.
+"""
 
 
 def delete_older(model: type[Model], column: str, days: int, *, but: Q | None = None) -> int:

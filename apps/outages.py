@@ -1,4 +1,6 @@
-"""Temporary outages of the database and the disk. Requests get a 503 during an outage."""
+"""Recognizes temporary outages of the database and the disk. During an outage, requests get a
+response with status 503.
+"""
 
 import errno
 import logging
@@ -16,9 +18,11 @@ LONGEST_PAUSE_SECONDS = 10.0
 ENDED = "ended_outage"
 """The attribute of a log record that contains the outage that has ended."""
 DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO})
-"""Error codes that the system reports if a disk is full, read-only or broken."""
+"""The error codes of the system for a disk that is full, read-only or broken."""
 DENIED = frozenset({errno.EACCES, errno.EPERM})
-"""These error codes are an outage only in the folder of stored files; elsewhere, they are a bug."""
+"""The error codes that mean an outage only for files in the folder of stored files. For other
+files, they are a bug.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,7 @@ STORAGE = Outage(
 
 
 def outage_of(error: BaseException | None) -> Outage | None:
-    """Return the outage behind an error, or None if it has another cause."""
+    """Return the outage that caused an error, or None if the error has another cause."""
     match error:
         case OperationalError() | InterfaceError():
             return DATABASE
@@ -72,7 +76,7 @@ class Pauses:
         return float(min(longest, self.usual * 2 ** min(self.failures, 10)))
 
     def note(self, error: BaseException | None) -> None:
-        """Record how a round ended: with an error, or None for success."""
+        """Record the result of a round: its error, or None for success."""
         if outage_of(error) is DATABASE:
             self.failures += 1
         elif self.failures:

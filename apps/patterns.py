@@ -1,8 +1,8 @@
-"""Regular expressions that users and servers write, compiled within bounds.
+"""Compiles regular expressions that users and servers write, within bounds.
 
 `regex` copies a repeated part once for each repetition that is required, so a few characters can
 take gigabytes: `(?:(?:(?:a{1000}){1000}){1000})`. The size is therefore computed from the parsed
-pattern before it is compiled. Searches have a time limit: pass `timeout` to each of them.
+pattern before it is compiled. Searches need a time limit, so provide `timeout` in each search.
 """
 
 import functools
@@ -17,19 +17,21 @@ from regex import _regex_core
 core: Any = _regex_core
 
 MOST_STATES = 20_000
-"""A pattern can have at most this many states. One of this size takes up to 10 MB and 50 ms to
-compile, as measured with random patterns.
+"""The maximum number of states of a pattern. The compilation of a pattern of this size needs up to
+10 MB and 50 ms, as measured with random patterns.
 """
 MOST_CHARACTERS = 2_000
 FOLDED = regex.FULLCASE | regex.IGNORECASE
 FOLDED_STATES = 400
-"""A node that ignores case adds this many states to the estimate, because a character set then also
-matches the 105 characters that fold to several.
+"""The number of states that a node that ignores case adds to the estimate, because its character
+set also matches the 105 characters that fold to several characters.
 """
 
 
 class PatternRefused(ValueError):
-    """Raised if a pattern cannot be used. The message continues "the pattern"."""
+    """Raised if a pattern cannot be used. The message is the end of a sentence that begins with
+    "the pattern".
+    """
 
 
 @functools.lru_cache(maxsize=256)
@@ -41,7 +43,7 @@ def compile_pattern(pattern: str, flags: int = 0) -> regex.Pattern[str]:
         states = size_of(parse_pattern(pattern, flags))
     except RecursionError:
         raise PatternRefused("is nested too deeply; use fewer groups") from None
-    except Exception as error:  # `regex` also raises `KeyError` and others.
+    except Exception as error:  # `regex` also raises other errors, such as `KeyError`.
         raise PatternRefused(f"is not a regular expression: {error}") from error
     if states > MOST_STATES:
         raise PatternRefused(
@@ -60,7 +62,9 @@ def states_of(pattern: str) -> int:
 
 
 def parse_pattern(pattern: str, flags: int) -> Any:
-    """Return the syntax tree of a pattern. Raises `regex.error` and others if it is invalid."""
+    """Return the syntax tree of a pattern. Raises `regex.error` and other errors if the pattern is
+    invalid.
+    """
     while True:
         info = core.Info(flags, str, {})
         info.guess_encoding = regex.UNICODE

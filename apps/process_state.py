@@ -1,7 +1,7 @@
-"""Process-wide state beyond a request, and one call that resets all of it.
+"""Resets all state that a process retains between requests, with one call.
 
-A module with such state registers a function with `on_reset` that clears it. Rows after a test's
-rollback reuse IDs and versions, so each test ends with a `reset`.
+A module with such state uses `on_reset` to register a function that clears the state. Rows after a
+test's rollback reuse IDs and versions, so each test ends with a `reset`.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ _forgetting: list[Callable[[], object]] = []
 
 
 def on_reset(forget: T) -> T:
-    """Call `forget` at each reset. This can be used as a decorator."""
+    """Register `forget`, which is called at each reset. The function can be used as a decorator."""
     _forgetting.append(forget)
     return forget
 

@@ -1,4 +1,4 @@
-"""The URL of Redis: one server, the master of a Sentinel set, or a cluster."""
+"""Parses the URL of Redis: one server, the master of a Sentinel set, or a cluster."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SCHEMES = {
     "redis+cluster": (RedisKind.CLUSTER, False),
     "rediss+cluster": (RedisKind.CLUSTER, True),
 }
-"""Maps each URL scheme to the kind of Redis, and whether connections are encrypted."""
+"""Maps each URL scheme to the kind of Redis and to True if connections are encrypted."""
 PORTS = {RedisKind.SERVER: 6379, RedisKind.SENTINEL: 26379, RedisKind.CLUSTER: 6379}
 FILES = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile")
 TLS_PARAMETERS = (*FILES, "ssl_check_hostname")
@@ -35,8 +35,8 @@ FORMS = (
 
 
 class WrongAddress(ValueError):
-    """Raised if a Redis URL is invalid. The message continues the setting's name, and contains no
-    user name or password.
+    """Raised if a Redis URL is invalid. The message is the end of a sentence that begins with the
+    setting's name. It contains no user name or password.
     """
 
 
@@ -110,7 +110,9 @@ def path_of(kind: RedisKind, path: str) -> tuple[str, int]:
 
 
 def parameters_of(query: str, kind: RedisKind, is_encrypted: bool) -> dict[str, str]:
-    """Return the parameters of a URL. Raises `WrongAddress` if one is unknown or invalid."""
+    """Return the parameters of a URL. Raises `WrongAddress` if a parameter is unknown or
+    invalid.
+    """
     known = (
         *(TLS_PARAMETERS if is_encrypted else ()),
         *(SENTINEL_PARAMETERS if kind is RedisKind.SENTINEL else ()),

@@ -1,8 +1,8 @@
-"""Clients for each kind of Redis that `REDIS_URL` can specify.
+"""Creates clients for each kind of Redis that `REDIS_URL` can specify.
 
 A server and the master of a Sentinel set have the same client class, and a cluster has a different
-one; both have the same commands. Commands and scripts with several keys need keys in the same slot,
-so their names contain the same part in braces.
+class; both classes have the same commands. Commands and scripts with several keys need keys in the
+same slot, so their names contain the same part in braces.
 """
 
 from __future__ import annotations
@@ -36,25 +36,27 @@ logger = logging.getLogger(__name__)
 FAILURES = (RedisError, RedisClusterException, OSError)
 """The errors that a command raises while Redis is unavailable."""
 ANSWER_SECONDS = 1.0
-"""A connection attempt and each response time out after this many seconds."""
+"""The timeout, in seconds, of a connection attempt and of each response."""
 MOST_CONNECTIONS = 20
 WAIT_SECONDS = 5.0
-"""A command waits up to this many seconds for a free connection. Each command uses one for about a
-millisecond.
+"""The maximum number of seconds for which a command waits for a free connection. Each command uses
+a connection for about a millisecond.
 """
 CHECK_SECONDS = 15.0
-"""Listening connections send a ping every this many seconds, which detects silently broken ones."""
+"""The interval, in seconds, at which listening connections send a ping, so that a broken connection
+is detected.
+"""
 
 
 BROKEN = (redis.ConnectionError,)
-"""After these errors, a command is retried once over a new connection, because a failover breaks
-open ones.
+"""The errors after which a command is retried once over a new connection, because a failover breaks
+open connections.
 """
 
 
 class CurrentCredentials(CredentialProvider):
-    """The user name and the password in `REDIS_URL`. If it comes from a file, each new connection
-    reads the file again.
+    """The user name and the password in `REDIS_URL`. If `REDIS_URL` comes from a file, each new
+    connection reads the file again.
     """
 
     def __init__(self, address: RedisAddress) -> None:
@@ -98,7 +100,7 @@ class TlsAddressConnection(AddressConnection, SSLConnection): ...
 
 
 async def find_places(address: RedisAddress) -> list[tuple[str, int]]:
-    """Return the hosts and ports to try. Raises `redis.ConnectionError` if no Sentinel knows a
+    """Return the hosts and ports to try. Raises `redis.ConnectionError` if no Sentinel reports a
     master.
     """
     if address.kind is not RedisKind.SENTINEL:
@@ -163,7 +165,7 @@ def single_connection(address: RedisAddress) -> dict[str, Any]:
 
 
 def blocking_client() -> redis.Redis:
-    """Return this process's client for code without an event loop. Threads share it."""
+    """Return this process's client for code without an event loop. Threads share the client."""
     return open_blocking_client(settings.REDIS_URL)
 
 

@@ -1,4 +1,4 @@
-"""The ID of the current request, run or job. Each log line contains it."""
+"""Stores the ID of the current request, run or job. Each log line contains the ID."""
 
 import re
 from collections.abc import Iterator
@@ -18,12 +18,12 @@ def current() -> str:
 
 
 def accepted_or_new(sent: str) -> str:
-    """Return the ID that a client sent if it is well-formed, otherwise a new one."""
+    """Return the ID that a client sent if it is well-formed, otherwise a new ID."""
     return sent if ACCEPTED.fullmatch(sent) else uuid4().hex
 
 
 def begin(request_id: str) -> None:
-    """Use the ID in the current asyncio task from now on."""
+    """Use the ID for the rest of the current asyncio task."""
     _current.set(request_id)
 
 

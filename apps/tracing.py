@@ -1,6 +1,7 @@
-"""Spans around the steps of a request, for the OpenTelemetry SDK of the process, if it has one.
+"""Creates spans for the steps of a request, with the OpenTelemetry SDK of the process, if it has
+one.
 
-Without an SDK, no spans are created, and the caller's `traceparent` is passed on unchanged. Spans
+Without an SDK, no spans are created, and the caller's `traceparent` is forwarded unchanged. Spans
 contain names, counts and kinds of failures, but no messages, headers or arguments.
 """
 
@@ -38,7 +39,8 @@ def detached_span(
 ) -> AbstractContextManager[Span]:
     """Return a span around the block that does not become the current span.
 
-    It is for asynchronous generators: while one waits, the current context is its consumer's.
+    Use it in asynchronous generators: while a generator waits, the current context is that of its
+    consumer.
     """
     if _tracer is None:
         return NOTHING
@@ -88,7 +90,9 @@ def received_context(headers: Iterable[tuple[bytes, bytes]]) -> Context | None:
 
 
 def headers() -> dict[str, str]:
-    """Return the headers that pass the current span to another service, or {} if there is none."""
+    """Return the headers that identify the current span to another service, or {} if there is no
+    span.
+    """
     sent: dict[str, str] = {}
     if _tracer is not None:
         _w3c.inject(sent)

@@ -15,7 +15,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "quickapps_site.settings")
 set_up_tracing()
 django_application = get_asgi_application()
 
-# The rest needs an initialized Django.
+# The following imports need an initialized Django.
 from channels.auth import AuthMiddlewareStack  # noqa: E402
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from django.conf import settings  # noqa: E402
@@ -73,7 +73,8 @@ pages = with_bounded_bodies(
     BODY_SECONDS,
 )
 doors = [
-    *gateway.completion_urlpatterns,  # The most frequent requests come before those of all other doors.
+    # The routes of the most frequent requests are before the routes of all other doors.
+    *gateway.completion_urlpatterns,
     *a2a.urlpatterns,
     *responses.urlpatterns,
     *messages.urlpatterns,

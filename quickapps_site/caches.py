@@ -1,4 +1,4 @@
-"""A cache that several processes share, with a fallback in each process."""
+"""Provides a cache that several processes share, with a fallback in each process."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from apps import redis_clients
 logger = logging.getLogger(__name__)
 
 AWAY_SECONDS = 5.0
-"""After Redis fails to respond, it is not called for this many seconds, so that not every request
-waits for it.
+"""The number of seconds for which Redis is not called after it failed to respond, so that not every
+request waits for it.
 """
 asked_again_at = 0.0
 
@@ -48,8 +48,8 @@ class ProcessClient(RedisCacheClient):
 
 
 class RedisOrLocalCache(RedisCache):
-    """A cache that falls back to the process while Redis is down, so that limits, such as for
-    failed sign-ins, still apply.
+    """A cache that falls back to the process while Redis is down, so that limits, such as the limit
+    for failed sign-ins, still apply.
     """
 
     def __init__(self, server: str, params: dict[str, Any]) -> None:
@@ -57,7 +57,8 @@ class RedisOrLocalCache(RedisCache):
         self._class = ProcessClient
         self.local = LocMemCache("while Redis is unavailable", params)
 
-    # One command for each key, because a cluster requires all keys of a command in one slot.
+    # Each key has its own command, because a cluster requires that all keys of a command are in one
+    # slot.
     get_many = BaseCache.get_many
     set_many = BaseCache.set_many
     delete_many = BaseCache.delete_many

@@ -12,7 +12,7 @@ from pathlib import Path
 from django.core.exceptions import ImproperlyConfigured
 
 AUTHORITIES_FOLDER = Path("/certificates")
-"""Operators mount the certificates of their authorities into this folder."""
+"""The folder into which operators mount the certificates of their authorities."""
 
 _certificate = re.compile(r"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
 

@@ -1,4 +1,4 @@
-"""The channel layer that several processes share."""
+"""Provides the channel layer that several processes share."""
 
 from channels_redis.pubsub import RedisPubSubChannelLayer
 

@@ -40,19 +40,19 @@ class Exposure(Enum):
 
     SHOWN = auto()
     CLEANSED = auto()
-    """The value is shown without passwords, or hidden completely if the variable's name suggests a
-    credential.
+    """A diagnosis shows the value without passwords, or hides it completely if the variable's name
+    suggests a credential.
     """
     HIDDEN = auto()
 
 
 VARIABLES: dict[str, Exposure] = {}
-"""The variables that settings are read from."""
+"""The variables from which settings are read."""
 
 
 def read_variable(name: str) -> str | None:
-    """Return the variable, or the content of the file that `NAME_FILE` names, or None if neither is
-    set.
+    """Return the variable, or the content of the file whose path is in `NAME_FILE`, or None if
+    neither is set.
 
     Raises `ImproperlyConfigured` if both are set, or if the file cannot be read.
     """
@@ -160,7 +160,9 @@ def choice(name: str, default: str, accepted: Iterable[str]) -> str:
 
 
 def choices(name: str, accepted: Iterable[str]) -> tuple[str, ...]:
-    """Read a comma-separated list of options. The default is all; `none` means none."""
+    """Read a comma-separated list of options. The default is all options; `none` means no
+    option.
+    """
     options = tuple(accepted)
 
     def parse(raw: str) -> tuple[str, ...]:
@@ -199,8 +201,8 @@ def command(name: str) -> list[str]:
 
 
 def paths(name: str, *, deprecated: str = "") -> list[str]:
-    """Read a JSON list of directories. Blanks are skipped. A deprecated variable may contain a
-    single one.
+    """Read a JSON list of directories. Empty entries are skipped. A deprecated variable may contain
+    a single directory.
     """
     if older := text(deprecated):
         if not text(name):
@@ -322,7 +324,7 @@ def origins(name: str, *, patterns: bool = False, everybody: bool = False) -> li
 
 
 def parse_concealed(name: str, default: T, parse: Callable[[str], T], accepted: str) -> T:
-    """Parse as `parse_variable` does, for a value with a password, which no message shows."""
+    """Parse like `parse_variable`, for a value with a password, which no message shows."""
     try:
         return parse_variable(name, default, parse, accepted)
     except ImproperlyConfigured:
@@ -412,8 +414,8 @@ def postgresql(address: str) -> dict[str, Any]:
         found = psycopg.conninfo.conninfo_to_dict(address)
     except psycopg.Error as error:
         raise ValueError from error
-    # Under ASGI, a persistent connection belongs to a thread that may never be used again; a pool
-    # avoids that.
+    # Under ASGI, a persistent connection belongs to a thread that may never be used again. A pool
+    # has no such connections.
     pool = {"min_size": 1, "max_size": 10, "timeout": 10, "reconnect_timeout": 2}
     return {
         "ENGINE": "quickapps_site.postgresql",
@@ -427,15 +429,15 @@ def postgresql(address: str) -> dict[str, Any]:
 
 
 def secret(name: str, file: Path) -> str:
-    """Return the secret with that name. If it is not set, return a random one that is stored in
-    `file`, readable only by its owner.
+    """Return the secret with this name. If it is not set, return a random secret that is stored in
+    `file`, which only its owner can read.
     """
     if given := confidential(name):
         return given
     file.parent.mkdir(parents=True, exist_ok=True)
     if not file.exists():
-        # If several processes start at once, the first one decides, and none reads an incomplete
-        # secret.
+        # If several processes start at once, all use the secret of the first process, and none
+        # reads an incomplete secret.
         new = file.with_name(f"{file.name}.{os.getpid()}")
         with open(
             new, "w", encoding="utf-8", opener=lambda path, flags: os.open(path, flags, 0o600)

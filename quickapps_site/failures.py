@@ -1,4 +1,4 @@
-"""The response for a view that failed: a page for browsers, otherwise JSON.
+"""Creates the response for a view that failed: a page for browsers, and JSON for other clients.
 
 During an outage, its status is 503, with a `Retry-After` header.
 """

@@ -1,4 +1,6 @@
-"""Identity providers in addition to passwords: the setting SIGN_IN_PROVIDERS."""
+"""Reads the setting SIGN_IN_PROVIDERS: the identity providers that users can use in addition to
+passwords.
+"""
 
 from typing import Annotated, Any, Literal
 
@@ -74,7 +76,7 @@ PROVIDERS = TypeAdapter(tuple[IdentityProvider, ...])
 def read_providers(raw: str) -> dict[str, Any]:
     """Return the value of django-allauth's SOCIALACCOUNT_PROVIDERS.
 
-    Raises `ImproperlyConfigured`, whose message repeats nothing from the setting.
+    Raises `ImproperlyConfigured` with a message that does not repeat any value of the setting.
     """
     try:
         providers = PROVIDERS.validate_json(raw or "[]")

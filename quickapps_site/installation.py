@@ -1,5 +1,5 @@
-"""Locations of code, templates, predefined content and data: in a checkout, or installed from a
-wheel.
+"""Finds the folders of code, templates, predefined content and data, in a checkout or in an
+installed wheel.
 """
 
 import os
@@ -12,8 +12,8 @@ ROOT = PACKAGE.parent
 """The folder that contains the packages: the checkout, or site-packages."""
 IS_CHECKOUT = (ROOT / "pyproject.toml").is_file()
 RESOURCES = ROOT if IS_CHECKOUT else PACKAGE
-"""The folder that contains `templates` and `predefined`, which the wheel has in
-`quickapps_site`.
+"""The folder that contains `templates` and `predefined`, which are below `quickapps_site` in the
+wheel.
 """
 
 

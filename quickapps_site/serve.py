@@ -25,9 +25,8 @@ from quickapps_site.server.graceful_server import (
     url_host,
 )
 
-logger = logging.getLogger(
-    "quickapps_site.serve"
-)  # The module runs as a program, under another name.
+# The logger is not `__name__`, because the module has a different name when it runs as a program.
+logger = logging.getLogger("quickapps_site.serve")
 
 PREPARE = "--prepare"
 ROLES = {"--web": "web", "--worker": "worker"}
@@ -37,12 +36,16 @@ ONE_PROCESS = (
     "without --web, --worker and ROLE, or set DATABASE_URL to a PostgreSQL database."
 )
 YOUNG_OBJECTS = 10_000
-"""A garbage collection starts after this many new objects, which take a few megabytes."""
+"""The number of new objects after which a garbage collection starts. They use a few megabytes of
+memory.
+"""
 
 
 def main(arguments: Sequence[str] = ()) -> int:
-    """Serve. `--prepare` updates the database first; `--web` and `--worker` set `ROLE`."""
-    gc.disable()  # Disabled until everything is loaded, because hardly any of it is garbage.
+    """Serve the site. `--prepare` first updates the database; `--web` and `--worker` set `ROLE`."""
+    # Garbage collection is disabled until all modules are loaded, because they contain hardly any
+    # garbage.
+    gc.disable()
     for flag in ROLES.keys() & set(arguments):
         os.environ["ROLE"] = ROLES[flag]
     set_django_up()
@@ -115,7 +118,7 @@ def allow_many_connections() -> None:
     # A streamed answer needs two open files, and the default limit is 1024.
     try:
         import resource
-    except ImportError:  # Windows does not have it.
+    except ImportError:  # Windows does not have this function.
         return
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     with suppress(ValueError, OSError):  # Some systems have no number for "unlimited".

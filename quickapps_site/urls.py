@@ -1,4 +1,4 @@
-"""URLs of Django's own pages. Streams are routed before Django, in asgi.py."""
+"""The URLs of pages that Django serves. Streams are routed before Django, in `asgi.py`."""
 
 from allauth.account import views as account
 from django.contrib import admin
@@ -16,17 +16,17 @@ from apps.doors.json_views import nowhere
 second_factors = RedirectView.as_view(url="/account/#second-factor")
 
 urlpatterns: list[URLPattern | URLResolver] = [
-    # Browsers request it on pages without an icon, such as Django's error pages and JSON.
+    # Browsers request this icon for pages without an icon, such as Django's error pages and JSON.
     path("favicon.ico", RedirectView.as_view(url=static("chat/images/icon.svg")), name="favicon"),
     path(
         "", include("apps.console.urls")
-    ),  # Before the admin, which handles everything below /admin/.
+    ),  # These URLs are before the admin, which handles every URL below /admin/.
     path("admin/login/", sign_in_to_admin),  # admin:login
     path("admin/", admin.site.urls),
     path("accounts/login/", SignInView.as_view(), name="login"),
     path(
         "accounts/login/", SignInView.as_view(), name="account_login"
-    ),  # allauth's name of the page.
+    ),  # The name of the page in allauth.
     path("accounts/logout/", auth.LogoutView.as_view(), name="logout"),
     path("accounts/signup/", SignUpView.as_view(), name="account_signup"),
     path("accounts/signup/waiting/", show_waiting, name="sign-up-waiting"),

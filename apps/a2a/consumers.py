@@ -45,10 +45,10 @@ from apps.workspace.local import read_only
 
 VERSION = b"a2a-version"
 OLD_VERSION = "0.3"
-"""The protocol version of requests without a version header."""
+"""The protocol version that requests without a version header have."""
 CONTENT_TYPES = ("", "application/json", "application/a2a+json")
-"""The media types of request bodies. Section 11.1 of the specification names the first, section
-14.1 the second.
+"""The media types of request bodies. The first is defined in section 11.1 of the specification, and
+the second in section 14.1.
 """
 
 
@@ -199,7 +199,8 @@ class JsonRpcConsumer(AgentConsumer):
         if self.is_started:
             await self.end(b"data: %b\n\n" % msgspec.json.encode(written))
             return
-        # Errors of the call have status 200. Admission and limits have their own status codes.
+        # Errors of the call have status 200. Errors of admission and limits have other status
+        # codes.
         is_of_call = body.is_defined or body.http_status in (400, 409, 410, 415, 422)
         await self.send_json(200 if is_of_call else body.http_status, written, headers)
 

@@ -99,7 +99,7 @@ def attachment_part(attachment: Mapping[str, Any]) -> Json:
 
 
 def raw_content(data: str, media_type: str) -> str:
-    """Return the content of an attachment in base64. Only text still needs the encoding."""
+    """Return the content of an attachment in base64. Other content than text is already encoded."""
     is_text = media_type.startswith("text/") or media_type == JSON
     return base64.b64encode(data.encode()).decode() if is_text else data
 

@@ -89,8 +89,8 @@ async def with_task(
 ) -> Updates:
     """Yield the current task, then its updates, which contain its artifacts.
 
-    The updates also report the states in `repeated`, so the task is reported as in progress instead:
-    clients stop at a task that is over.
+    The updates also report the states in `repeated`, so the first task is reported as in progress,
+    because clients stop reading at a task that is over.
     """
     async with aclosing(updates):
         task = await stored_task(here, taken.run, history_length, has_artifacts=False)
@@ -185,7 +185,7 @@ async def list_configs(here: Surroundings, sent: ConfigListParams) -> Json:
 
 
 async def delete_config(here: Surroundings, sent: ConfigParams) -> Json:
-    """Delete a configuration. Deleting a missing one is not an error."""
+    """Delete a configuration. A missing configuration is not an error."""
 
     def delete() -> None:
         run = find_task(here.caller, here.application, sent.task_id)

@@ -1,4 +1,4 @@
-"""Converts the parts of a client's message into the text and files of a question."""
+"""Converts the parts of a client's message to the text and files of a question."""
 
 import base64
 import binascii
@@ -36,8 +36,8 @@ class ReceivedFile:
 
 @dataclass(frozen=True, slots=True)
 class PartContent:
-    """The decoded parts. `paths` are files that the caller uploaded before; `files` are not stored
-    yet.
+    """The decoded parts. `paths` contains files that the caller has uploaded before. `files` are
+    not stored yet.
     """
 
     text: str
@@ -117,7 +117,7 @@ def own_path(url: str) -> str:
 async def fetch_file(
     number: int, part: ClientPart, application: ResolvedApplication
 ) -> ReceivedFile:
-    """Download the file of a part. Raises `InvalidParams` if that fails."""
+    """Download the file of a part. Raises `InvalidParams` if the download fails."""
     rules = rules_of(application.manifest)
     try:
         found = await fetch(part.url or "", rules.policy, rules.limit, seconds=rules.seconds)
@@ -134,8 +134,8 @@ async def store_files(
 ) -> list[str]:
     """Store the files in the conversation's folder. Return all paths of the message.
 
-    If the message is then rejected, its files are deleted with other unsent uploads. Raises
-    `Refused`, `FileRefused` and `ContentTypeNotSupported`.
+    If the message is rejected afterwards, its files are deleted together with other unsent uploads.
+    Raises `Refused`, `FileRefused` and `ContentTypeNotSupported`.
     """
     if len(content.paths) + len(content.files) > MOST_ATTACHMENTS:
         count = len(content.paths) + len(content.files)

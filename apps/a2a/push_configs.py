@@ -86,7 +86,7 @@ def check_url(url: str) -> None:
 
 
 def trust_of(url: str) -> Trust:
-    """Return the trust in a URL. Clients choose it, so private hosts need the operator's
+    """Return the trust in a URL. Clients choose the URL, so private hosts need the operator's
     consent.
     """
     hosts: list[str] = settings.A2A_PUSH_PRIVATE_HOSTS

@@ -1,4 +1,4 @@
-"""A task's questions to its caller, and the messages that answer them."""
+"""Reads a task's questions to its caller, and the messages that answer the questions."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,7 +17,7 @@ from apps.live.models import Interaction, Run
 
 FRAME: TypeAdapter[AnswerFrame] = TypeAdapter(Answer)
 CARDS = {"approval": approval_card, "question": question_card}
-"""Clients can answer these kinds of questions with text."""
+"""The kinds of questions that clients can answer with text."""
 ANSWERS = {"approval": approval_answer, "question": question_answer}
 DATA_ADVICE = 'Send a data part {"key": "…", "answer": {…}} for one of its questions.'
 

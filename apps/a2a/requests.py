@@ -1,4 +1,4 @@
-"""The parameters of the protocol's operations, as both bindings send them.
+"""Parses the parameters of the protocol's operations, which have the same form in both bindings.
 
 Unknown fields are ignored, as in the JSON encoding of Protocol Buffers.
 """
@@ -15,7 +15,7 @@ LONGEST_ID = 200
 MOST_PARTS = 100
 MOST_LISTED = 100
 DEEPEST_FIELD = 4
-"""Field names are converted down to this level, which is that of
+"""The deepest level at which field names are converted. It is the level of
 configuration.taskPushNotificationConfig.authentication.scheme.
 """
 
@@ -136,7 +136,7 @@ def read_query(kind: type[S], query: Mapping[str, str]) -> S:
 def with_json_names(value: Any, levels: int = DEEPEST_FIELD) -> Any:
     """Rename `task_id` to `taskId`, because clients may send either, as with Protocol Buffers.
 
-    The content of `data` is the client's own and is not changed.
+    The content of `data` belongs to the client and is not changed.
     """
     if not levels:
         return value

@@ -65,8 +65,8 @@ async def send(here: Surroundings, sent: SendParams) -> SentTask:
 
 
 async def begin(here: Surroundings, sent: SendParams) -> SentTask:
-    """Send the message to the application in a new conversation, or in the one that it
-    specifies.
+    """Send the message to the application in a new conversation, or in the conversation that the
+    message specifies.
     """
     message, caller, application = sent.message, here.caller, here.application
     conversation: UUID | None = None

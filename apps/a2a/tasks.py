@@ -1,4 +1,4 @@
-"""Tasks: the runs that a caller started through this door."""
+"""Finds and describes tasks: the runs that a caller started through this door."""
 
 import base64
 import binascii
@@ -72,7 +72,8 @@ def current_status(run: Run) -> Json:
         if all(one.kind == "sign_in" for one in asked):
             state = encoding.AUTH_REQUIRED
         return encoding.status(state, moment, question_message(run, asked))
-    if run.status == Run.Status.WAITING:  # All questions are answered. A process will resume it.
+    # All questions are answered, and a process will resume the task.
+    if run.status == Run.Status.WAITING:
         return encoding.status(encoding.WORKING, moment)
     if run.status == Run.Status.FAILED:
         return encoding.status(encoding.STATES[Run.Status.FAILED], moment, failure_message(run))
@@ -122,7 +123,7 @@ def history(run: Run, answer: Message | None) -> list[Json]:
 
 
 def answer_parts(given: Any) -> list[Json]:
-    """Return an answer as parts: text as text, anything else as data."""
+    """Return an answer as parts: a text part for text, and a data part for any other value."""
     if given.get("text") and not given.get("choices"):
         return [{"text": given["text"]}]
     return [{"data": given}]
@@ -137,7 +138,8 @@ def list_tasks(caller: Caller, application: ResolvedApplication, sent: ListParam
     if not 1 <= size <= MOST_LISTED:
         raise InvalidParams(f"pageSize is {size}; use 1 to {MOST_LISTED}.")
     check_history_length(sent.history_length)
-    rows: Any = filtered(tasks_of(caller, application), sent)  # The type does not know annotations.
+    # The type does not include annotated columns.
+    rows: Any = filtered(tasks_of(caller, application), sent)
     total = rows.count()
     if sent.page_token:
         moment, pk = read_token(sent.page_token)

@@ -1,4 +1,6 @@
-"""The only module that imports private modules of allauth, where allauth has no public function."""
+"""Wraps functions of allauth's private modules that have no public equivalent. No other module
+imports these modules.
+"""
 
 import time
 
@@ -25,8 +27,8 @@ def send_sign_up_mail(request: HttpRequest, address: EmailAddress) -> None:
 
 
 def seconds_until_open(request: HttpRequest, action: str, key: str | None = None) -> float:
-    """Return the seconds until the rate limit of an action admits a request, without counting
-    one.
+    """Return the seconds until the rate limit of an action admits a request. This call does not
+    count as a request.
     """
     now, waits = time.time(), [0.0]
     for rate in ratelimit.get_rates(app=APP, action=action):

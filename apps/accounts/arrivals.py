@@ -1,4 +1,4 @@
-"""Ways to get an account: sign-up, invitation, and the setup of the first administrator."""
+"""The models of sign-ups, invitations, and the setup of the first administrator."""
 
 from datetime import datetime, timedelta
 
@@ -38,7 +38,7 @@ def in_a_week() -> datetime:
 
 
 class Invitation(models.Model):
-    """An invitation with which one user can sign up. Only the hash of its link is stored."""
+    """An invitation with which one user can sign up. The row contains only the hash of its link."""
 
     email = models.EmailField(
         "email address",
@@ -85,7 +85,7 @@ class Invitation(models.Model):
 
 class SetupToken(models.Model):
     """A token with which a visitor can create the first administrator. Each server process has its
-    own.
+    own token.
     """
 
     token_hash = models.CharField(max_length=64)

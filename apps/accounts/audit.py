@@ -1,6 +1,7 @@
-"""The audit log records who did what, when and from where, with names and IDs, but no contents.
+"""Writes the audit log. An event contains the user, the action, its subject, the time and the
+address, with names and IDs but no contents.
 
-Code with an event loop queues events; other code writes them immediately.
+Code in an event loop queues events, and other code writes them immediately.
 """
 
 import time
@@ -100,7 +101,7 @@ def cut(text: str, most: int) -> str:
 
 
 def delete_old() -> int:
-    """Delete events that are older than `AUDIT_DAYS`, except those under a legal hold. Return their
-    number.
+    """Delete events that are older than `AUDIT_DAYS`, except events under a legal hold. Return the
+    number of deleted events.
     """
     return delete_older(AuditEntry, "at", settings.AUDIT_DAYS, but=holds("actor", "conversation"))

@@ -23,21 +23,21 @@ async def authenticate(scope: Mapping[str, Any]) -> Caller:
     if not key:
         if not is_local(scope.get("client"), sent):
             raise NotAuthenticated
-        # Visitors cannot be distinguished here, so they own no files.
+        # The request does not identify visitors, so they own no files.
         return Caller("", client=client_of(sent))
     holder = await find_holder(key)
     if holder is None:
         raise NotAuthenticated
-    # Other services have no use for our keys, so they are not forwarded.
+    # Our keys are not forwarded, because other services cannot use them.
     bearer = sent.bearer if sent.api_key and sent.bearer != sent.api_key else ""
     return holder.caller(f"key-{holder.prefix}", client_of(sent), Credentials(bearer))
 
 
 def read_claimed_caller(scope: Mapping[str, Any]) -> Caller | None:
-    """Return the caller that a request claims to come from, for DIAL Core to confirm.
+    """Return the caller that the headers of a request claim, which DIAL Core must confirm.
 
-    Return None for a request without a key, and for our own keys, which are never sent to other
-    services.
+    Return None for a request without a key, and for a key of this installation, which is never sent
+    to other services.
     """
     sent = read_headers(scope["headers"])
     if not sent.api_key or KEY_FORM.fullmatch(sent.api_key):

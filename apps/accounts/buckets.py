@@ -1,7 +1,8 @@
-"""The names of buckets, which own files, conversations and memories.
+"""Creates and parses the names of buckets, which own files, conversations and memories.
 
-A user has a personal bucket, and one for each of their teams, so that data of one never appears in
-another. A visitor of a widget has one bucket, which names the widget's application.
+A user has a personal bucket, and a bucket for each of their teams, so that data of one bucket never
+appears in another. A visitor of a widget has one bucket, whose name contains the ID of the widget's
+application.
 """
 
 import hashlib
@@ -20,7 +21,7 @@ _widget_form = re.compile(r"widget-(\d+)-(visitor|user)-[0-9a-f]{32}", re.ASCII)
 class WidgetVisitor:
     """A visitor of a widget on another site, who can use only the application with this ID.
 
-    `is_identified` is true for a user whom the other site has named in a signed token.
+    `is_identified` is true for a user whom the other site has identified in a signed token.
     """
 
     application: int
@@ -28,7 +29,9 @@ class WidgetVisitor:
 
 
 def widget_bucket(visitor: WidgetVisitor, name: str) -> str:
-    """Return the bucket of a visitor. `name` identifies them among the visitors of this kind."""
+    """Return the bucket of a visitor. `name` identifies the visitor among the visitors of this
+    kind.
+    """
     # The name may be an e-mail address, so only its hash is stored.
     digest = hashlib.sha256(name.encode()).hexdigest()[:32]
     kind = "user" if visitor.is_identified else "visitor"
@@ -36,7 +39,7 @@ def widget_bucket(visitor: WidgetVisitor, name: str) -> str:
 
 
 def widget_visitor(bucket: str) -> WidgetVisitor | None:
-    """Return the visitor who owns the bucket of a widget; None for other buckets."""
+    """Return the visitor who owns the bucket of a widget, or None for other buckets."""
     found = _widget_form.fullmatch(bucket)
     return None if found is None else WidgetVisitor(int(found[1]), found[2] == "user")
 
@@ -54,9 +57,7 @@ def owner_ids(bucket: str) -> tuple[int, int | None] | None:
 
 
 def personal(bucket: str) -> str:
-    """Return the user's personal bucket for one of their team buckets, or any other bucket
-    unchanged.
-    """
+    """Return the personal bucket of the user for a team bucket, and any other bucket unchanged."""
     place = owner_ids(bucket)
     return bucket if place is None else bucket_of(place[0])
 

@@ -1,4 +1,4 @@
-"""The caller: the user or API client on whose behalf a run acts."""
+"""Defines the caller: the user or API client on whose behalf a run acts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -15,14 +15,14 @@ Surface = Literal["", "page"]
 
 @dataclass(frozen=True, slots=True)
 class ClientInfo:
-    """The client that sent a request, as the request describes it."""
+    """The client that sent a request, described with the data of the request."""
 
     locale: str = "en"
     timezone: str = ""
     """The IANA name of the user's time zone, or "" if unknown."""
     surface: Surface = ""
     address: str = ""
-    """The network address that the request came from, or "" if it is not needed."""
+    """The network address from which the request was sent, or "" if it is not needed."""
     channel: str = ""
     """DIAL's client channel, or "" if the request specifies none."""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -33,7 +33,7 @@ class ClientInfo:
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """Secrets by which other services recognize the caller."""
+    """Secrets by which other services identify the caller."""
 
     bearer: str = field(default="", repr=False)
     api_key: str = field(default="", repr=False)
@@ -61,8 +61,8 @@ class KeyLimits:
 class Caller:
     """The user, API client or visitor on whose behalf a run acts.
 
-    `bucket` names the owner of files and conversations (`user-7`, `key-ab12cd34`, `session-…`). It
-    is an identifier, never a credential.
+    `bucket` identifies the owner of files and conversations (`user-7`, `key-ab12cd34`,
+    `session-…`). It is an identifier, never a credential.
     """
 
     bucket: str
@@ -79,13 +79,15 @@ class Caller:
     team: int | None = None
     """The ID of the team in which the caller works. None means outside teams."""
     end_user: str = ""
-    """The user on whose behalf a client with a key sends the request, or "" if it names none."""
+    """The user on whose behalf a client with a key sends the request, or "" if the request contains
+    none.
+    """
     is_remembered: bool = True
     """False if this conversation neither uses nor changes its user's memory."""
     appdata: str = ""
-    """`{bucket}/appdata/{application}`, which DIAL Core returns for its key: the bucket that the
-    application writes to, and the application that the key was created for. "" if Core was not
-    asked.
+    """`{bucket}/appdata/{application}`, which DIAL Core returns for its key: the bucket to which
+    the application writes, and the application for which the key was created. The value is "" if
+    Core was not called.
     """
     client: ClientInfo = ClientInfo()
     credentials: Credentials = Credentials()

@@ -1,4 +1,4 @@
-"""The network address of a client, including behind trusted proxies."""
+"""Determines the network address of a client, which may be behind trusted proxies."""
 
 import ipaddress
 from collections.abc import Mapping
@@ -24,8 +24,8 @@ def address_of(request: HttpRequest) -> str:
 
 
 def network_of(address: str) -> str:
-    """Return the 64-bit network of an IPv6 address, or any other address unchanged, to identify a
-    client.
+    """Return the part of an address that identifies a client: the 64-bit network of an IPv6
+    address, or the whole of any other address.
     """
     try:
         found = ipaddress.ip_address(address)

@@ -8,7 +8,7 @@ from encrypted_fields.fields import EncryptedTextField
 
 def cipher() -> MultiFernet:
     """Return a cipher that encrypts with the newest `SECRET_KEY` and `SALT_KEY`, and also decrypts
-    with older ones.
+    with older keys.
     """
     field: Any = EncryptedTextField()
     found: MultiFernet = field.f

@@ -1,4 +1,4 @@
-"""Reports about erased accounts: counts of what was deleted and what was retained, without the
+"""Stores reports about erased accounts: counts of deleted and of retained data, without the
 data.
 """
 
@@ -12,9 +12,9 @@ from django.utils import timezone
 class ErasureReport(models.Model):
     """The report of one erasure. `account` is the account ID, which is never reused.
 
-    `removed` and `retained` are counts by kind, from before the deletion. `remaining` lists the
-    kinds of `removed` that a later search still found. Without `finished_at`, the deletion is in
-    progress or was interrupted.
+    `removed` and `retained` are counts by kind before the deletion. `remaining` lists the kinds of
+    `removed` that a later search still found. Without `finished_at`, the deletion is in progress or
+    was interrupted.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

@@ -1,4 +1,4 @@
-"""The language of the pages: the user's choice, or the browser's preference."""
+"""Determines the language of the pages: the user's choice, or the browser's preference."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ from apps.accounts.preferences import Preferences, preferences_of, preferences_o
 from apps.accounts.sender_headers import locale_of
 
 IN_ENGLISH = ("/admin/", "/api/")
-"""These paths for operators and their scripts are always in English."""
+"""The paths for operators and their scripts, which are always in English."""
 ENGLISH = "en"
 
 

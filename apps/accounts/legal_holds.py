@@ -1,8 +1,8 @@
-"""Legal holds on a user's data or on one conversation. Held data cannot be deleted until the hold
-is lifted.
+"""Stores legal holds on a user's data or on one conversation. Held data cannot be deleted until the
+hold is lifted.
 
-If its owner deletes a held conversation, or its retention period ends, it is hidden and remains in
-the database. Other deletions of held data are rejected.
+If the owner of a held conversation deletes it, or its retention period ends, the conversation is
+hidden and remains in the database. Other deletions of held data are rejected.
 """
 
 from uuid import UUID
@@ -33,7 +33,7 @@ class LegalHold(models.Model):
     `conversation`.
 
     While the hold is active, `user` prevents the database from deleting the account. A lifted hold
-    remains as a record of who placed it and why.
+    remains in the database, with its reason and the user who placed it.
     """
 
     user = models.ForeignKey(

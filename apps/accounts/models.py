@@ -19,15 +19,17 @@ from apps.datetime_fields import BoundedDateTimeField
 
 class Teams(models.Manager["Team"]):
     def get_queryset(self) -> models.QuerySet["Team"]:
-        """Load each team's group, which has its name, so that lists need no query per team."""
+        """Load each team's group, which contains the team's name, so that lists need no query for
+        each team.
+        """
         return super().get_queryset().select_related("group")
 
 
 class Team(models.Model):
     """A team, whose members are those of a Django group.
 
-    A group without such a row is only a role. Conversations, files and memories of a team are
-    separate from those of its members.
+    A group without a team is only a role. Conversations, files and memories of a team are separate
+    from the data of its members.
     """
 
     class Visibility(models.TextChoices):
@@ -103,9 +105,10 @@ class ApiKey(AbstractAPIKey):
     """A key for API clients. It is shown once and stored as a hash, and can have an expiry and a
     scope.
 
-    A user's key may use what the user may use, in the team that it was created for. A key of the
-    installation may use all applications. A scope limits either kind to its applications. If all of
-    these are deleted, the key can use none rather than all.
+    A user's key may use the applications that the user may use, in the team for which it was
+    created. A key of the installation may use all applications. A scope limits both kinds of keys
+    to the applications in it. If all applications of a scope are deleted, the key can use no
+    application.
     """
 
     user = models.ForeignKey(
@@ -186,8 +189,8 @@ class ApiKey(AbstractAPIKey):
 
     @property
     def is_own(self) -> bool:
-        """Return True if the key's user created it. A service account has no private data, so each
-        of its keys counts as its own.
+        """Return True if the key's user created the key. A service account has no private data, so
+        each of its keys counts as created by it.
         """
         if self.user_id is None:
             return False
@@ -195,7 +198,9 @@ class ApiKey(AbstractAPIKey):
 
 
 class Picture(models.Model):
-    """A user's profile picture. It is validated, small, and deleted with the account."""
+    """A user's profile picture. The picture is validated and small, and it is deleted with the
+    account.
+    """
 
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="picture"
@@ -209,9 +214,10 @@ class Picture(models.Model):
 
 
 class NoticeSettings(models.Model):
-    """A user's choice of notifications for unseen answers. A user without a row gets none.
+    """A user's choice of notifications for unseen answers. A user without a row gets no
+    notifications.
 
-    The quiet hours are in the user's time zone. They apply only if both ends are set.
+    The quiet hours are in the user's time zone. Quiet hours apply only if both ends are set.
     """
 
     user = models.OneToOneField(
@@ -236,8 +242,8 @@ class NoticeSettings(models.Model):
 
 
 class ClaimMapping(models.Model):
-    """A mapping that adds users to a local group if an identity provider reports that they are in
-    one of its groups.
+    """A mapping from a group of an identity provider to a local group. A user whom the provider
+    reports in its group is added to the local group.
     """
 
     provider = models.CharField(

@@ -1,4 +1,6 @@
-"""Finds the user of a bucket. A user has a personal bucket, and one for each team and key."""
+"""Finds the user of a bucket. A user has a personal bucket, and a bucket for each team and each
+key.
+"""
 
 from apps.accounts.buckets import owner_ids
 from apps.accounts.models import ApiKey

@@ -1,4 +1,4 @@
-"""A user's page settings, which are read for every page and for every answer on the chat page."""
+"""Reads a user's page settings, for every page and for every answer on the chat page."""
 
 from functools import partial
 from typing import Any
@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext, gettext_lazy
 
 LONGEST_INSTRUCTIONS = 4000
-"""A user's custom instructions can have up to this many characters."""
+"""The maximum number of characters of a user's custom instructions."""
 
 RETENTION_DAYS = (
     *((None, gettext_lazy("Never")), (30, gettext_lazy("After 30 days"))),
@@ -18,7 +18,7 @@ RETENTION_DAYS = (
 
 
 KEPT = "kept_preferences"
-"""A request caches its user's preferences under this key."""
+"""The key under which a request caches the preferences of its user."""
 
 
 def languages() -> list[tuple[str, str]]:

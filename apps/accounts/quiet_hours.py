@@ -1,4 +1,4 @@
-"""The hours in which a user gets no notifications, in their time zone."""
+"""Computes the hours in which a user gets no notifications, in the user's time zone."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
@@ -16,7 +16,9 @@ class QuietHours:
     time_zone: str
 
     def end_after(self, now: datetime) -> datetime | None:
-        """Return the end of the quiet hours around `now`, in UTC, or None outside them."""
+        """Return the end of the quiet hours that include `now`, in UTC, or None outside quiet
+        hours.
+        """
         zone = ZoneInfo(self.time_zone)
         here = now.astimezone(zone)
         if not self.holds(here.time()):

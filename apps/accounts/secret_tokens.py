@@ -1,4 +1,4 @@
-"""Secrets in links and in the log. Only their hashes are stored."""
+"""Creates the secrets in links and in the log. Only hashes of these secrets are stored."""
 
 import hashlib
 import secrets
@@ -9,7 +9,7 @@ def new_token() -> str:
 
 
 def hash_of(token: str) -> str:
-    """Return an unsalted hash. A token is random and long, so it cannot be guessed from its
+    """Return an unsalted hash. The token is random and long, so nobody can guess it from its
     hash.
     """
     return hashlib.sha256(token.encode()).hexdigest()

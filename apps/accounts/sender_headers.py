@@ -1,4 +1,6 @@
-"""Headers that identify the sender of a request, and headers that may be forwarded."""
+"""Reads the headers that identify the sender of a request, and the headers that may be
+forwarded.
+"""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -12,15 +14,15 @@ KEPT_BACK = re.compile(
     r"x-(api-key|forwarded(-.*)?|real-ip|accel-.*|stainless-.*"
     r"|dial-(application-(id|properties)|deployment-(id|features)|override-name))"
 )
-"""These headers are never forwarded. They contain the key, or come from proxies and DIAL Core; some
-contain a whole manifest.
+"""The headers that are never forwarded. They contain the key, or come from proxies and DIAL Core;
+some contain a whole manifest.
 """
 TRACE = ("traceparent", "tracestate")
 OWN_REQUEST = "quickapps-request"
-"""The site adds this header to requests to its own URL, so that it recognizes them."""
+"""The header that the site adds to requests to its own URL, by which it recognizes them."""
 FORWARDED = re.compile(rf"forwarded|via|x-forwarded-.*|x-real-ip|{OWN_REQUEST}")
-"""Proxies, including this site, add these headers. A request with any of them comes from a client
-behind a proxy.
+"""The headers that proxies add, including this site. A request with one of these headers comes from
+a client behind a proxy.
 """
 
 
@@ -37,7 +39,7 @@ class SenderHeaders(msgspec.Struct, frozen=True):
 
 
 def read_headers(headers: Iterable[tuple[bytes, bytes]]) -> SenderHeaders:
-    # If a header occurs several times, the first one counts.
+    # If a header occurs several times, the first value is used.
     found: dict[str, str] = {}
     forwardable: dict[str, str] = {}
     for raw_name, raw_value in headers:
@@ -69,6 +71,8 @@ def bearer_of(authorization: str) -> str:
 
 
 def locale_of(languages: str) -> str:
-    """Return the first language of a list such as `de-CH, de;q=0.9`, or "en" if there is none."""
+    """Return the first language of a list such as `de-CH, de;q=0.9`, or "en" if the list is
+    empty.
+    """
     first = languages.partition(",")[0].partition(";")[0].strip()
     return first if LOCALE_FORM.fullmatch(first) else "en"

@@ -1,4 +1,4 @@
-"""The superusers, of whom at least one active user must remain."""
+"""Makes sure that at least one active superuser remains."""
 
 from collections.abc import Collection
 
@@ -8,8 +8,8 @@ from django.contrib.auth.models import User
 def is_last_superuser(leaving: Collection[int], *, locks: bool = False) -> bool:
     """Return True if these users include all active superusers.
 
-    `locks` locks the superusers until the transaction ends. Otherwise the last two could leave
-    concurrently.
+    `locks` locks the superusers until the transaction ends. Otherwise the last two superusers could
+    be removed at the same time.
     """
     superusers = User.objects.filter(is_superuser=True, is_active=True).order_by("pk")
     if locks:

@@ -1,5 +1,5 @@
-"""Changes the members of a team. A team's administrators are members, and the last one cannot
-leave.
+"""Changes the members of a team. A team's administrators are members, and the last administrator
+cannot leave.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from apps.accounts.models import Team
 from apps.errors import Refused
 
 MOST_TOLD = 100
-"""A model sees at most this many members and this many administrators."""
+"""The maximum number of members, and of administrators, that a model sees."""
 LAST = gettext_noop("The team needs an administrator. Make another member an administrator first.")
 
 
@@ -25,7 +25,7 @@ def members_of(team: Team) -> QuerySet[Any]:
 
 
 def describe_team(number: int, user_id: int) -> dict[str, Any] | None:
-    """Return the team as its members see it, or None for other users."""
+    """Return the facts about the team that its members may see, or None for other users."""
     team = Team.objects.filter(pk=number, group__user=user_id).first()
     if team is None:
         return None
@@ -66,8 +66,8 @@ def remove_member(team: Team, user: Any) -> None:
 
 
 def check_administrators(team: Team, administrators: Iterable[Any]) -> None:
-    """Raise `Refused` if the team has an administrator with an open account, and these have
-    none.
+    """Raise `Refused` if the team has an administrator with an open account, but none of the new
+    administrators has an open account.
     """
     has_one = members_of(team).filter(administered_teams=team).exists()
     if has_one and not any(user.is_active for user in administrators):
@@ -76,10 +76,10 @@ def check_administrators(team: Team, administrators: Iterable[Any]) -> None:
 
 @transaction.atomic
 def set_administrator(team: Team, user: Any, *, is_one: bool) -> None:
-    """Make a member an administrator, or revoke that role. Raises `Refused` for the last
+    """Give a member the role of an administrator, or remove the role. Raises `Refused` for the last
     administrator.
     """
-    # Locked, so that two administrators cannot leave at the same time.
+    # The row is locked, so that two administrators cannot leave at the same time.
     locked = Team.objects.select_for_update(of=("self",)).get(pk=team.pk)
     if is_one:
         locked.administrators.add(user)

@@ -1,4 +1,4 @@
-"""The team in which a user works, and its members."""
+"""Determines the team in which a user works, and its members."""
 
 from importlib import import_module
 from typing import Any
@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from apps.accounts.models import Team
 
 TEAM = "team"
-"""The session stores the ID of the user's current team under this key."""
+"""The session key of the ID of the user's current team."""
 
 
 def may_work_in(user: Any, team: int | None) -> bool:
@@ -20,7 +20,9 @@ def may_work_in(user: Any, team: int | None) -> bool:
 
 
 def team_of(user: Any, session: SessionBase) -> int | None:
-    """Return the team of the session, or None if there is none or the user has left it."""
+    """Return the team of the session, or None if the session has no team or the user has left
+    it.
+    """
     team: int | None = session.get(TEAM)
     return team if team is not None and may_work_in(user, team) else None
 

@@ -1,4 +1,4 @@
-"""Text lookups that cannot match any row return nothing instead of failing.
+"""Defines text lookups that return no rows, instead of failing, for texts that no row can contain.
 
 PostgreSQL rejects a NUL in any text, even in a search. Requests send such texts in URLs, forms and
 headers. Django treats integers that are too large in the same way.
@@ -11,8 +11,8 @@ from django.db.models import CharField, TextField, lookups
 
 
 class TextOverflow:
-    """Makes a lookup of text that PostgreSQL cannot store return nothing. Put it before a Django
-    lookup class.
+    """A mixin by which a lookup returns no rows for text that PostgreSQL cannot store. It must
+    precede Django's lookup class in the list of bases.
     """
 
     rhs: Any

@@ -1,7 +1,8 @@
 """Limits failed sign-ins per name and per address. allauth counts them in Django's cache.
 
-A name is blocked only for the address that failed with it, so that a user cannot lock out another.
-An address that failed with many names is blocked for all names.
+A name is blocked only for the address from which attempts with it failed, so that a user cannot
+lock out another user. An address from which attempts with many names failed is blocked for all
+names.
 """
 
 import ipaddress
@@ -28,16 +29,16 @@ from apps.accounts.models import ServiceAccount
 logger = logging.getLogger(__name__)
 
 BY_NAME = "login_failed"
-"""This limit applies to each name. An attempt counts before the password is checked, so that
-concurrent processes allow no more attempts.
+"""The limit for each name. An attempt counts before the password is checked, so that concurrent
+processes do not allow more attempts.
 """
 BY_ADDRESS = "login_failed_by_address"
-"""This limit applies to each address. It counts only failures, because many users in one office may
-sign in at the same time.
+"""The limit for each address. Only failed attempts count, because many users in one office may sign
+in at the same time.
 """
 NOWHERE = "0.0.0.0"  # noqa: S104 - nothing listens there
 TURNS = [threading.Lock() for _ in range(64)]
-"""These locks serialize attempts for one name from one address. Each attempt counts until it
+"""The locks that serialize attempts for one name from one address. Each attempt counts until it
 succeeds. Without the locks, a user whose API clients sign in at the same time would be locked out.
 """
 TOO_MANY = "too_many_login_attempts"
@@ -59,7 +60,7 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return found if is_enough else None
 
     def reauthenticate(self, user: User, password: str) -> bool:
-        # The user is already signed in. The password only confirms that it is still the same user.
+        # The user is already signed in. The password only confirms that the user is still the same.
         found = self.known(context.request, username=user.get_username(), password=password)
         return found is not None and found.pk == user.pk
 
@@ -74,7 +75,7 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         never count.
         """
         if not self.seconds_to_wait(request, **credentials):
-            with suppress(ValidationError):  # Other processes used up the limit.
+            with suppress(ValidationError):  # Attempts in other processes have reached the limit.
                 super().pre_authenticate(request, **credentials)
                 return
         seconds = max(1, self.seconds_to_wait(request, **credentials))
@@ -97,17 +98,19 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         ratelimit.consume(request, action=BY_ADDRESS)
 
     def seconds_to_wait(self, request: HttpRequest, **credentials: Any) -> int:
-        """Return the seconds until this address may try this name again, or 0 if it may now."""
+        """Return the seconds until an attempt with this name from this address is allowed, or 0 if
+        it is allowed now.
+        """
         key = self._get_login_attempts_cache_key(request, **credentials)
         by_name = seconds_until_open(request, BY_NAME, key)
         return math.ceil(max(by_name, seconds_until_open(request, BY_ADDRESS)))
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
-        # allauth's own key contains the host, which a client may choose, and lacks the address.
+        # The key of allauth contains the host, which a client can choose, but not the address.
         return f"{self.counted_address(request)} {credentials['username']}"
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        """Return the address that trusted proxies report, otherwise that of the connection.
+        """Return the address that trusted proxies report, or the address of the connection.
 
         Return NOWHERE on a Unix socket and for an invalid address, because a session must have one.
         """

@@ -20,7 +20,7 @@ from apps.doors.sealed_state import unsealed
 from apps.runs.asking_ledger import PENDING
 
 OWN_CALL = "server-call-"
-"""IDs of calls to the application's own tools begin with this prefix."""
+"""The prefix of the IDs of calls to the application's own tools."""
 SHOWN_ONLY = ("activity", "reasoning")
 IMAGE = "image/"
 TEXT = "text/"

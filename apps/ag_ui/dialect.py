@@ -1,4 +1,4 @@
-"""AG-UI as a dialect: converts a run's input into a run request."""
+"""Defines the dialect of AG-UI: converts a run's input to a run request."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -68,7 +68,7 @@ def prepare(
         form_answer=None if resumption is None else resumption.form_answer,
     )
     prepared = PreparedRun(run, unknown | without_effect(request))
-    if resumption is not None:  # The newest message is the answer, to which nothing may be added.
+    if resumption is not None:  # The newest message is the answer, so nothing may be added to it.
         return prepared
     prepared = run_at_place(prepared, application, place_of(request), PROPS)
     if not (context := context_text(request.context)):

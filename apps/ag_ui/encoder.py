@@ -171,7 +171,7 @@ class RunEncoder:
             self.pending.append(call.id)
 
     def ensure_message(self) -> None:
-        """Close the open message, or begin the answer with an empty one if it has no message
+        """Close the open message, or begin the answer with an empty message if it has no message
         yet.
         """
         if not self.message:

@@ -1,8 +1,8 @@
 """Converts questions to the user into interrupts, and reads the `resume` entries that answer them.
 
 A run asks one question at a time. The waiting calls are in the sealed state of the answer, as with
-other doors. An interrupt's ID is derived from these calls, so a forged ID cannot answer anything
-else.
+other doors. An interrupt's ID is derived from these calls, so a client cannot use a forged ID to
+answer a different question.
 """
 
 import time

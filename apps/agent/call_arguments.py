@@ -31,7 +31,7 @@ _decoder = json.JSONDecoder()
 
 
 def object_text(written: Any) -> str:
-    """Return `written` if it is a JSON object, else an object that contains it."""
+    """Return `written` if it is a JSON object, otherwise an object that contains it."""
     if not isinstance(written, str):
         if written is None or written == []:
             return "{}"
@@ -101,7 +101,7 @@ def is_growing(pieces: Sequence[str]) -> bool:
 
 
 def joined_objects(text: str) -> list[str] | None:
-    """Return the JSON objects in a text that contains only JSON objects, else None.
+    """Return the JSON objects in a text that contains only JSON objects, otherwise None.
 
     Empty text and empty objects next to others are placeholders of the service, not calls.
     """

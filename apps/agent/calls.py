@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 UNKNOWN = "Unknown tool '{}'.\n\nThis tool does not exist. Check the tool name and try again."
 LONGEST_LIST = 4_000
-"""The list of tool names in a result can have up to this many characters."""
+"""The maximum number of characters of the list of tool names in a result."""
 HIDDEN = (
     "This tool is not available to you: the platform calls it automatically. "
     "Do not call it; continue without it."
@@ -145,7 +145,7 @@ def read_arguments(call: ToolCall) -> dict[str, Any]:
 
 
 def argument_problem(call: ToolCall) -> str:
-    """Return an error message if the arguments for a client's tool cannot be read, else ""."""
+    """Return an error message if the arguments for a client's tool cannot be read, otherwise ""."""
     try:
         read_arguments(call)
     except ToolError as error:

@@ -20,9 +20,9 @@ from apps.agent.messages import Attachment, ToolCall
 class ModelUsage(msgspec.Struct, frozen=True):
     """The input and output tokens of one model.
 
-    Of the input, `cached` tokens were read from the service's cache and `created` ones written to
-    it. Of the output, `reasoning` tokens were for thinking. Each is None if the service did not
-    report them.
+    Of the input, `cached` tokens were read from the service's cache and `created` tokens were
+    written to it. Of the output, `reasoning` tokens were for thinking. Each is None if the service
+    did not report them.
     """
 
     model: str
@@ -264,7 +264,7 @@ class Finished(msgspec.Struct, frozen=True):
 
     `reason` is `stop`, `length`, `tool_calls` or `content_filter`, mapped from the service's own
     reason. If the client limited the size of requests, `discarded` lists the positions of the
-    omitted messages, else it is None.
+    omitted messages, otherwise it is None.
     """
 
     reason: str = "stop"

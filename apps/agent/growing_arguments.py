@@ -126,7 +126,7 @@ class ObjectEnd:
 
     def is_reached(self, pieces: Sequence[str]) -> bool:
         """Return True if the pieces form an object. Each call must pass the pieces of the previous
-        call, followed by new ones.
+        call, followed by new pieces.
         """
         for piece in pieces[self.read :]:
             self.length += len(piece)

@@ -17,7 +17,7 @@ import msgspec
 from apps.agent.messages import Attachment, ModelMessage, ToolCall
 
 LONGEST_ID = 40
-"""A tool call ID can have up to this many characters. OpenAI rejects longer ones."""
+"""The maximum number of characters of a tool call ID. OpenAI rejects longer IDs."""
 DIGITS = 7
 """Each of the two hashes in an ID has this many hexadecimal digits."""
 

@@ -116,7 +116,9 @@ class Ledger(Protocol):
         ...
 
     def consent(self, tool: str) -> Consent | None:
-        """Return the user's decision about all calls of the tool, or about all tools, else None."""
+        """Return the user's decision about all calls of the tool, or about all tools, otherwise
+        None.
+        """
         ...
 
     def idempotency_key(self, key: str) -> str:

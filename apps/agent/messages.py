@@ -265,7 +265,9 @@ def own_thoughts(deployment: str, messages: Sequence[ModelMessage]) -> Sequence[
 async def without_thoughts(
     failure: ModelFailed, messages: Sequence[ModelMessage]
 ) -> Sequence[ModelMessage] | None:
-    """Return the conversation without thoughts if the service may have rejected them, else None."""
+    """Return the conversation without thoughts if the service may have rejected them, otherwise
+    None.
+    """
     if failure.status not in REFUSALS or all(message.thoughts is None for message in messages):
         return None
     logger.warning("The model's service may reject thoughts in the conversation")

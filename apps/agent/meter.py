@@ -145,8 +145,8 @@ def error_kind(error: BaseException) -> str:
 
 
 def service_message(error: BaseException) -> str:
-    """Return the service's own error message, or the reason why its answer cannot be read, else
-    "".
+    """Return the service's own error message, or the reason why its answer cannot be read,
+    otherwise "".
     """
     if not isinstance(error, ModelFailed | ServiceFailed):
         return ""

@@ -22,7 +22,7 @@ _control = re.compile(r"[\x00-\x20\x7f]+")
 _markup = re.compile(r"([\\`*_\[\]<>!&])")
 _address = re.compile(r"[\s\x00-\x1f<>()\[\]\\\"]")
 MOST_CHARACTERS = 4_000_000
-"""The text, reasoning and tool calls of one run can have up to this many characters, which is about
+"""The maximum number of characters of the text, reasoning and tool calls of one run, which is about
 a million tokens. The longest known model answers have 128,000 tokens, about half a million
 characters, and a run calls a model about fifteen times.
 """
@@ -116,7 +116,7 @@ class RunAnswer:
 
     @property
     def lead(self) -> str:
-        """Return the separator between the texts so far and the next one."""
+        """Return the separator between the previous texts and the next text."""
         return BETWEEN_TEXTS if self.said else ""
 
     @property

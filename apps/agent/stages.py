@@ -27,7 +27,7 @@ from apps.agent.surrogates import well_formed
 FENCE = "````"
 MOST_CHARACTERS = 4_000
 """An argument that is shown while it arrives is truncated to this many characters, like a complete
-one.
+argument.
 """
 
 

@@ -11,7 +11,7 @@ MOST_WAITING_CHARACTERS = 16 * 1024 * 1024
 longest answer of a model and the results of most tools.
 """
 EVENT_CHARACTERS = 100
-"""An event counts as this many characters in addition to its text."""
+"""The number of characters as which an event counts in addition to its text."""
 UNCOUNTED_EVENTS = 256
 
 

@@ -14,7 +14,7 @@ from apps.agent.messages import ModelMessage
 UNTRUSTED = "untrusted"
 """The key that stores the sources in an answer's state and in the step that records them."""
 MOST = 10
-"""At most this many sources are stored. An approval card shows the first source."""
+"""The maximum number of sources that are stored. An approval card shows the first source."""
 CHARACTERS = 100
 """A source is truncated to this many characters."""
 
@@ -65,7 +65,7 @@ class Taint:
 
 
 def recorded_taint(ledger: Ledger, messages: Sequence[ModelMessage], taint: Taint | None) -> Taint:
-    """Return the outer run's `taint`, else a new one.
+    """Return the `taint` of the outer run, or a new object if there is none.
 
     A new object contains the sources that the run had read before it was interrupted, and the
     sources in the states of messages.

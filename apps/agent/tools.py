@@ -116,7 +116,7 @@ class Invocation(msgspec.Struct, frozen=True):
     emit: Emit = silent
     stage: Stage = SILENT
     early: EarlyStage | None = None
-    """The call's stage if it is already open, else None."""
+    """The call's stage if it is already open, otherwise None."""
     defer: Defer | None = None
     """Keeps a stage open until the model has answered the call's result."""
     spend: Spend = ignore_usage

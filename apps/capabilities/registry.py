@@ -1,8 +1,8 @@
 """The extension point of runs: a capability is declared, prepared once, and opened for each run.
 
 `settings.CAPABILITIES` lists capabilities by dotted path, in order, as `MIDDLEWARE` lists
-middleware. Preparing reads the manifest and happens once for each version of an application;
-opening happens for each run and must be cheap.
+middleware. A capability is prepared once for each version of an application, which reads the
+manifest. It is opened for each run, which must take little time.
 """
 
 from __future__ import annotations
@@ -42,22 +42,25 @@ from apps.workspace.port import Workspace
 T = TypeVar("T")
 
 HistoryStep = Callable[[Sequence[ModelMessage]], Awaitable[Sequence[ModelMessage]]]
-"""Changes the messages once per run. The result is stored."""
+"""A function that changes the messages once per run. The result is stored."""
 
 Tidy = Callable[[Sequence[ModelMessage]], Sequence[ModelMessage]]
-"""Returns the conversation without parts that the next request need not send back after a finished
-answer.
+"""A function that removes parts of a finished conversation that the next request does not have to
+send back.
 """
 
 Arrange = Callable[[Toolbox], Iterable[InitializationIssue] | None]
-"""Decides which of a run's tools are listed, once every capability is open.
+"""A function that decides which of a run's tools are offered to the model, after all capabilities
+have been opened.
 
-It may return issues about missing tools.
+The function may return issues about missing tools.
 """
 
 
 class CompletedAnswer(msgspec.Struct, frozen=True):
-    """An answered conversation, and the numbers of model calls and tool calls that the answer took."""
+    """The conversation after the answer, and the numbers of model calls and tool calls of the
+    answer.
+    """
 
     messages: Sequence[ModelMessage]
     iterations: int
@@ -65,14 +68,16 @@ class CompletedAnswer(msgspec.Struct, frozen=True):
 
 
 Completion = Callable[[CompletedAnswer], Awaitable[None]]
-"""Receives the completed answer while everything is still open, and is awaited."""
+"""A function that is awaited with the completed answer, before the capabilities are closed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Delegation:
-    """A nested run of another manifest for the same caller. It receives only the question.
+    """A nested run of another manifest, for the same caller. Its conversation consists only of the
+    question.
 
-    Its `progress` is new. If it `counts`, its model calls count towards the outer run's limit.
+    The nested run has its own `progress`. If `counts` is True, its model calls count towards the
+    limit of the outer run.
     """
 
     manifest: Manifest
@@ -83,21 +88,21 @@ class Delegation:
 
 
 Delegate = Callable[[Delegation, Emit, Ledger], Coroutine[Any, Any, str | None]]
-"""Runs a delegation.
+"""A function that runs a delegation.
 
-It emits the usual events, and returns the text that ends the run ("" if there is none), or None if
-it waits for a user. Raises `QuickAppError`.
+It emits the events of a run. It returns the final text of the nested run ("" if there is none), or
+None if the run waits for a user. Raises `QuickAppError`.
 """
 
 
 async def nobody(delegation: Delegation, emit: Emit, ledger: Ledger) -> str:
-    """Refuse to delegate. Raises `Unsupported`."""
+    """Raise `Unsupported`. Used if a run cannot delegate."""
     raise Unsupported("Tasks cannot be delegated here.")
 
 
 class Key(Generic[T]):
-    """Identifies a value in `SharedFindings`, with its type. Define it as a constant of the module
-    that the value belongs to.
+    """The key of a value in `SharedFindings`, with the type of the value. It is a constant of the
+    module to which the value belongs.
     """
 
     def __init__(self, name: str) -> None:
@@ -144,13 +149,14 @@ class GivenConversation:
     state: Mapping[str, Any] = field(default_factory=dict)
     """The newest state in the conversation."""
     saved: dict[str, Any] = field(default_factory=dict)
-    """The values to send back with the next request, by key. A capability writes its own keys here.
-    """
+    """The values that the next request sends back, by key. A capability adds its own keys."""
 
 
 @dataclass(frozen=True, slots=True)
 class PredefinedContent:
-    """The predefined content of this installation: prompts and agents by name, addresses by slug."""
+    """The predefined content of this installation: prompts and agents by name, and places by
+    slug.
+    """
 
     skills: tuple[InstalledSkill, ...] = ()
     prompts: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -159,32 +165,32 @@ class PredefinedContent:
 
 
 class Opening(msgspec.Struct, frozen=True):
-    """The run for which a capability is opened, with its caller."""
+    """The context in which a capability is opened: the run, its caller and its conversation."""
 
     workspace: Workspace
     caller: Caller
     emit: Emit
     conversation: GivenConversation = msgspec.field(default_factory=GivenConversation)
     demanded: str = ""
-    """The tool that the client requires to be called first, or ""."""
+    """The name of the tool that the client requires the model to call first, or ""."""
     known: SharedFindings = msgspec.field(default_factory=SharedFindings)
     application: str = ""
     """The slug of the application that answers, or "" if it has none."""
     loading: Loading = msgspec.field(default_factory=Loading)
     can_ask: Set[InteractionKind] = frozenset()
-    """The interactions that calls can request from the user."""
+    """The kinds of interaction that calls can request from the user."""
     spend: Spend = ignore_usage
-    """Receives usage that is not part of the model's own calls."""
+    """Receives the usage of calls other than the application's own model calls."""
     delegate: Delegate = nobody
     predefined: PredefinedContent = PredefinedContent()
     chat: ChatContext = NO_CHAT
     taint: Taint = msgspec.field(default_factory=Taint)
     """The untrusted sources that the conversation has read."""
     meter: Meter = NO_METER
-    """Measures the calls of models and tools."""
+    """Receives reports about the calls of models and tools."""
 
     def has_called(self, tool: str) -> bool:
-        """Return True if the conversation has a call of that tool."""
+        """Return True if the conversation contains a call of the tool."""
         return any(call.name == tool for m in self.conversation.messages for call in m.tool_calls)
 
     @property
@@ -194,11 +200,13 @@ class Opening(msgspec.Struct, frozen=True):
 
 
 Compose = Callable[[Toolbox], str]
-"""Returns text for the system prompt once all tools are known, or "" if there is none."""
+"""A function that returns text for the system prompt after all tools are known, or "" if there is
+none.
+"""
 
 Settle = Callable[[], Awaitable["Contribution"]]
-"""Returns a contribution that replaces the first one. It is awaited once every capability is open,
-so that several capabilities can ask a user one joint question.
+"""A function that returns a contribution in place of the first one. It is awaited after all
+capabilities have been opened, so that several capabilities can ask the user a single question.
 """
 
 
@@ -207,8 +215,8 @@ class Contribution(msgspec.Struct, frozen=True):
     `settings.CAPABILITIES`.
 
     `hidden` are tools that only the platform can call. `recoveries` are called when a model fails:
-    the first one that rewrites the conversation causes a retry, once per run. `tidying` is for
-    finished answers; an interrupted answer keeps everything.
+    the first recovery that rewrites the conversation causes a retry, once per run. `tidying`
+    applies only to finished answers, not to interrupted answers.
     """
 
     tools: tuple[Tool, ...] = ()
@@ -227,8 +235,8 @@ class Contribution(msgspec.Struct, frozen=True):
 
 
 Open = Callable[[Opening], AbstractAsyncContextManager[Contribution]]
-"""Opens a capability for a run. Raises `InitializationIssue`; the run then continues without the
-capability.
+"""A function that opens a capability for a run. If it raises `InitializationIssue`, the run
+continues without the capability.
 """
 
 
@@ -236,14 +244,16 @@ NOTHING = Contribution()
 
 
 def only_after(tool: str, opener: Open) -> Open:
-    """Open a capability only if the tool was called earlier in the conversation."""
+    """Return a function that opens a capability only if the conversation contains a call of the
+    tool.
+    """
     return lambda opening: opener(opening) if opening.has_called(tool) else nullcontext(NOTHING)
 
 
 @dataclass(frozen=True, slots=True)
 class Capability:
-    """Declares a capability. `serves` lists the parts of a manifest that it supports, with the
-    names from `apps.manifest.parts`.
+    """The declaration of a capability. `serves` lists the parts of a manifest that it supports,
+    with the names from `apps.manifest.parts`.
 
     `prepare` returns None if the manifest does not use it.
     """
@@ -293,8 +303,8 @@ def prepare(manifest: Manifest) -> PreparedCapabilities:
 
 SERVED_BY_THE_RUN = frozenset({"contexts.user-defined", "orchestrator.system_prompt.dial"})
 TOLD_BY_THE_CATALOG = frozenset({"tool_sets.predefined", "tools.predefined-tool"})
-"""The parts that are references. References that remain could not be resolved, and the catalog has
-reported why.
+"""The parts of a manifest that are references. The catalog has already reported references that
+could not be resolved.
 """
 
 

@@ -18,12 +18,12 @@ from apps.live.limits.rates import admit_request, rates_of, spend
 T = TypeVar("T")
 
 STOP_SECONDS = 0.5
-"""A run checks at this interval, in seconds, whether a user has stopped it, possibly through
+"""The interval, in seconds, at which a run checks if a user has stopped it, possibly through
 another process.
 """
 
 Spend = Callable[[Iterable[ModelUsage]], None]
-"""Counts the tokens of a finished attempt against the rate limits."""
+"""A function that counts the tokens of a finished attempt against the rate limits."""
 
 
 async def carried_out_in_order(
@@ -32,7 +32,7 @@ async def carried_out_in_order(
     """Run all jobs, at most `at_once` at a time. `told` receives each result, in the order of the
     jobs.
 
-    An error of a job, or the cancellation of the caller, cancels the others.
+    An error of a job, or the cancellation of the caller, cancels the other jobs.
     """
     places = asyncio.Semaphore(at_once)
 
@@ -51,7 +51,9 @@ async def carried_out_in_order(
 
 
 async def done_unless(work: Awaitable[object], is_stopped: Callable[[], Awaitable[bool]]) -> bool:
-    """Wait for the work. Return False if `is_stopped` ended it. Raises the work's errors."""
+    """Wait until the work ends. Return False if `is_stopped` ended it. Raises the errors of the
+    work.
+    """
     task = asyncio.ensure_future(work)
     try:
         while not task.done():

@@ -77,10 +77,10 @@ async def try_case(
     caller: Caller,
     meter: Meter = NO_METER,
 ) -> FinishedAttempt:
-    """Answer the messages in the workspace `outside` and check the expectations. Failures are in
-    the result.
+    """Answer the messages in the workspace `outside` and check the expectations. The result
+    contains the failures.
     """
-    # Everything but the models comes from the workspace itself.
+    # Only the models are replaced. Everything else comes from the workspace itself.
     workspace = cast(Workspace, PlayedWorkspace(outside, player))
     asked = replace(application, prepared=play_capabilities(application.prepared, player))
     progress = Progress(meter=meter)

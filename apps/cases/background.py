@@ -1,5 +1,5 @@
-"""Runs test cases as background jobs, which survive the request and the process that started
-them.
+"""Runs test cases as background jobs, which continue after the request and the process that started
+them have ended.
 """
 
 from __future__ import annotations

@@ -23,9 +23,9 @@ from apps.cases.expectations import problem_text
 MOST_TURNS = 100
 LONGEST_TURN = 200_000
 LONGEST_NAME = 64
-"""A name can have up to this many characters, as in the chat completions API."""
+"""The maximum number of characters of a name, as in the chat completions API."""
 LONGEST_FILE = 2_000_000
-"""A file inside a case can have up to this many characters."""
+"""The maximum number of characters of a file inside a case."""
 
 
 class CaseFile(BaseModel):

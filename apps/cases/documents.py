@@ -1,4 +1,6 @@
-"""Test cases as documents: the YAML of `cases/*.yaml`, and the same as JSON."""
+"""Converts test cases to documents and back: the YAML of `cases/*.yaml`, or JSON of the same
+form.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +34,8 @@ def case_as_document(case: Case) -> dict[str, Any]:
 
 
 def case_from_document(application: Application, document: Mapping[str, Any]) -> Case:
-    """Return the test case of that name with the document's content, not saved. If there is none,
-    return a new one.
+    """Return the test case with this name, changed to the content of the document but not saved. If
+    there is none, return a new test case.
 
     Raises `CaseDocumentInvalid`.
     """
@@ -77,8 +79,8 @@ def case_documents(application: Application, with_real_runs: bool) -> Iterable[d
 
 
 def save_case(application: Application, document: Mapping[str, Any], overwrite: bool) -> None:
-    """Save a test case. It replaces one of the same name only with `overwrite`. Raises
-    `CaseDocumentInvalid`.
+    """Save a test case. An existing test case with the same name is replaced only with `overwrite`.
+    Raises `CaseDocumentInvalid`.
     """
     case = case_from_document(application, document)
     if overwrite or case._state.adding:

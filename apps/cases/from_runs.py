@@ -39,7 +39,7 @@ class RunNotReadable(QuickAppError):
 def case_from_run(run: RunSummary, user: User) -> Case:
     """Return an unsaved test case with the messages of the run and the tools that it called.
 
-    The caller must record this in the audit log as reading of contents. Raises `PermissionDenied`,
+    The caller must record in the audit log that contents were read. Raises `PermissionDenied`,
     `RunNotReadable`, and `Application.DoesNotExist`.
     """
     if not user.has_perm(READ_CONTENTS):
@@ -88,7 +88,7 @@ def sent_messages(run: UUID) -> Sequence[ModelMessage]:
 
 
 def readable(text: str) -> Any:
-    """Parse a stored part. Return None for a truncated one."""
+    """Parse a stored part. Return None for a truncated part."""
     try:
         found = json.loads(text)
     except ValueError:

@@ -33,12 +33,12 @@ from apps.patterns import PatternRefused, compile_pattern
 
 PATTERN_SECONDS = 0.2
 MOST_SEARCHED = 500_000
-"""A pattern is matched against up to this many characters of an answer. Backtracking stores up to 1
-GB for each second of a search.
+"""The maximum number of characters of an answer that a pattern is matched against. Backtracking
+needs up to 1 GB of memory for each second of a search.
 """
 SCHEMA_SECONDS = 1.0
-"""Checking an answer against a schema can take up to this many seconds, enough for about 50,000
-values.
+"""The time limit, in seconds, of a check of an answer against a schema. It is enough for about
+50,000 values.
 """
 SHOWN = 300
 
@@ -55,8 +55,8 @@ class CalledTool:
 class Attempt:
     """The outcome of a test case's messages.
 
-    `problems` are calls that could not be replayed; `is_cut` means that one of them ended the
-    attempt.
+    `problems` contains the calls that could not be replayed; `is_cut` means that such a call ended
+    the attempt.
     """
 
     text: str
@@ -81,7 +81,7 @@ class FailedExpectation(msgspec.Struct, frozen=True):
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """A judge's verdict. `problem` is the reason why there is none, or ""."""
+    """A judge's verdict. `problem` is the reason why there is no verdict, or ""."""
 
     passes: bool
     reason: str = ""
@@ -89,7 +89,7 @@ class Verdict(msgspec.Struct, frozen=True):
 
 
 Judge = Callable[[Judged, str], Awaitable[Verdict]]
-"""Asks a deployment whether the sentence is true of the text."""
+"""A function that asks a deployment if the sentence is true of the text."""
 
 
 async def failures_of(
@@ -219,7 +219,9 @@ def schema_text(error: ValidationError) -> str:
 
 
 def remove_fence(text: str) -> str:
-    """Return the text in a code block if the answer is one, otherwise the answer."""
+    """Return the text inside the code block if the whole answer is a code block, otherwise the
+    answer.
+    """
     found = regex.fullmatch(r"\s*```(?:json)?\s*\n(.*)\n\s*```\s*", text, regex.DOTALL)
     return found[1] if found else text
 
@@ -275,7 +277,8 @@ def times(count: int) -> str:
     return "once" if count == 1 else f"{count} times"
 
 
-# --- The rest -------------------------------------------------------------------------------------
+# --- Other expectations
+# -------------------------------------------------------------------------------------
 
 
 def check_error(one: Fails, error: str) -> str:

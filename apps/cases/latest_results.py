@@ -1,4 +1,4 @@
-"""The results of the latest run of each test case, for lists."""
+"""Reads the results of the latest run of each test case, for lists."""
 
 from __future__ import annotations
 

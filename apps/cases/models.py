@@ -1,4 +1,4 @@
-"""Test cases, their recordings, and the results of running them."""
+"""Test cases, their recordings, and the results of their runs."""
 
 from __future__ import annotations
 

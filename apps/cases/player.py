@@ -1,4 +1,4 @@
-"""Provides the models and tools of a test case, either the services themselves or a recording."""
+"""Provides the models and tools of a test case: the services themselves, or a recording."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ class NotRecorded(QuickAppError):
 
 @dataclass(slots=True)
 class Player:
-    """Plays the models and tools of one attempt. `tape` is the recording to replay, `recorded` the
-    new one.
+    """Plays the models and tools of one attempt. `tape` is the recording to replay, and `recorded`
+    the new recording.
 
     `is_approved` means that the operator has approved the calls that need approval. `missed`
-    describes the calls that are not in the recording. `refused` names the tools that were not
-    called, because they may change something or were not approved.
+    describes the calls that are not in the recording. `refused` contains the names of the tools
+    that were not called, because they may change something or were not approved.
     """
 
     mode: Mode
@@ -177,7 +177,7 @@ class Player:
 
 
 def is_plain(asked: Any) -> bool:
-    """Return True if one user can approve the call, without a second one."""
+    """Return True if the approval of one user is enough for the call."""
     return asked.kind == "approval" and not asked.asked.get("four_eyes")
 
 

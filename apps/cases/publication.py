@@ -1,4 +1,4 @@
-"""Checks whether an application's test cases allow a document to be published."""
+"""Checks if an application's rule for test cases allows a document to be published."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def publication_problems(application: Application) -> list[str]:
     """Return the reasons why the application's own rule prevents its publication, or [] if there
     are none.
 
-    Only the newest run of all test cases on exactly that document counts.
+    Only the newest run of all test cases with exactly this document counts.
     """
     if not requires_cases(application):
         return []

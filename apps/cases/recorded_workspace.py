@@ -1,4 +1,6 @@
-"""The workspace and the capabilities of a test case, whose models and tools go through a player."""
+"""Provides the workspace and the capabilities of a test case, whose models and tools are called by
+a player.
+"""
 
 from __future__ import annotations
 
@@ -28,16 +30,18 @@ from apps.errors import InitializationIssue
 from apps.workspace.port import KeyUse, Workspace
 
 OF_THE_PERSON = frozenset({"memory", "conversations", "notes", "schedules"})
-"""These capabilities use a user's data, which a test case does not have."""
+"""The capabilities that use a user's data, which a test case does not have."""
 REMOTE = frozenset({"mcp", "dial_app"})
-"""Only a server lists the tools of these capabilities. A replay uses the recorded tools."""
+"""The capabilities whose tools are listed by a server. A replay uses the recorded tools."""
 IN_PROCESS = frozenset(
     {
         *("skills", "discovery", "todo", "summary", "representation", "contexts"),
         *("attachments", "attachment content"),
     }
 )
-"""The tools of these capabilities access nothing outside the process, so they work as usual."""
+"""The capabilities whose tools access nothing outside the process, so that they are called as
+usual.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +55,13 @@ class PlayedModel:
 
 
 class PlayedRun(PlayedModel, NestedRun):
-    """An application used as the model. The calls inside it are metered, the run itself is not."""
+    """An application used as the model. The meter counts the calls inside the run, but not the run
+    itself.
+    """
 
 
 class PlayedWorkspace:
-    """Replaces the models of a test case's workspace, and nothing else."""
+    """A workspace that differs from the workspace of the test case only in its models."""
 
     def __init__(self, workspace: Workspace, player: Player) -> None:
         self.workspace = workspace
@@ -74,7 +80,9 @@ class PlayedWorkspace:
         headers: Collection[str] | None = None,
         idle_seconds: float | None = None,
     ) -> Model:
-        """Return the model, played by the player. Raises the same errors as the workspace."""
+        """Return a model whose answers come from the player. Raises the same errors as the
+        workspace.
+        """
         found = await self.workspace.model(
             deployment_id, headers=headers, idle_seconds=idle_seconds
         )
@@ -110,7 +118,7 @@ def played_opener(name: str, opener: Open, player: Player) -> Open:
 
 
 def played_delegate(delegate: Delegate, player: Player) -> Delegate:
-    """Return a delegate that starts sub-agents whose own tools also go through the player."""
+    """Return a delegate that starts sub-agents whose own tools are also called by the player."""
 
     async def handed_on(delegation: Delegation, emit: Emit, ledger: Ledger) -> str | None:
         inside = replace(delegation, prepared=play_capabilities(delegation.prepared, player))

@@ -20,11 +20,11 @@ from apps.manifest.secrets import reads_as_credential
 
 HIDDEN_TEXT = "(hidden)"
 SHORTEST_SECRET = 6
-"""Only secrets of at least this many characters are masked. Masking shorter ones would hide parts
-of words.
+"""The minimum number of characters of a secret that is masked. If shorter secrets were masked,
+parts of words would be hidden.
 """
 SHOWN = 160
-"""Each side of a difference shows up to this many characters."""
+"""The maximum number of characters that are shown of each side of a difference."""
 
 _month = (
     r"(?:January|February|March|April|May|June|July|August|September|October|November|December"
@@ -83,7 +83,7 @@ class Mask:
         return value
 
     def arguments(self, text: str) -> str:
-        """Return the arguments of a call, as a model wrote them, without secrets."""
+        """Return the arguments of a call in the text of the model, without secrets."""
         try:
             return msgspec.json.encode(self.masked(msgspec.json.decode(text))).decode()
         except (msgspec.DecodeError, UnicodeError):
@@ -161,7 +161,7 @@ def tool_form(name: str, arguments: Mapping[str, Any], mask: Mask) -> Form:
     return {"name": name, "arguments": stable(mask.value(dict(arguments)))}
 
 
-# --- What differs ---------------------------------------------------------------------------------
+# --- Differences ---------------------------------------------------------------------------------
 
 
 def first_difference(recorded: Form, asked: Form) -> str:

@@ -45,13 +45,13 @@ logger = logging.getLogger(__name__)
 
 DOOR = "cases"
 AT_ONCE = 4
-"""One run makes up to this many attempts concurrently."""
+"""The maximum number of concurrent attempts of one run."""
 MOST_TIMES = 20
 MOST_ATTEMPTS = 2_000
 LONGEST_TEXT = 200_000
 
 Told = Callable[[CaseResult], object]
-"""Receives each result, in the order of the test cases."""
+"""A function that is called with each result, in the order of the test cases."""
 
 
 class CaseRunRefused(QuickAppError):
@@ -113,8 +113,8 @@ def chosen_cases(application: Application, numbers: Collection[int] | None) -> l
 async def carry_out(
     hub: Hub, run: CaseRun, cases: Collection[int] | None = None, told: Told = lambda result: None
 ) -> CaseRun:
-    """Make the attempts of a run that have no stored result yet. At the end, its row has the
-    outcome.
+    """Make the attempts of a run that have no stored result yet. At the end, store the outcome in
+    the row of the run.
 
     A cancelled run remains unchanged, so that it can be resumed.
     """
@@ -172,8 +172,8 @@ def prepare(run: CaseRun, numbers: Collection[int] | None) -> CasePreparation:
 
 
 def missing_attempts(run: CaseRun, cases: Sequence[Case]) -> list[AskedAttempt]:
-    """Return the attempts that have no result yet: all of a new run, or the rest after a process
-    was killed.
+    """Return the attempts that have no result yet: all attempts of a new run, or the remaining
+    attempts after a process was killed.
     """
     stored = set(run.results.values_list("case", "attempt"))
     asked = [(case, number) for case in cases for number in range(1, run.times + 1)]
@@ -264,7 +264,9 @@ def delete_files(bucket: str) -> None:
 def keep_result(
     run: CaseRun, asked: AskedAttempt, trial: FinishedAttempt, cassette: Cassette | None
 ) -> CaseResult:
-    """Store the result of an attempt. If the run records, its recording replaces the previous one."""
+    """Store the result of an attempt. If the run records, the new recording replaces the previous
+    recording.
+    """
     case, found, player = asked.case, trial.attempt, trial.player
     failures = list(trial.failures)
     with transaction.atomic():
@@ -325,11 +327,11 @@ def finish(run: CaseRun, problem: str = "") -> None:
 
 
 def delete_old_runs(application: Application) -> None:
-    """Delete the runs of an application, except the newest ones."""
+    """Delete the runs of an application, except the newest runs."""
     rows = CaseRun.objects.filter(application=application).order_by("-pk")
     old = list(rows.values_list("pk", flat=True)[MOST_RUNS:])
     CaseRun.objects.filter(pk__in=old).delete()
 
 
 MOST_RUNS = 200
-"""An application stores up to this many runs."""
+"""The maximum number of stored runs of an application."""

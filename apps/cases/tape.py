@@ -1,4 +1,4 @@
-"""A recording of one run: the requests to models and tools, and their responses."""
+"""Stores a recording of one run: the requests to models and tools, and the responses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from apps.cases.request_forms import Form, request_digest
 
 FORMAT = 1
 LARGEST = 16 * 1024 * 1024
-"""A stored recording can be up to this many bytes."""
+"""The maximum number of bytes of a stored recording."""
 
 
 class ModelEntry(msgspec.Struct):
@@ -73,8 +73,8 @@ class Tape(msgspec.Struct):
         reply: dict[str, Any] | None = None,
         failure: dict[str, Any] | None = None,
     ) -> None:
-        """Add an answer. It replaces the failure of the same request just before it, because that
-        was a retry.
+        """Add an answer. If the previous entry is a failure of the same request, the answer
+        replaces it, because the request was a retry.
         """
         entry = ModelEntry(request_digest(form), self.taken_apart(form), reply, failure)
         if self.models and self.models[-1].key == entry.key and self.models[-1].failure is not None:
@@ -131,8 +131,8 @@ def read_tape(written: Mapping[str, Any]) -> Tape:
 
 
 class TapeReader:
-    """Finds recorded calls. A repeated call gets its next recording, or the last one if there is no
-    next.
+    """Finds recorded calls. Each repetition of a call gets the next recording of the call. After
+    the last recording, further repetitions get the last recording.
     """
 
     def __init__(self, entries: Sequence[Any]) -> None:

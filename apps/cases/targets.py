@@ -1,4 +1,4 @@
-"""Finds the state of an application on which test cases are run: the live one, the draft, or a
+"""Finds the state of an application for a run of test cases: the live state, the draft, or a
 version.
 """
 
@@ -49,7 +49,7 @@ def resolve_target(application: Application, target: str) -> ResolvedApplication
 
 
 def number_of(application: Application, target: str) -> int | None:
-    """Return the number of a version, or None for the live one. Raises `TargetUnknown`."""
+    """Return the number of a version, or None for the live state. Raises `TargetUnknown`."""
     if target == LIVE:
         return None
     number = read_integer(target, LARGEST_NUMBER)

@@ -90,7 +90,7 @@ def usable(caller: Caller, least: Role = Role.USER) -> QuerySet[Application]:
 
 
 def accessible(caller: Caller, least: Role = Role.USER) -> QuerySet[Application]:
-    """Return the same applications as `usable`, including disabled ones."""
+    """Return the same applications as `usable`, including disabled applications."""
     rows = Application.objects.all()
     if caller.limits.scope is not None:
         rows = rows.filter(pk__in=caller.limits.scope)

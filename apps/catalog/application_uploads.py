@@ -83,7 +83,9 @@ def application_file_ids(application: int) -> QuerySet[Any, Any]:
 
 
 def offered_files(application: Application) -> QuerySet[SharedFile]:
-    """Return the shared files that the application can use: its own, and unrestricted ones."""
+    """Return the shared files that the application can use: its own files, and unrestricted
+    files.
+    """
     return unrestricted_files(
         SharedFile.objects.all(), Q(pk__in=application_file_ids(application.pk))
     )

@@ -133,7 +133,7 @@ class Application(Versioned):
 
 
 class Role(models.IntegerChoices):
-    """The roles in an application. Each role includes the rights of the lower ones."""
+    """The roles in an application. Each role includes the rights of the lower roles."""
 
     USER = 1, "User"
     EDITOR = 2, "Editor"

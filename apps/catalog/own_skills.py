@@ -33,7 +33,9 @@ def skills_by_application(numbers: Any) -> dict[int, dict[str, dict[str, str]]]:
 
 
 def own_skills_of(row: Any, given: Skills | None = None) -> Skills:
-    """Return the `given` skills of an application, such as its draft's, or the stored ones."""
+    """Return the `given` skills of an application, such as the skills of its draft, or the stored
+    skills.
+    """
     return skills_of(row.pk) if given is None else given
 
 

@@ -50,7 +50,7 @@ class Lookup:
 LARGEST_NUMBER = 999_999_999
 """The largest version number in a name."""
 MOST_APPLICATIONS = 1024
-"""Up to this many applications and versions are cached. The least recently used entry is
+"""The maximum number of applications and versions that are cached. The least recently used entry is
 evicted.
 """
 

@@ -89,7 +89,7 @@ class ResolvedApplication:
     @cached_property
     def client_parameters(self) -> frozenset[str]:
         """Return the request parameters that the manifest allows clients to set, in addition to the
-        standard ones.
+        standard parameters.
         """
         return self.manifest.orchestrator.client.parameters
 

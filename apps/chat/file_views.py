@@ -36,11 +36,13 @@ from apps.workspace.local.files.storage import storage
 from apps.workspace.local.models import StoredFile
 
 OVERHEAD_BYTES = 16 * 1024
-"""A form can have up to this many bytes in addition to its file."""
+"""The maximum number of bytes of a form in addition to its file."""
 SHOWN = re.compile(
     r"image/(png|jpeg|gif|webp|avif|svg\+xml)|application/pdf|(audio|video)/[\w.+-]+"
 )
-"""Types that a browser displays. Text is shown as plain text; all other types are downloaded."""
+"""The types that a browser displays. Text is shown as plain text, and all other types are
+downloaded.
+"""
 LOCKED = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; media-src 'self'"
 """The policy for a file that is opened by its URL: no scripts, no requests, an opaque origin."""
 LOCKED_PDF = "default-src 'none'; style-src 'unsafe-inline'; object-src 'self'"

@@ -34,7 +34,7 @@ from apps.workspace.local.models import FormerBucket
 from apps.workspace.local.tools.tool_accounts import delete_of_bucket
 
 VISITED_ON = "seen"
-"""The session stores the day on which a session without an account was last used under this key."""
+"""The session key of the day on which a session without an account was last used."""
 READS = frozenset(("GET", "HEAD"))
 
 View = Callable[..., HttpResponseBase]
@@ -51,8 +51,8 @@ class ConversationMoved(Http404):
 def visitor(request: HttpRequest) -> Caller:
     """Return the caller of a page.
 
-    A browser without a session gets one with its first POST or with the page's socket. A browser
-    that only reads, such as a crawler, gets none.
+    A browser without a session gets a session with its first POST or with the page's socket. A
+    browser that only reads pages, such as a crawler, gets no session.
     """
     session = request.session
     # Read the user first, because looking up a user with a new password empties the old session.
@@ -65,7 +65,8 @@ def visitor(request: HttpRequest) -> Caller:
     if caller.kind == "visitor":
         session_key: str = session.session_key or ""
         today = timezone.now().date().isoformat()
-        if session.get(VISITED_ON) != today:  # A session that is used does not expire.
+        # The session is renewed, so that it does not expire while it is used.
+        if session.get(VISITED_ON) != today:
             session[VISITED_ON] = today
             session[VISITOR] = session_bucket(session_key)
     elif VISITOR in session:

@@ -1,5 +1,5 @@
-"""Selects the turns of a conversation to send to a page: the last ones first, earlier ones on
-demand.
+"""Selects the turns of a conversation that are sent to a page: first the last turns, and earlier
+turns on request.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,19 +18,19 @@ from apps.live.events import StreamEvent
 from apps.live.journal import journal
 
 FIRST_TURNS = 8
-"""This many turns are sent when a conversation is opened. They fill more than a screen, and each
-takes time to draw.
+"""The number of turns that are sent when a conversation is opened. They fill more than a screen,
+and the page needs time to draw each turn.
 """
 MOST_TURNS = 20
-"""Up to this many turns are fetched at a time while the user scrolls up."""
+"""The maximum number of turns that are fetched at a time while the user scrolls up."""
 MOST_BYTES = 256 * 1024
-"""The turns of one window can have up to this many bytes of JSON. A longer turn is sent alone."""
+"""The maximum number of bytes of JSON of the turns of one window. A longer turn is sent alone."""
 LONGEST_STEP = 8_000
-"""The text of one step is truncated to this many characters. The rest is loaded when a user opens
-the step.
+"""The maximum number of characters of the text of one step. The page loads a longer text when a
+user opens the step.
 """
 TURNS_AFTER = 5
-"""A search result is sent with this many turns after the one that contains the message."""
+"""The number of turns that are sent after the turn with a search result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def turns_after(conversation: Conversation, cursor: UUID) -> TurnWindow:
 
 
 def turns_around(conversation: Conversation, message: UUID) -> TurnWindow:
-    """Return the turns around the one with this message. Raises `Refused` if it is not on the
+    """Return the turns around the turn with this message. Raises `Refused` if it is not on the
     displayed path.
     """
     rows = conversation.messages.said().filter(uuid=message)
@@ -113,7 +113,7 @@ def read_window(
     """
     found: list[dict[str, Any]] = []
     size = 0
-    # Read run by run, so that no more is read than is sent.
+    # The turns are read one after the other, so that only turns that are sent are read.
     for at in range(end - 1, max(end - most, first) - 1, -1):
         run = UUID(path[at])
         told = turn(run, at, journal.read_run(run, until))
@@ -152,13 +152,15 @@ def compact_frames(events: Iterable[StreamEvent], longest_step: int | None) -> l
 def continues(
     frame: dict[str, Any], frames: list[dict[str, Any]], steps: dict[str, dict[str, Any]]
 ) -> bool:
-    """Append the text of a frame to an earlier frame. `steps` has the texts of steps by their IDs."""
+    """Append the text of a frame to an earlier frame. Return False if the frame must be sent
+    separately. `steps` contains the texts of steps by their IDs.
+    """
     kind = frame["type"]
     if kind == "message.delta" and frames and frames[-1]["type"] == kind:
         frames[-1]["text"] += frame["text"]
         return True
     if kind == "stage.opened":
-        steps.pop(frame["stage"], None)  # It is sent again with all its content.
+        steps.pop(frame["stage"], None)  # The frame is sent again with its whole content.
     elif kind == "stage.delta" and "text" in frame:
         known = steps.setdefault(frame["stage"], frame)
         if known is not frame:

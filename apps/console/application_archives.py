@@ -1,4 +1,4 @@
-"""Applications as ZIP files, for the admin and the API."""
+"""Writes applications to ZIP files, for the admin and the API."""
 
 from collections.abc import Mapping
 

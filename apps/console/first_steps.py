@@ -14,7 +14,7 @@ from apps.workspace.local.deployments.deployment import Deployment
 
 @dataclass(frozen=True, slots=True)
 class FirstStep:
-    """A step. `link` is "" if the user doesn't have the permission."""
+    """A step. `link` is "" if the user may not open the page of the step."""
 
     title: str
     text: str

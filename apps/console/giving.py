@@ -1,4 +1,6 @@
-"""Limits for giving permissions and groups: users cannot give more rights than they have."""
+"""Limits the permissions and groups that users can give: users cannot give more rights than they
+have.
+"""
 
 from typing import Any
 
@@ -12,8 +14,8 @@ from apps.console.operator_rights import edits_all
 
 
 def permissions_of(user: Any) -> QuerySet[Permission]:
-    """Return the permissions that a user has or had. Those of a closed account count, because it
-    may be opened again.
+    """Return the permissions of a user. The permissions of a closed account count as well, because
+    the account may be opened again.
     """
     held = Q(user=user.pk) | Q(group__user=user.pk)
     return Permission.objects.filter(held).order_by().distinct()
@@ -32,8 +34,8 @@ def givable_permissions(giver: Any) -> QuerySet[Permission]:
 
 
 def givable_groups(giver: Any) -> QuerySet[Group]:
-    """Return the groups without permissions that the giver doesn't have, and without roles in other
-    users' applications.
+    """Return the groups that contain no permission that the giver lacks, and that have no role in
+    other users' applications.
     """
     too_much = Group.objects.filter(permissions__in=beyond(giver)).order_by()
     groups = Group.objects.exclude(pk__in=too_much.values("pk"))
@@ -51,9 +53,9 @@ def may_give(giver: Any, group: Group) -> bool:
 def manageable(manager: Any) -> QuerySet[User]:
     """Return the accounts that the manager may edit, or choose as an acting account.
 
-    Both let the manager act as the account. The manager must therefore have all of its permissions,
-    and must edit each application in which it has a role through ownership, a grant, a group or a
-    team.
+    Both make it possible to act as the account. The manager must therefore have all of its
+    permissions, and must edit each application in which it has a role through ownership, a grant, a
+    group or a team.
     """
     if manager.is_superuser:
         return User.objects.all()

@@ -14,9 +14,11 @@ from django.db.models import Q
 
 ACTIONS = ("add", "change", "delete", "view")
 LIBRARIES = ("account", "mfa", "socialaccount", "usersessions")
-"""The tables of these libraries are not edited by hand, although some are in the admin."""
+"""The libraries whose tables are not edited by hand, although some of the tables are in the
+admin.
+"""
 FOR_SUPERUSERS = ("runs.read_run_contents",)
-"""By default, only a separate group has these permissions."""
+"""The permissions that, by default, only a separate group has."""
 
 
 def everything_of(app: str, *models: str) -> tuple[str, ...]:
@@ -68,7 +70,8 @@ PERMISSIONS: dict[str, tuple[str, ...]] = {
 
 def grantable_permissions() -> Q:
     """Return the permissions that can be granted: permissions of the admin's pages, and special
-    ones."""
+    permissions.
+    """
     found = Q(pk__in=())
     for model in installed_apps.get_models():
         meta = model._meta

@@ -1,8 +1,8 @@
-"""The applications that an operator sees and edits. The rules are the same in the admin, the API
-and the editor.
+"""Determines the applications that an operator sees and edits. The rules are the same in the admin,
+the API and the editor.
 
-Users see the applications that they edit through ownership or a grant, and all of them with the
-permission for that. Usage, runs and history of other applications are hidden as well.
+Users see the applications that they edit through ownership or a grant. Users with a special
+permission see all applications. Usage, runs and history of other applications are hidden as well.
 """
 
 from typing import Any
@@ -31,7 +31,7 @@ def operator(request: HttpRequest) -> Caller:
 
 
 def sees_all(user: Any) -> bool:
-    """Return True if the user sees all applications, including remains of deleted ones."""
+    """Return True if the user sees all applications, including remains of deleted applications."""
     return bool(user.has_perm(ALL) or user.has_perm(SEE_ALL))
 
 
@@ -56,8 +56,8 @@ def is_editor(request: HttpRequest, application: Application | None = None) -> b
     """Return True if a member of staff owns the application or has a grant to edit it. None means
     any application.
 
-    Roles that come from a permission do not count, because they come with the permissions to view
-    and change.
+    Roles that come from a permission do not count, because such a permission already includes
+    viewing and changing applications.
     """
     user = request.user
     if not (user.is_active and getattr(user, "is_staff", False)):

@@ -1,7 +1,8 @@
 """Search for the admin's command palette: pages, applications, content, deployments, users and
 runs.
 
-Users find only kinds that they may see in the admin. Each kind takes at most one query.
+Users find only kinds of objects that they may see in the admin. The search runs at most one query
+for each kind.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,7 +1,7 @@
-"""Operators' search for users, groups and teams by a part of a name.
+"""Searches users, groups and teams by a part of a name, for operators.
 
-Users who may view all accounts or groups find all of them. Others find members of their own groups
-and teams, and users who already have a role in the application.
+Users who may view all accounts or groups find all of them. Other users find members of their own
+groups and teams, and users who already have a role in the application.
 """
 
 from typing import Any

@@ -1,7 +1,7 @@
-"""The operators' search for runs of all doors: active ones, then finished ones.
+"""Searches the runs of all doors for operators. Active runs are before finished runs.
 
-The admin and the API use the same search. It never searches the texts of conversations, and matches
-words literally.
+The admin and the API use the same search. The search never reads the texts of conversations, and
+matches words literally.
 """
 
 from collections.abc import Mapping, Sequence
@@ -40,7 +40,9 @@ STATES: Mapping[str, str] = {
 }
 HOURS: Mapping[str, str] = {"1": "1 hour", "24": "24 hours", "168": "7 days", "720": "30 days"}
 MOST_LISTED = 10_000
-"""Up to this many runs can be paged through. A time or another filter finds the rest."""
+"""The maximum number of runs on all pages of the list. Other runs can be found with a time or
+another filter.
+"""
 MOST_GOING = 500
 LONGEST_WORDS = 300
 AGE = Coalesce("started_at", "seen_at")
@@ -197,7 +199,7 @@ def summary_of(run: Run) -> RunSummary:
 
 
 class GoingFirst(Sequence[RunSummary]):
-    """Active runs, then finished ones. It counts up to `MOST_LISTED`."""
+    """A sequence of active runs and then finished runs. It counts at most `MOST_LISTED` runs."""
 
     def __init__(self, going: QuerySet[Run], over: QuerySet[RunSummary]) -> None:
         self.going = [summary_of(run) for run in going[:MOST_GOING]]
@@ -231,7 +233,7 @@ class GoingFirst(Sequence[RunSummary]):
 def sorted_by_themselves(rows: QuerySet[RunSummary]) -> QuerySet[RunSummary]:
     """Return the rows in an order that no index has, so that the database filters before it sorts.
 
-    Otherwise PostgreSQL walks all runs by age until a page is full, which takes seconds if few runs
+    Otherwise PostgreSQL reads all runs by age until a page is full, which takes seconds if few runs
     match.
     """
     by_age = {"started_at": AGE.asc(), "-started_at": AGE.desc()}

@@ -84,13 +84,13 @@ def caller_of_run(run: Run) -> Caller:
 
 
 def own(caller: Caller) -> QuerySet[Conversation]:
-    """Return the caller's conversations, except deleted ones."""
+    """Return the caller's conversations that are not deleted."""
     return Conversation.objects.kept().filter(owner=caller.bucket)
 
 
 def own_lasting(caller: Caller) -> QuerySet[Conversation]:
     """Return the caller's conversations for lists and searches, except deleted and temporary
-    ones.
+    conversations.
     """
     return Conversation.objects.lasting().filter(owner=caller.bucket)
 

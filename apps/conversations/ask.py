@@ -13,7 +13,7 @@ LONGEST_PLACE = 100
 LONGEST_SLUG = 50
 LONGEST_DEPLOYMENT = 100
 MOST_ATTACHMENTS = 20
-"""One question can have up to this many files."""
+"""The maximum number of files of one question."""
 STORABLE = r"^[^\x00]*$"
 """A pattern that matches text without NUL characters, which PostgreSQL cannot store."""
 Effort = Annotated[str, Field(max_length=20, pattern=r"^[a-z]*$")]

@@ -203,7 +203,7 @@ def shown_branches(
     found: Tree[OutlineRow], shown: Sequence[OutlineRow], going: UUID | None
 ) -> dict[str, dict[str, Any]]:
     """Return the alternatives along the path that is shown: their IDs, and the position of the
-    current one.
+    current alternative.
 
     The page identifies a question by its ID and an answer by its run. The answer that the run
     `going` is writing has no ID yet, so its ID is "".

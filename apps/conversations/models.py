@@ -13,7 +13,7 @@ from apps.accounts.models import Team
 from apps.conversations.client_requests import ClientRequest as ClientRequest
 
 LONGEST_TITLE = 80
-"""A title derived from a question can have up to this many characters."""
+"""The maximum number of characters of a title derived from a question."""
 
 
 PLACE_HELP = "The page that the user was on: its slug, its title and a narrative."

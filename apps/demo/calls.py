@@ -1,4 +1,4 @@
-"""Plans tool calls for a question: which of the offered tools to call, with which arguments."""
+"""Plans tool calls for a question: selects offered tools and determines their arguments."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ from apps.demo.clues import Clue, all_clues, read_clauses
 from apps.demo.results import tool_title
 
 MOST_CALLS = 8
-"""One answer can make at most this many calls; more would be too many stages."""
+"""The maximum number of calls in one answer, because more calls would be too many stages."""
 SHORTEST_KEYWORD = 4
 """A keyword in a description, and a common prefix of two words, must have at least this many
 characters.
@@ -39,7 +39,7 @@ match applies.
 _word = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_]+")
 
 Request = tuple[list[ToolSpec], list[Clue]]
-"""These tools are called with the same clues."""
+"""The tools that are called with the same clues."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def plan_calls(
 
 def read_requests(question: str, tools: Sequence[ToolSpec]) -> list[Request]:
     """Split a question into requests. Clues of a clause without a tool belong to the previous
-    request, or to the first one.
+    request, or to the first request.
 
     A tool without clues uses the next clause's clues: "the weather and the time in Oslo" is one
     request with two tools.
@@ -115,7 +115,7 @@ def follow_up(question: str, tools: Sequence[ToolSpec], earlier: Sequence[str]) 
 
 
 def score(tool: ToolSpec, words: set[str]) -> int:
-    """Return how well the words match a tool, by its name and the first sentence of its
+    """Return a score for the match of the words with a tool's name and the first sentence of its
     description.
     """
     name = keywords(tool.name, 1)
@@ -131,7 +131,9 @@ def keywords(text: str, shortest: int) -> frozenset[str]:
 
 
 def alike(word: str, keywords: frozenset[str]) -> bool:
-    """Return True if a word is a keyword or a prefix of one, or the reverse ("time", "timestamp")."""
+    """Return True if the two words are equal, or if one is a prefix of the other ("time",
+    "timestamp").
+    """
     return word in keywords or any(
         min(len(word), len(known)) >= SHORTEST_KEYWORD
         and (word.startswith(known) or known.startswith(word))
@@ -163,7 +165,7 @@ def calls_of(tool: ToolSpec, clues: Sequence[Clue], question: str) -> Iterator[P
 
 
 def kind_of(name: str, schema: Mapping[str, Any]) -> str:
-    """Return the kind of clue that fits a parameter, "" if none does."""
+    """Return the kind of clue that fits a parameter, or "" if none does."""
     if schema.get("type") in ("integer", "number"):
         return "number"
     if schema.get("type") != "string" or "enum" in schema:
@@ -173,7 +175,7 @@ def kind_of(name: str, schema: Mapping[str, Any]) -> str:
 
 
 def default_of(schema: Mapping[str, Any], kind: str, question: str) -> Any:
-    """Return the default of a required parameter without a clue; None if there is none."""
+    """Return the default of a required parameter without a clue, or None if there is none."""
     options = schema.get("enum")
     if isinstance(options, list) and options and "default" not in schema:
         return options[0]

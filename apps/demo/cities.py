@@ -1,4 +1,4 @@
-"""Well-known cities, for the demo model and the demo services."""
+"""Lists well-known cities, for the demo model and the demo services."""
 
 import csv
 import re
@@ -40,7 +40,7 @@ NAMES = "|".join(
     re.escape(name)
     for name in sorted({*_by_name, *(city.name for city in CITIES)}, key=len, reverse=True)
 )
-"""This pattern matches all names, with and without their accents. A longer name comes before its
+"""The pattern that matches all names, with and without accents. A longer name precedes its
 parts.
 """
 

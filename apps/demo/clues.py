@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from apps.demo.cities import NAMES, find_city
 
-# The first match wins. A capitalized name after "in" or "and" is a place, known or not.
+# The first match is used. A capitalized name after "in" or "and" is a place, known or not.
 _token = re.compile(
     rf"""["“](?P<text>[^"”\n]{{1,500}})["”]
     |(?P<url>https?://[^\s<>"']+[^\s<>"'.,;:!?)\]])
@@ -20,7 +20,8 @@ _token = re.compile(
 _file = re.compile(r"\w\.[A-Za-z]{2,8}$")
 
 Clue = dict[str, Any]
-"""A clue maps kinds to values: a "text", "url", "file" or "number", or a "place" with its "zone".
+"""A mapping of kinds of clues to values: a "text", "url", "file" or "number", or a "place" with its
+"zone".
 """
 
 

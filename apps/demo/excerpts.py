@@ -1,5 +1,5 @@
-"""Answers from numbered excerpts of documents, with the sentences that share the most words with
-the request.
+"""Composes answers from numbered excerpts of documents, with the sentences that have the most words
+in common with the request.
 """
 
 import re
@@ -32,8 +32,8 @@ def quotations(message: str) -> str:
 
 
 def best_sentence(text: str, asked: set[str]) -> tuple[int, str]:
-    """Return the sentence that shares the most words with the request, and their number; of
-    several, the first one.
+    """Return the first sentence with the most words in common with the request, and the number of
+    these words.
     """
     joined = _line_end.sub(" ", text)  # A sentence may span several lines of a paragraph.
     sentences = [" ".join(found.split()) for found in _sentence.findall(joined)] or [""]

@@ -1,4 +1,4 @@
-"""Calls tools that the demo model knows by name: memory, notes, documents, images, code."""
+"""Calls tools whose names are built into the demo model: memory, notes, documents, images, code."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ ASK_DOCUMENT, READ_DOCUMENT = "rag_tool", "file_content_extraction_tool"
 DRAW = "image_generation_tool"
 RUN_CODE, EXECUTE_CODE = "internal_code_execution_python_interpreter", "execute_code"
 MOST_FOUND = 5
-"""A search for memories requests at most this many."""
+"""The maximum number of memories that a search requests."""
 
 
 class FactKind(NamedTuple):
@@ -108,12 +108,12 @@ class DemoQuestion:
 
 
 def asks(text: str) -> bool:
-    """Return whether the text is a question, which is not a fact to remember."""
+    """Return True if the text is a question, which is not a fact to remember."""
     return _asks.search(text) is not None
 
 
 def known_text(asked: DemoQuestion) -> str:
-    """Return the text before a call, or instead of one; "" if there is none."""
+    """Return the text before a call or in place of a call, or "" if there is none."""
     if FORGET_ALL in asked.tools and _forgets_all.search(asked.text) and not _agrees(asked.text):
         return CONFIRM
     reads_the_web = any("web" in name or "fetch" in name for name in asked.tools)
@@ -249,8 +249,8 @@ def is_web_search(spec: ToolSpec) -> bool:
 
 
 def documents_of(messages: Sequence[ModelMessage]) -> list[str]:
-    """Return the documents of the newest question, else those of an earlier question if the newest
-    one is about a document.
+    """Return the documents of the newest question. If it has none but is about a document, return
+    the documents of an earlier question.
     """
     newest, *earlier = [m.text for m in reversed(messages) if m.role == "user"] or [""]
     if found := listed_files(newest):

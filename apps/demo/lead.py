@@ -14,7 +14,7 @@ from apps.demo.results import one_line
 
 SPAWN, TODO, SUMMARY = "spawn-agent", "manage-todo", "summary"
 LEADS = frozenset({SPAWN, TODO, SUMMARY})
-"""Only this module calls these tools, whatever words their descriptions contain."""
+"""The tools that only this module calls, whatever words their descriptions contain."""
 MOST_TASKS = 4
 REPORT = "Report what the sub-agents found"
 
@@ -34,8 +34,8 @@ def lead_calls(
     tools: Sequence[ToolSpec],
     made: Sequence[tuple[ToolCall, ModelMessage | None]],
 ) -> list[PlannedCall]:
-    """Return the next calls for a question about sub-agents or a list. Return none for other
-    questions, and at the end.
+    """Return the next calls for a question about sub-agents or a list. For other questions, and
+    after the last step, the result is empty.
     """
     offered = {spec.name: spec for spec in tools}
     names = [call.name for call, _ in made]
@@ -66,8 +66,8 @@ def subagent_calls(
 
 
 def tasks_in(question: str) -> list[str]:
-    """Return the tasks after a colon, else one for each place that the question names, else the
-    question.
+    """Return the tasks after a colon. Without a colon, return a task for each place in the
+    question, or the question as the only task.
     """
     if found := _tasks.search(question):
         return [task.strip() for task in found["tasks"].split(";") if task.strip()][:MOST_TASKS]

@@ -1,7 +1,7 @@
 """The built-in demo model, which states that it uses no language model, key or network.
 
-It calls the tools that a question suggests and shows what they return. The same conversation always
-gets the same answer.
+The model calls the tools that a question suggests, and shows their results. The same conversation
+always gets the same answer.
 """
 
 import asyncio
@@ -35,22 +35,23 @@ from apps.demo.talk import greeting, long_text, small_talk
 from apps.manifest.narrative import without_narrative
 
 CALL_PREFIX = "demo_call_"
-"""The ids of our own calls have this prefix. Other calls in a conversation are ignored."""
+"""The prefix of the IDs of the demo model's calls. Other calls in a conversation are ignored."""
 MOST_CHARACTERS = 4_000
-"""The model reads only this many characters of a message. Longer messages are texts, not questions.
+"""The number of characters that the model reads of a message. Longer messages are texts, not
+questions.
 """
 MOST_ASKED = 6
-"""The model reads this many of the newest questions, so that "and in Lima?" can refer to an earlier
-one.
+"""The number of the newest questions that the model reads, so that "and in Lima?" can refer to an
+earlier question.
 """
 CHARACTERS_PER_TOKEN = 4
-"""A token is estimated to have this many characters, because there is no tokenizer."""
+"""The number of characters that count as one token, because there is no tokenizer."""
 ARGUMENT_PIECE = 12
-"""One delta contains this many characters of arguments, so that they arrive in pieces as with other
-models.
+"""The number of characters of arguments in one delta, so that they arrive in pieces like those of
+other models.
 """
 WORD_SECONDS = 0.02
-"""The model pauses for this many seconds between two words, so that answers stream visibly."""
+"""The pause in seconds between two words, so that users see that the answer is streamed."""
 SUPPORTED_PARAMETERS = frozenset({"max_completion_tokens", "max_tokens"})
 CLOSING = "*The built-in demo model only repeats what the tools returned.*"
 

@@ -1,4 +1,4 @@
-"""Placeholder images: a PNG that shows the words of its description."""
+"""Draws placeholder images: a PNG that shows the words of its description."""
 
 import colorsys
 import hashlib
@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from apps.documents.png import png
 
 LEAST, MOST = 256, 2048
-"""A side of the image has at least and at most this many pixels."""
+"""The minimum and the maximum number of pixels of a side of the image."""
 MOST_CHARACTERS = 2_000
 TITLE = "PLACEHOLDER"
 NOTE = "Drawn by the demo, without an image model."
 BACKGROUND, FRAME, INK = range(3)
 WIDTH, HEIGHT = 5, 7
 BETWEEN = 1
-"""Two characters have this many empty pixels between them."""
+"""The number of empty pixels between two characters."""
 ADVANCE = WIDTH + BETWEEN
 LEADING = HEIGHT + 4
 
@@ -43,7 +43,7 @@ SUBSTITUTES = {
     **dict.fromkeys((0x201C, 0x201D, 0x201E), '"'),
     0xDF: "ss",
 }
-"""These texts replace characters that cannot be decomposed into characters of the font: dashes,
+"""The texts that replace characters that cannot be decomposed into characters of the font: dashes,
 quotation marks, sharp s.
 """
 

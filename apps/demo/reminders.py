@@ -10,7 +10,7 @@ ALARM, SCHEDULE = "alarm-clock", "schedule-task"
 NAMES = frozenset(
     {ALARM, SCHEDULE, "list-schedules", "update-schedule", "remove-schedule", "edit-heartbeat"}
 )
-"""These tools are called only for the words below, because a wrong guess would set an unwanted
+"""The tools that are called only for the words below, because a wrong guess would set an unwanted
 alarm.
 """
 UNITS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400}
@@ -47,7 +47,7 @@ def reminders(text: str, tools: Collection[str]) -> Iterator[PlannedCall]:
 
 
 def ringing(whole: str, question: str) -> str:
-    """Return the answer to an alarm's message, "" for any other message. `whole` contains its
+    """Return the answer to an alarm's message, or "" for any other message. `whole` contains its
     beginning.
     """
     return f"**Reminder:** {question.strip()}" if _alarm.search(whole) else ""

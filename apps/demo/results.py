@@ -9,7 +9,7 @@ import msgspec
 from apps.agent.messages import ModelMessage, ToolCall
 
 MOST_CHARACTERS = 3_000
-"""The answer contains up to this many characters of a tool's result. The call's stage contains the
+"""The maximum number of characters of a tool's result in the answer. The call's stage contains the
 whole text.
 """
 MOST_LINES = 40
@@ -47,7 +47,8 @@ def render(call: ToolCall, result: ModelMessage | None) -> str:
     if not text.strip():
         return f"{title} returned nothing."
     if call.name == READ_SKILL:
-        # Indented as code, because Markdown would turn a skill's first lines into a heading.
+        # The text is indented like code, because Markdown would show the first lines of a skill as
+        # a heading.
         return f"{title}\n\n{with_margin(text, '    ')}"
     return f"{title}\n\n{with_margin(text, '> ') if value is None else markdown(value)}"
 
@@ -69,7 +70,9 @@ def decode_json(text: str) -> Any:
 
 
 def is_failure(tool: str, text: str, value: object) -> bool:
-    """Return True if a result reads like an error of our tools, which is the only indication."""
+    """Return True if the text of a result looks like an error of our tools, because results have no
+    other mark for errors.
+    """
     if isinstance(value, Mapping):
         return bool(value.get("error"))
     return value is None and (text.startswith(f"{tool}: ") or bool(_failure.match(text)))

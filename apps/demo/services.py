@@ -1,4 +1,4 @@
-"""Services for the demo's tools: a city's invented weather, and its location."""
+"""Provides services for the demo's tools: the invented weather of a city, and its location."""
 
 import hashlib
 from collections.abc import Callable

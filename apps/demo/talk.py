@@ -1,4 +1,6 @@
-"""Answers of the demo model without tools: honest, and long on request."""
+"""Composes the demo model's answers without tools. An answer states that no language model wrote
+it, and is long on request.
+"""
 
 import re
 from collections.abc import Sequence
@@ -37,14 +39,16 @@ _story = re.compile(r"\b(?:story|tale|long(?:er)? (?:answer|text|reply))\b", re.
 
 
 def long_text(question: str) -> str:
-    """Return the story or its first paragraphs if the question asks for one; else ""."""
+    """Return the story or its first paragraphs if the question asks for a long text, otherwise
+    "".
+    """
     if match := _paragraphs.search(question):
         return "\n\n".join(STORY.split("\n\n")[: max(int(match[1]), 1)])
     return STORY if _story.search(question) else ""
 
 
 def greeting(question: str) -> str:
-    """Return the answer to small talk; "" for any other question."""
+    """Return the answer to small talk, or "" for any other question."""
     said = (
         text for p, text in OPENINGS.items() if re.match(p, question, re.IGNORECASE | re.DOTALL)
     )

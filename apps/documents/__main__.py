@@ -1,4 +1,6 @@
-"""Reads one document from stdin: a line of JSON, then the bytes. Writes one line of JSON."""
+"""Reads one document from stdin: a line of JSON, then the document's bytes. Writes one line of JSON
+to stdout.
+"""
 
 import json
 import sys
@@ -12,20 +14,20 @@ from typing import Any, Literal
 from apps.documents.paged_text import PagePart, UnreadableDocument
 
 SOFT = 0.8
-"""After this share of the time limit, the process returns the text so far and marks it as
+"""The share of the time limit after which the process returns the text that it has read, marked as
 truncated.
 """
 MOST_OPEN_FILES = 64
 
 Parts = Callable[[BytesIO, dict[str, Any]], Iterator[PagePart]]
-"""Yields the text of a document in pieces. Raises `UnreadableDocument` if it cannot read the
-document.
+"""A function that yields the text of a document in pieces. Raises `UnreadableDocument` if it cannot
+read the document.
 """
 
 
 @dataclass
 class Result:
-    """The parts that were read. `cut` is the reason why there may be more parts."""
+    """The parts that were read. `cut` is the reason why the document may have more parts."""
 
     parts: list[PagePart] = field(default_factory=list)
     problem: str = ""

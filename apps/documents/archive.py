@@ -12,11 +12,11 @@ from apps.documents.paged_text import PROTECTED, UnreadableDocument
 from apps.documents.zip_names import READ_AS, named_entries
 
 MOST_BYTES = 64 * 1024 * 1024
-"""A decompressed part of a document can have at most this many bytes."""
+"""The maximum number of bytes of a decompressed part of a document."""
 
 
 class Archive:
-    """An archive. Its methods raise `UnreadableDocument` if it is damaged, and KeyError for a
+    """A ZIP archive. Its methods raise `UnreadableDocument` if it is damaged, and KeyError for a
     missing part.
     """
 

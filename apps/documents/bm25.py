@@ -9,7 +9,7 @@ from itertools import pairwise
 K1, B = 1.2, 0.75
 """BM25's usual weights for repeated words (k1) and penalty for long texts (b)."""
 STEM = 5
-"""Words that share a prefix of at least this many characters count as forms of the same word, at a
+"""The minimum length of a common prefix by which two words count as forms of the same word, at a
 lower weight.
 """
 STEM_WEIGHT = 0.4
@@ -17,7 +17,7 @@ QUERY_TERMS = 64
 
 _word = re.compile(r"[^\W_]+")
 _unspaced = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0e7f]{2,}")
-"""Scripts without spaces between words are searched by pairs of characters."""
+"""Characters of scripts without spaces between words, which are searched by pairs of characters."""
 
 
 def terms(text: str) -> Iterable[str]:

@@ -1,4 +1,4 @@
-"""The chunks of a document: parts of its pages that are searched and quoted.
+"""Splits a document into chunks: parts of its pages that are searched and quoted.
 
 A page is split before headings, then between paragraphs, lines, sentences and words, in this order,
 and only as far as needed for parts of the target size. Small parts are joined again.
@@ -13,11 +13,11 @@ from typing import NamedTuple
 from apps.documents.structure import Page
 
 MOST = 800
-"""A chunk has at most this many characters, about 200 tokens. Embedding models read 256 tokens or
-more.
+"""The maximum number of characters in a chunk, about 200 tokens. Embedding models read 256 tokens
+or more.
 """
 LEAST = 200
-"""A heading ends a chunk that has at least this many characters."""
+"""The minimum number of characters in a chunk that the next heading ends."""
 TABLE = 7
 """The level of a table's head, which is below the levels of headings."""
 HEADING_CHARACTERS = 200
@@ -39,8 +39,8 @@ _sentence = re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])|\n(?=[|#\-*]|[ 
 class TextChunk:
     """A chunk. `page` is its page number, or 0 in a document without pages.
 
-    `text` is at `start` to `end` in the text of that page. `headings` are the headings above it,
-    the outermost first; the last one may be the head of a table.
+    `text` is the part of that page's text from `start` to `end`. `headings` are the headings above
+    it, the outermost first; the last heading may be the head of a table.
     """
 
     text: str
@@ -101,7 +101,7 @@ def pieces(text: str, start: int, end: int, level: int) -> Iterator[Span]:
 
 
 def join_spans(text: str, spans: Iterable[Span]) -> Iterator[Span]:
-    """Join small spans, except that a heading begins a new one."""
+    """Join small spans. A heading always begins a new span."""
     begin = end = 0
     for start, stop in spans:
         is_section = end - begin >= LEAST and text.startswith("#", start)

@@ -1,4 +1,4 @@
-"""A document that is read only as far as needed, and each part only once."""
+"""Reads a document only as far as needed, and each part only once."""
 
 import asyncio
 import re
@@ -12,17 +12,17 @@ from apps.documents.process import CUTS, Bounds, Extract, Order, extract
 from apps.documents.reader import read_file_text
 
 FIRST_PAGES = 16
-"""The first process reads this many pages, which takes about as long as another process takes to
-start.
+"""The number of pages that the first process reads, which takes about as long as the start of
+another process.
 """
 MOST_PAGES_AT_ONCE = 128
-"""One process reads at most this many pages. Each process reads twice as many as the previous one,
-so that a long document needs few processes.
+"""The maximum number of pages that one process reads. Each process reads twice as many pages as the
+previous process, so that a long document needs few processes.
 """
 ALL = 10**9
 LEAST_SECONDS = 1.0
-"""A process is started only if at least this many seconds remain, because a shorter time is not
-enough for the first page.
+"""The minimum number of remaining seconds for which another process is started, because it needs
+about that long for its first page.
 """
 
 Extracting = Callable[[bytes, Order, Bounds], Awaitable[Extract]]
@@ -58,7 +58,7 @@ class Document:
     async def until(self, end: int | None = None) -> None:
         """Continue reading until there are `end` lines (None: to the end), within the time limit.
 
-        The next call continues where this one stopped. Raises `UnreadableDocument` if the document
+        The next call continues at the same place. Raises `UnreadableDocument` if the document
         cannot be read.
         """
         async with self.lock:
@@ -113,7 +113,7 @@ class Document:
         return len(found.parts)
 
     def without_pages(self, seconds: float) -> Extract:
-        """Return an empty extract, or a note that a page is unreadable if that page used up all the
+        """Return an empty extract, or a note that a page is unreadable if that page used all the
         time.
         """
         is_hopeless = self.at_once == 1 and seconds == self.bounds.seconds

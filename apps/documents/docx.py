@@ -12,7 +12,7 @@ from docx.text.paragraph import Paragraph
 from apps.documents.paged_text import PagePart
 
 DEEPEST = 8
-"""Tables can be nested up to this many levels. Deeper tables are omitted."""
+"""The maximum number of levels of nested tables. Deeper tables are omitted."""
 
 _heading = re.compile(r"Heading ([1-6])")
 

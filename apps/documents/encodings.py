@@ -1,8 +1,8 @@
 """Detects the encoding of text that does not declare it.
 
 A wrong encoding turns text into meaningless words. Each candidate encoding is scored by how well
-its letters follow each other in the languages that use the encoding. The best score must clearly
-exceed the next one; otherwise the encoding is unknown.
+its letters follow each other in the languages that use the encoding. If the best score does not
+clearly exceed the second best score, the encoding is unknown.
 """
 
 # ruff: noqa: RUF001 - this module is about the letters of many scripts
@@ -34,17 +34,20 @@ LATIN = {
 }
 """The letters of the languages that use each encoding."""
 LEAST_SCORE = 0.05
-"""Text in other scripts must score at least this much. Random bytes and wrong encodings score less.
+"""The minimum score for text in other scripts. Random bytes and wrong encodings have lower
+scores.
 """
 LEAD = 1.5
-"""The best encoding of another script must exceed the next score by this factor."""
+"""The minimum ratio of the best score to the second best score, for other scripts."""
 LATIN_LEAD = 1.1
 USUAL_LATIN = "windows-1252"
 USUAL_ADVANTAGE = 1.1
 NONE = "ascii"
-"""`chardet` returns this for text that is not ASCII and not in any of the requested encodings."""
+"""The value that `chardet` returns for text that is not ASCII and not in any of the requested
+encodings.
+"""
 MOST_BLOCKS = 8
-"""UTF-16 text in mostly one script uses at most this many blocks of 256 characters each."""
+"""The maximum number of blocks of 256 characters in UTF-16 text that is mostly in one script."""
 PUNCTUATION = frozenset("€£¥§°«»“”„‘’‚–—…·•²³½¼¾µ¿¡ªº©®™№×÷± \xa0\xad،؛؟ـ\u200c\u200d\u200e\u200f")
 
 _beside_latin = re.compile(r"[A-Za-z](?=[^\W\d_a-zA-Z])|[^\W\d_a-zA-Z](?=[A-Za-z])")
@@ -138,8 +141,8 @@ def is_in_runs(sample: bytes) -> bool:
 
 
 def leading(scores: dict[str, tuple[float, str]], least: float, lead: float) -> str | None:
-    """Return the best encoding if it scores far enough above the next one that decodes the text
-    differently.
+    """Return the best encoding if its score is far enough above the next encoding that decodes the
+    text differently, otherwise None.
     """
     if not scores:
         return None
@@ -197,7 +200,9 @@ def is_latin(text: str, letters: str) -> bool:
 
 
 def score_of(text: str, encoding: str) -> float:
-    """Return how well the letters follow each other. Lowercase letters identify the languages."""
+    """Return a score for how often the languages contain the text's pairs of letters. Lowercase
+    letters identify the languages.
+    """
     try:
         content = text.lower().encode(encoding)
     except UnicodeEncodeError:

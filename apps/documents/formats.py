@@ -14,9 +14,11 @@ Kind = Literal[Archived, "pdf", "rtf", "html", "text"]
 
 PAGES = frozenset({"text/html", "application/xhtml+xml"})
 UNTOLD = frozenset({"", "application/octet-stream", "binary/octet-stream", "application/unknown"})
-"""These media types carry no information, so the file name decides."""
+"""Media types without information, for which the file name determines the format."""
 PDF_HEAD_BYTES = 1_024
-"""A PDF's signature must be within these bytes. Some programs write other data before it."""
+"""The number of bytes at the beginning of a file that are searched for a PDF's signature. Some
+programs write other data before it.
+"""
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 ZIP = b"PK\x03\x04"
 RTF = b"{\\rtf"
@@ -33,12 +35,12 @@ MARKS = {
     codecs.BOM_UTF16_BE: "utf-16",
 }
 OTHER = "windows-1252"
-"""Nearly all bytes are characters in this encoding. It is used to count bytes that do not occur in
-text.
+"""An encoding in which nearly all bytes are characters. It is used to count the bytes that do not
+occur in text.
 """
 CONTROL_SHARE = 50
-"""A file that is not UTF-8 is binary if more than one in this many characters is a control
-character.
+"""The ratio of characters to control characters below which a file that is not UTF-8 counts as
+binary.
 """
 TITLES = {
     "pdf": "PDF",
@@ -57,7 +59,7 @@ _control = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 
 
 def detect_format(content: bytes, name: str = "", media_type: str = "") -> Kind:
-    """Return the format. Raises `UnreadableDocument` for other formats."""
+    """Return the format of a document. Raises `UnreadableDocument` for an unsupported format."""
     if b"%PDF-" in content[:PDF_HEAD_BYTES]:
         return "pdf"
     if content.startswith(ZIP):
@@ -92,7 +94,7 @@ def kind_of_archive(content: bytes, name: str) -> Kind:
 
 
 def decode_document(content: bytes) -> str:
-    """Decode text. Raises `UnreadableDocument` if the document cannot be read."""
+    """Decode a text document. Raises `UnreadableDocument` if the document cannot be read."""
     encoding = next((e for mark, e in MARKS.items() if content.startswith(mark)), "utf-8")
     try:
         text = content.decode(encoding)

@@ -13,16 +13,18 @@ from markdownify import ATX, MarkdownConverter
 from apps.documents.paged_text import PagePart
 
 MOST_CHARACTERS = 500_000
-"""At most this many characters of a page are read, without its scripts and styles."""
+"""The maximum number of characters of a page that are read, without its scripts and styles."""
 DEEPEST = 100
-"""Elements can be nested up to this many levels. Deeper pages are read as plain text."""
+"""The maximum number of levels of nested elements. A page with deeper levels is read as plain
+text.
+"""
 UNREAD = (
     "script", "style", "noscript", "template", "svg", "iframe", "object", "embed", "canvas",
     "nav", "form", "button", "head",
 )  # fmt: skip
-"""These elements contain no readable text."""
+"""Elements that contain no readable text."""
 HEAVY = ("script", "style", "svg")
-"""These elements can be large and are removed before the page is parsed."""
+"""Elements that can be large, and are removed before the page is parsed."""
 
 _tag = re.compile(r"<[^<>]*>")
 _gap = re.compile(r"\s{50,}")
@@ -56,7 +58,9 @@ def markdown_of(text: str, base_url: str = "") -> str:
 
 
 def without_element(text: str, name: str) -> str:
-    """Remove the elements with this name in one pass. An unclosed one also removes the rest."""
+    """Remove the elements with this name in one pass. After an unclosed element, the remaining text
+    is removed too.
+    """
     opening = re.compile(rf"<{name}\b", re.IGNORECASE)
     closing = re.compile(rf"</{name}\s*>", re.IGNORECASE)
     kept, position = [], 0

@@ -12,23 +12,23 @@ from apps.documents.paged_text import PagePart, UnreadableDocument, wanted_pages
 from apps.documents.png import png
 
 LONGER_SIDE = 1_600
-"""The longer side of a page's image has at most this many pixels, which is 137 dpi for an A4 page.
-Models scale larger images down to about this size. In grayscale, an image has up to 3.4 million
-characters, which is below the process's output limit.
+"""The maximum number of pixels of the longer side of a page's image, which is 137 dpi for an A4
+page. Models scale larger images down to about this size. In grayscale, an image has up to 3.4
+million characters, which is below the process's output limit.
 """
 LARGE_IMAGE = 20_000_000
-"""An image with more than this many pixels is large. That is half an A4 page at 600 dpi. The
-renderer omits images that exceed its memory.
+"""The number of pixels above which an image is large: half an A4 page at 600 dpi. The renderer
+omits images that exceed its memory.
 """
 LARGEST_SCALE = 3.0
-"""A page is rendered with at most this many pixels per point, which is 216 dpi. Pages smaller than
-a letter are not enlarged further.
+"""The maximum number of pixels per point at which a page is rendered, which is 216 dpi. Pages
+smaller than a letter are not enlarged further.
 """
 
 
 def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
-    """Yield the pages. The text of a part is a PNG in base64, or "" for a page with only one color.
-    Raises `UnreadableDocument` if the document cannot be read.
+    """Yield the images of the pages. The text of a part is a PNG in base64, or "" for a page with
+    only one color. Raises `UnreadableDocument` if the document cannot be read.
     """
     document = PdfDocument(content.getvalue())
     for number in wanted_pages(order, len(document), "page"):

@@ -1,4 +1,6 @@
-"""Pieces of a document, the selection of pages, and the error for an unreadable document."""
+"""Defines the pieces of a document, the selection of pages, and the error for an unreadable
+document.
+"""
 
 from typing import Any, NamedTuple
 
@@ -31,8 +33,8 @@ class PagePart(NamedTuple):
 
 
 class UnreadableDocument(Exception):
-    """Raised if a document cannot be read. The message completes a sentence that begins with the
-    document's name: "it is …".
+    """Raised if a document cannot be read. The message is the end of a sentence that begins with
+    the document's name: "it is …".
     """
 
 

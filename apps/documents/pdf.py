@@ -29,8 +29,8 @@ def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
 
 
 def unlock(reader: PdfReader) -> None:
-    """Try the empty password, which works for many PDFs. Raises `UnreadableDocument` if the
-    document cannot be read.
+    """Unlock the PDF with the empty password, which works for many PDFs. Raises
+    `UnreadableDocument` if the document cannot be read.
     """
     try:
         if not reader.decrypt(""):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 GREY, PALETTE = 0, 3
-"""PNG's numbers for color types: a byte is a shade of gray, or the index of a color."""
+"""PNG's numbers for two color types. A byte is a shade of gray, or the index of a color."""
 
 
 def png(width: int, height: int, rows: Iterable[bytes | bytearray], colours: bytes = b"") -> bytes:

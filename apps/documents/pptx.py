@@ -17,7 +17,7 @@ LINK = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 PRESENTATION = "ppt/presentation.xml"
 TITLES = frozenset({"title", "ctrTitle"})
 NO_NOTES = frozenset({"sldNum", "dt", "hdr", "ftr", "sldImg"})
-"""These placeholders on a notes page do not contain the speaker's notes."""
+"""The placeholders on a notes page that do not contain the speaker's notes."""
 
 
 def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
@@ -36,7 +36,7 @@ def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
 
 
 def targets(archive: Archive, name: str) -> dict[str, tuple[str, str]]:
-    """Return the parts that a part refers to, as ID → kind and name."""
+    """Return the kind and the name of each part to which a part refers, by ID."""
     folder, _, file = name.rpartition("/")
     links = f"{folder}/_rels/{file}.rels"
     if links not in archive:

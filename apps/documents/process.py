@@ -1,7 +1,7 @@
 """Runs a process that reads one document.
 
-The process has memory and time limits, gets none of our environment variables, and cannot write
-files, so a malicious document cannot harm anything else.
+The process has memory and time limits, no environment variables of this process, and no permission
+to write files, so a malicious document cannot harm anything else.
 """
 
 import asyncio
@@ -24,14 +24,14 @@ from apps.documents.turns import FairPool
 ROOT = Path(__file__).resolve().parents[2]
 MODULE = "apps.documents"
 BYTES_OF_A_CHARACTER = 12
-"""A character takes at most this many bytes in the process's response: two escaped surrogates in
+"""The maximum number of bytes of a character in the process's response: two escaped surrogates in
 JSON.
 """
 ROOM = 4_096
-"""A response can have this many bytes in addition to the text."""
+"""The number of bytes that a response can contain in addition to the text."""
 GRACE_SECONDS = 2.0
-"""After the time limit, the process has this many seconds to report that the limit is exceeded.
-Then it is killed.
+"""The seconds after the time limit in which the process can report that the limit is exceeded,
+before it is killed.
 """
 
 
@@ -39,7 +39,8 @@ Then it is killed.
 class Bounds:
     """Limits for one document: `memory` in bytes, and `characters` of its text.
 
-    Documents of the same `owner` are queued, but no owner waits for all documents of another.
+    Documents of the same `owner` are queued, but owners take turns, so that none waits for all
+    documents of another.
     """
 
     seconds: float = 30.0
@@ -95,7 +96,7 @@ async def extract(content: bytes, order: Order, bounds: Bounds) -> Extract:
 
 @cache
 def pool() -> FairPool:
-    # Each processor reads one document at a time; further ones are queued.
+    # Each processor reads one document at a time. Further documents are queued.
     return FairPool(max(2, os.cpu_count() or 2), "documents")
 
 

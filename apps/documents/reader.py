@@ -18,10 +18,10 @@ async def read_file_text(
     pages: tuple[int, int] | None = None,
     bounds: Bounds | None = None,
 ) -> str:
-    """Return the text of a file. Raises `UnreadableDocument`.
+    """Return the text of a file. Raises `UnreadableDocument` if the document cannot be read.
 
-    `pages`: the first requested page or sheet, from 1, and the one after the last. Other formats
-    are read completely.
+    `pages` is the number of the first requested page or sheet, from 1, and the number after the
+    last. Other formats are read completely.
     """
     kind = detect_format(content, name, media_type)
     match kind:

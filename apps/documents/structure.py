@@ -16,7 +16,7 @@ CSV_TYPES = frozenset({"text/csv", "application/csv", "text/tab-separated-values
 CSV_NAMES = (".csv", ".tsv")
 DELIMITERS = ",;\t|"
 HEAD_CHARACTERS = 10_000
-"""The delimiter of a CSV file is detected from this many characters at its beginning."""
+"""The number of characters at the beginning of a CSV file from which its delimiter is detected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,8 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class PagedText:
-    """The text of a document by pages. `noun` is the word for its pages, or "" if it has none.
-    `notice` explains what is missing, or is "".
+    """The text of a document by pages. `noun` is the word for its pages, or "" for a document
+    without pages. `notice` explains what is missing, or is "".
 
     `images`: the numbers of pages without text that a vision model may still read, each with the
     reason for a failed attempt, or "".
@@ -105,7 +105,7 @@ def join_parts(kind: Kind, parts: Iterable[PagePart]) -> Iterator[Page]:
 
 
 def csv_as_markdown(text: str) -> str:
-    """Return the CSV as a Markdown table, or unchanged if it is not a table."""
+    """Return the CSV text as a Markdown table, or unchanged if it is not a table."""
     first = next((line for line in text[:HEAD_CHARACTERS].splitlines() if line.strip()), "")
     delimiter = max(DELIMITERS, key=first.count)
     try:

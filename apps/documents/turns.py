@@ -1,4 +1,4 @@
-"""A pool of threads in which owners take turns."""
+"""Provides a pool of threads in which owners take turns."""
 
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
@@ -11,10 +11,10 @@ Task = tuple[Future[Any], Callable[[], Any]]
 
 
 class FairPool:
-    """Runs one task of each waiting owner before a second task of any of them.
+    """Runs one task of each waiting owner before a second task of any owner.
 
     No owner ever uses all threads, so that a short task does not wait for another owner's long
-    ones.
+    tasks.
     """
 
     def __init__(self, threads: int, name: str) -> None:
@@ -25,7 +25,7 @@ class FairPool:
         """Maps each owner to their waiting tasks. The owner whose turn is next comes first."""
         self.running: Counter[str] = Counter()
         self.passed = 0
-        """This many threads found only tasks of owners that already use their share."""
+        """The number of threads that found only tasks of owners that already use their share."""
 
     def submit(self, owner: str, work: Callable[[], T]) -> Future[T]:
         future: Future[T] = Future()

@@ -1,7 +1,7 @@
-"""Reads Excel workbooks: the rows of each sheet, as they were last calculated. Tabs separate the
+"""Reads Excel workbooks: the rows of each sheet, with the last calculated values. Tabs separate the
 cells.
 
-A cell that is far from the previous one, which is often a mistake, is written with its address:
+A cell that is far from the previous cell, often by mistake, is written with its address:
 `[XFD7] far`.
 """
 
@@ -18,9 +18,9 @@ from openpyxl.worksheet._reader import WorkSheetParser
 from apps.documents.paged_text import PagePart, wanted_pages
 
 ROWS_AT_ONCE = 500
-"""One part contains this many rows. The time limit is checked after each part."""
+"""The number of rows in one part. The time limit is checked after each part."""
 MOST_EMPTY = 100
-"""Up to this many adjacent empty cells are written as tabs."""
+"""The maximum number of adjacent empty cells that are written as tabs."""
 
 
 def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:

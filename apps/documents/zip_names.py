@@ -1,8 +1,8 @@
 """Decodes file names in a ZIP archive.
 
-A flag marks a name as UTF-8. Without it, a name has the encoding of the computer that created the
-archive, and `zipfile` decodes it as MS-DOS text. macOS uses UTF-8, and Windows uses the encoding of
-its console.
+A flag marks a name as UTF-8. Without the flag, a name has the encoding of the computer that created
+the archive, and `zipfile` decodes it as MS-DOS text. macOS uses UTF-8, and Windows uses the
+encoding of its console.
 """
 
 import unicodedata
@@ -29,8 +29,8 @@ class NamesUnreadable(Exception):
 def named_entries(archive: ZipFile, otherwise: str | None = None) -> Iterator[tuple[str, ZipInfo]]:
     """Yield all entries, with their names in Unicode's NFC form.
 
-    Names of an unknown encoding are decoded as `otherwise`. Without it, they raise
-    `NamesUnreadable`.
+    Names of an unknown encoding are decoded as `otherwise`. Raises `NamesUnreadable` for such a
+    name if `otherwise` is None.
     """
     names = [(entry, name_of(entry)) for entry in archive.infolist()]
     unknown = b"\n".join(raw_name(entry) for entry, name in names if name is None)

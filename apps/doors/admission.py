@@ -172,7 +172,7 @@ async def find_application(slug: str, caller: Caller) -> ResolvedApplication:
 
 
 def check_slug(slug: str, caller: Caller) -> str:
-    """Return the slug if its format is valid, else raise the error of `hidden_error`."""
+    """Return the slug if its format is valid, otherwise raise the error of `hidden_error`."""
     if not slug_re.match(slug):
         raise hidden_error(slug, caller)
     return slug

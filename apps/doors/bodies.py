@@ -20,8 +20,8 @@ Message = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 
 BODY_SECONDS = 300.0
-"""A request body must arrive within this many seconds. The largest allowed body takes four and a
-half minutes at 1 Mbit/s.
+"""The number of seconds within which a request body must arrive. The largest allowed body takes
+four and a half minutes at 1 Mbit/s.
 """
 LINGERING_SECONDS = 5.0
 LARGEST_FRAME_BYTES = 1024 * 1024

@@ -14,7 +14,7 @@ from cryptography.fernet import InvalidToken
 from apps.accounts.encryption import cipher
 
 MOST_BYTES = 16 * 1024 * 1024
-"""An unpacked state can have at most this many bytes."""
+"""The maximum number of bytes of an unpacked state."""
 
 
 def sealed(state: Mapping[str, Any]) -> str:

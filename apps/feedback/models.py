@@ -12,7 +12,8 @@ LONGEST_NOTE = 2_000
 
 
 class Feedback(models.Model):
-    """A user's feedback on one answer. `bucket` is the user's, `message` the answer.
+    """A user's feedback on one answer. `bucket` is the bucket of the user, and `message` the
+    answer.
 
     `transcript` is a copy of the question and the answer, which is stored only while the user
     attaches it. Deleting the conversation also deletes the copy.

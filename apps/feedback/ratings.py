@@ -1,4 +1,4 @@
-"""The life cycle of feedback, which follows its user, its conversation and its answer."""
+"""Moves and deletes feedback together with its user, its conversation and its answer."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class RatedAnswer:
     version: int | None
     transcript: Mapping[str, Any]
     is_temporary: bool = False
-    """True if the conversation is temporary. Then no transcript is stored."""
+    """True if the conversation is temporary, so that no transcript is stored."""
 
 
 def find(bucket: str, message: UUID) -> Feedback | None:
@@ -28,7 +28,7 @@ def find(bucket: str, message: UUID) -> Feedback | None:
 
 
 def row_of(bucket: str, answer: RatedAnswer) -> Feedback:
-    """Return the user's row for the answer, or a new one without values."""
+    """Return the user's row for the answer, or a new row without values."""
     return find(bucket, answer.message) or Feedback(
         message=answer.message,
         conversation=answer.conversation,

@@ -1,4 +1,4 @@
-"""The cost of one answer, summed up as its calls end, at the prices known at that time."""
+"""Sums up the cost of one answer while its calls end, at the prices that are known at that time."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -14,16 +14,18 @@ from apps.insights.prices import PRICES, PricedService
 from apps.manifest.features.features import Figure
 
 MOST_MODELS = 20
-"""An answer lists at most this many models, because a sub-agent may call any number."""
+"""The maximum number of models that an answer lists, because a sub-agent may call any number of
+models.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerFigures:
     """The sums of the calls so far, including calls by other applications.
 
-    `models` contains deployment titles, in the order of their first answers. If `is_priced` is
-    false, the cost of a call is unknown, so `costs`, by currency, are incomplete. `told` contains
-    the metrics that the application shows, or None for all.
+    `models` contains deployment titles, in the order of their first answers. `costs` contains
+    amounts by currency; they are incomplete if `is_priced` is false, because the cost of a call is
+    unknown. `told` contains the metrics that the application shows, or None for all metrics.
     """
 
     version: int = 0
@@ -55,14 +57,16 @@ class AnswerFigures:
 
 
 def has_cost(report: ModelCallReport, service: PricedService) -> bool:
-    """Return True if a call has a cost, known or not. A rejected call has none."""
+    """Return True if a call has a cost, even an unknown cost. A rejected call has no cost."""
     if service.is_built_in:
         return False
     return report.error in ("", CANCELLED) or bool(report.usage)
 
 
 class FiguresMeter(msgspec.Struct):
-    """Passes on each report, and emits the metrics of the answer after each model call."""
+    """Forwards each report to the next meter, and emits the metrics of the answer after each model
+    call.
+    """
 
     meter: RunMeter
     tell: Callable[[ModelCallReport], None]

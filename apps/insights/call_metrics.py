@@ -1,4 +1,4 @@
-"""Metrics of calls, computed when the calls' rows are written, so that they delay no call."""
+"""Computes metrics of calls when the rows of the calls are written, so that no call is delayed."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -11,7 +11,7 @@ DURATIONS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0
 """The histogram buckets in seconds: from the shortest noticeable time to twice the tool timeout."""
 RATIOS = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 MOST_MODELS = 200
-"""At most this many models have separate series, because services may report any names."""
+"""The maximum number of models with separate series, because services may report any names."""
 
 TURN_SECONDS = Instrument(
     "quickapps_turn_seconds", "The duration of model calls.", MODEL, DURATIONS
@@ -45,7 +45,7 @@ TOOL_SECONDS = Instrument(
 
 KINDS = ("input", "cached", "created", "output", "reasoning")
 REASONS = frozenset({"timeout", "connection", "stream", "answer", CANCELLED})
-"""These kinds of failures are separate outcomes, in addition to the HTTP status codes."""
+"""The kinds of failures that are separate outcomes, in addition to the HTTP status codes."""
 
 Row = Mapping[str, Any]
 
@@ -83,7 +83,7 @@ def count_model_call(row: Row) -> None:
 
 
 def labels_of(provider: str, model: str, *, has_failed: bool) -> tuple[str, str]:
-    """Return the labels of a model, or `OTHER` for one that never answered, because it may not
+    """Return the labels of a model, or `OTHER` for a model that never answered, because it may not
     exist.
     """
     labels = provider, model

@@ -1,4 +1,4 @@
-"""Rows of calls: created from the reports of meters, and written many at a time.
+"""Creates rows of calls from the reports of meters, and writes many rows at a time.
 
 These functions are synchronous; they run on a database thread.
 """
@@ -46,7 +46,8 @@ def write(entries: Sequence[CallEntry]) -> None:
     reports = [(one, one.report) for one in entries]
     asked = [(one, report) for one, report in reports if isinstance(report, ModelCallReport)]
     services = recent_services(text(report.deployment) for _, report in asked)
-    ops = connection.ops  # Looked up once, because each lookup costs as much as a column.
+    # The attributes are looked up once, because each lookup takes as long as a column.
+    ops = connection.ops
     calls = [row for one, report in asked for row in model_rows(one, report, services, ops)]
     tools = [
         tool_row(one, report, ops) for one, report in reports if isinstance(report, ToolCallReport)
@@ -63,7 +64,7 @@ def write(entries: Sequence[CallEntry]) -> None:
 def insert_rows(model: type[models.Model], columns: Sequence[str], rows: Sequence[Any]) -> None:
     if not rows:
         return
-    # `bulk_create` takes ten times as long, and there are rows for each request.
+    # `bulk_create` takes ten times as long, and each request creates rows.
     names, places = ", ".join(columns), ", ".join(["%s"] * len(columns))
     statement = f"INSERT INTO {model._meta.db_table} ({names}) VALUES ({places})"  # noqa: S608 - no values
     with connection.cursor() as cursor:
@@ -77,9 +78,7 @@ def name_columns(columns: Sequence[str]) -> Callable[[Sequence[Any]], Mapping[st
 def model_rows(
     entry: CallEntry, report: ModelCallReport, services: Mapping[str, PricedService], ops: Ops
 ) -> Iterable[tuple[Any, ...]]:
-    """Return one row, or several if several models were reported. Only the first one has the
-    times.
-    """
+    """Return a row for each reported model. Only the first row has the times."""
     service = services[text(report.deployment)]
     entries: Sequence[ModelUsage | None] = report.usage or (None,)
     for place, usage in enumerate(entries):
@@ -146,8 +145,8 @@ def at(seconds: float) -> datetime:
 
 @lru_cache(maxsize=4096)
 def text(value: str, longest: int = LONGEST_NAME) -> str:
-    """Return the text in a form that fits a column: without characters that PostgreSQL rejects, and
-    truncated.
+    """Truncate the text to the length of its column, and remove characters that PostgreSQL
+    rejects.
     """
     cleaned = value.replace("\0", "\N{REPLACEMENT CHARACTER}")[:longest]
     return cleaned.encode(errors="replace").decode()

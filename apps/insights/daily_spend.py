@@ -1,4 +1,6 @@
-"""Costs of model calls since midnight (UTC), and the day before until the same time."""
+"""Reads the costs of model calls since midnight (UTC), and those of the day before until the same
+time.
+"""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -24,7 +26,7 @@ class DailySpend:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """The time from midnight to a moment. Hours from `rows_since` on are not summed up yet."""
+    """The time from midnight to a moment. The hours since `rows_since` are not summed up yet."""
 
     since: datetime
     rows_since: datetime
@@ -50,8 +52,8 @@ def read_daily_spend(
     among: Collection[str] | None = None,
     ends: Mapping[str, datetime] | None = None,
 ) -> DailySpend:
-    """Return the spend of all or some applications, with two queries, and one for the `ends` of the
-    sums.
+    """Return the costs of all or some applications. Runs two queries, and a third query for the
+    `ends` of the sums.
     """
     summed_until = (ends_of_sums() if ends is None else ends).get(UsageSum.Span.HOUR)
     today, yesterday = (Stretch.to(until, summed_until) for until in (now, now - DAY))

@@ -1,7 +1,7 @@
-"""The metrics of a period: totals, a series over time, and lines by one dimension.
+"""Reads the metrics of a period: totals, a series over time, and lines by one dimension.
 
-They are read from stored sums and from newer rows, with a fixed number of queries and without the
-histograms of lines that are not shown.
+The metrics are read from stored sums and from newer rows, with a fixed number of queries and
+without the histograms of lines that are not shown.
 """
 
 from collections import defaultdict
@@ -40,10 +40,10 @@ Order = Literal[
 
 PERCENTS = (50, 95, 99)
 SLOWEST = 10
-"""The page shows this many of the slowest tools."""
+"""The number of the slowest tools that the page shows."""
 
 Percentiles = tuple[float | None, ...]
-"""The values in seconds for each of `PERCENTS`, accurate to 5 %."""
+"""The duration in seconds for each of `PERCENTS`, accurate to 5 %."""
 Lines = Mapping[str, Sums]
 """Maps names to sums."""
 RecentSums = Mapping[datetime, Mapping[SumKey, Sums]]
@@ -72,7 +72,9 @@ SORT_COLUMNS: Mapping[Order, Sequence[str]] = {
     "cached": ("cache_shares", "cache_reports"),
     "mean": ("total_seconds", "calls"),
 }
-"""The columns from which each sort value is computed. The database must sum at least one."""
+"""The columns from which each sort value is computed. At least one is listed, because the database
+must sum something.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +211,8 @@ def read_lines(
     """Return the sums by dimension and name, without the stored histograms. Names with recent calls
     are all included.
 
-    If `columns` is given, the database sums only those, because there may be a line for each user.
+    If `columns` is given, the database sums only these columns, because there may be a line for
+    each user.
     """
     names = ("dimension", "name", *(["currency"] if "cost" in columns else []))
     found: dict[str, dict[str, Sums]] = defaultdict(lambda: defaultdict(Sums))
@@ -252,7 +255,7 @@ def read_series(period: Period, recent: RecentSums) -> tuple[Point, ...]:
 
 
 def count_callers(period: Period, recent: RecentSums, by: By, ranked: Lines) -> int:
-    """Return the number of users and keys. `ranked` has those of the dimension `by`."""
+    """Return the number of users and keys. `ranked` contains the names of the dimension `by`."""
     known = {name for sums in recent.values() for one, name, _ in sums if one in CALLERS}
     others = [one for one in CALLERS if one != by]
     if by in CALLERS:

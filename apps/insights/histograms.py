@@ -1,5 +1,5 @@
-"""Histograms of durations. Each bin is a tenth longer than the previous one, so a percentile is
-accurate to 5 %.
+"""Defines histograms of durations. Each bin is a tenth longer than the previous bin, so a
+percentile is accurate to 5 %.
 
 With a growth factor g, the representative value of a bin differs by up to (g - 1) / (g + 1)
 (DDSketch, Masson et al. 2019).
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 GROWTH = 1.1
 SHORTEST = 1e-4
-"""Shorter times count as this many seconds."""
+"""The number of seconds as which all shorter times count."""
 SCALE = math.log(GROWTH)
 
 Histogram = Mapping[int, int]

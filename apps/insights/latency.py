@@ -1,5 +1,5 @@
-"""Latencies in the last hour, of models and of tools on this server and at clients, read from the
-rows of calls.
+"""Reads the latencies of the last hour from the rows of calls: of models, and of tools on this
+server and at clients.
 """
 
 from collections import defaultdict
@@ -76,8 +76,8 @@ class Samples:
 def latency_report(
     now: datetime, bucket: str | None = None, among: Collection[str] | None = None
 ) -> LatencyReport:
-    """Return the report of the hour before `now`, for one caller (None: all) and the given
-    applications.
+    """Return the report of the hour before `now`, for one caller (None for all callers) and the
+    given applications.
     """
     recent = Q(started_at__gte=now - PERIOD) & of_applications(among)
     if bucket is not None:
@@ -127,7 +127,7 @@ def add_call(
 
 
 def tool_lines(uses: QuerySet[ToolUse], *, by_tool: bool) -> Iterator[ToolLatency]:
-    """Yield latencies by tool and location, or by location alone; those with the most calls
+    """Yield latencies by tool and location, or by location alone. Those with the most calls are
     first.
     """
     found: defaultdict[tuple[str, str], Samples] = defaultdict(Samples)

@@ -1,5 +1,5 @@
-"""The meter of a run. It passes on call reports unchanged. They become rows later, without delaying
-the answer.
+"""Adds the run to the reports of its calls. Another task writes the reports as rows later, so that
+the answer is not delayed.
 """
 
 import time
@@ -25,22 +25,22 @@ SERVER = "server"
 """The door and the caller of the installation's own calls."""
 
 Keep = Callable[[CallEntry], None]
-"""Receives a report to be stored. It must neither wait nor fail."""
+"""A function that stores a report. It must neither wait nor fail."""
 
 
 class Budgets(Protocol):
-    """Allows calls as long as budgets are left, and counts the calls' costs."""
+    """Allows calls until a budget is exhausted, and counts the costs of the calls."""
 
     async def admit(
         self, meter: "RunMeter", deployment: str, request: ModelRequest
     ) -> Reservation | None:
         """Reserve the estimated cost. Return None if no budget applies. Raises `BudgetSpent` if a
-        budget is used up.
+        budget is exhausted.
         """
         ...
 
     def settle(self, entry: CallEntry) -> None:
-        """Record the report of a model call. It must neither wait nor fail."""
+        """Record the report of a model call. The method must neither wait nor fail."""
         ...
 
 
@@ -70,16 +70,16 @@ class KeptRequest(msgspec.Struct, frozen=True, gc=False):
 
 
 KeepRequest = Callable[[KeptRequest], object]
-"""Receives a model request, like `Keep`."""
+"""A function that stores a model request, under the same rules as `Keep`."""
 
 
 class RunMeter(msgspec.Struct, frozen=True):
     """Reports the model and tool calls of a run. `bucket` is the caller's; `run` is None for a
     request that is not a run.
 
-    `chain` contains the applications around the calls, the outermost first. `time_zone` is the
-    user's, or "" if unknown. `team` is the ID of the caller's current team. Without `keep_request`,
-    model requests are not stored.
+    `chain` contains the applications whose runs contain the calls, the outermost first. `time_zone`
+    is the user's, or "" if unknown. `team` is the ID of the caller's current team. Without
+    `keep_request`, model requests are not stored.
     """
 
     keep: Keep

@@ -17,11 +17,13 @@ from apps.workspace.versions import Versioned
 LONGEST_NAME = 255
 LONGEST_WORD = 50
 LONGEST_SAID = 500
-"""The row of a call stores up to this many characters of a service's error message, as in
-`apps.workspace.services.failures`.
+"""The maximum number of characters of a service's error message in the row of a call.
+`apps.workspace.services.failures` has the same limit.
 """
 LONGEST_VERSION = 11
-"""A version adds up to this many characters to its application's name: "@" and ten digits."""
+"""The maximum number of characters that a version adds to the name of its application: "@" and ten
+digits.
+"""
 COST_DIGITS, COST_PLACES = 20, 10
 """The number of digits of a cost, in total and after the decimal point. This represents a tenth of
 a token's cost at a price of 0.001 per million.
@@ -29,7 +31,8 @@ a token's cost at a price of 0.001 per million.
 
 
 class CallRecord(models.Model):
-    """A call of a run. Calls of nested runs have the same `run`, but their own application.
+    """A call of a run. Calls of nested runs have the same `run`, but the application of the nested
+    run.
 
     `run` is null for a request that is not a run; `bucket_kind` is the kind of caller.
     """
@@ -53,8 +56,8 @@ class CallRecord(models.Model):
 class ModelCall(CallRecord):
     """A call to a deployment.
 
-    An application elsewhere that reports several models has a row for each, of which only the first
-    has `seconds`. Token counts and `cost` are null if unknown.
+    If an application on another server reports several models, each model has a row, but only the
+    first row has `seconds`. Token counts and `cost` are null if unknown.
     """
 
     deployment = models.CharField(max_length=LONGEST_NAME)
@@ -213,7 +216,7 @@ AMOUNT: dict[str, Any] = {
 
 
 class Price(Versioned):
-    """The price of a deployment from a given day on. It overrides the service's list price."""
+    """The price of a deployment since a given day. It overrides the service's list price."""
 
     deployment = models.ForeignKey(Deployment, on_delete=models.CASCADE, related_name="prices")
     valid_from = models.DateField(help_text="The first day, in UTC.")

@@ -1,4 +1,6 @@
-"""A period of the usage page, and the tables that contain its metrics: stored sums, and rows."""
+"""Determines the period of the usage page, and the tables from which its metrics are read: stored
+sums, and rows.
+"""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -19,7 +21,7 @@ LENGTHS = {
     UsageSum.Span.WEEK: WEEK,
 }
 LONGEST_BY_HOURS = 7 * DAY
-"""Periods of up to this length are shown by hour. Longer periods are shown by day."""
+"""The longest period that is shown by hour. Longer periods are shown by day."""
 
 
 def start_of_five_minutes(moment: datetime) -> datetime:
@@ -62,9 +64,10 @@ def ends_of_sums() -> dict[str, datetime]:
 class Period:
     """Whole hours or days (UTC) up to the current one at `now`.
 
-    Metrics from `rows_since` on are read from rows. Earlier ones come from sums: of whole weeks
-    between `weeks_since` and `weeks_until`, of the other days between `days_since` and
-    `days_until`, of the hours around them until `hours_until`, and then of five minutes each.
+    Metrics since `rows_since` are read from rows. Earlier metrics are read from sums: of whole
+    weeks between `weeks_since` and `weeks_until`, of the other days between `days_since` and
+    `days_until`, of the hours before and after these days until `hours_until`, and of five minutes
+    for the remaining time.
     """
 
     span: UsageSum.Span
@@ -125,7 +128,7 @@ class Period:
 
     @property
     def stored_parts(self) -> list[Q]:
-        """Return the parts of `stored`, one for each range of spans."""
+        """Return the parts of the condition `stored`: a filter for each range of spans."""
         weeks_since, weeks_until = self.weeks_since, self.weeks_until
         if weeks_since == weeks_until:
             weeks_since = weeks_until = self.days_since  # All its days are consecutive.
@@ -169,9 +172,10 @@ class Period:
 
 
 def between(span: UsageSum.Span, since: datetime, until: datetime) -> Iterator[Q]:
-    """Yield a filter of the spans that begin in a time range, if there are any.
+    """Yield a filter for the spans that begin in a time range, if the range contains any.
 
-    The filter lists their starts, so that an index also narrows the rows by the column after `start`.
+    The filter lists their starts, so that an index also narrows the rows by the column after
+    `start`.
     """
     if since < until:
         count = -((since - until) // LENGTHS[span])

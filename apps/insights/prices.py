@@ -1,4 +1,6 @@
-"""Prices of deployments: the operator's own, or the list price of the model's service."""
+"""Determines the price of a deployment: the operator's own price, or the list price of the model's
+service.
+"""
 
 import time
 from collections import defaultdict
@@ -23,7 +25,9 @@ DIAL = "dial"
 """The provider of deployments without a row here, which belong to DIAL Core."""
 
 SERVICES_SECONDS = 10.0
-"""Services and prices are cached for this many seconds, after which a new price applies."""
+"""The number of seconds for which services and prices are cached, and after which a new price
+applies.
+"""
 
 SERVICE_COLUMNS = (
     *("deployment_id", "display_name", "provider", "model_name", "base_url", "features"),
@@ -35,7 +39,8 @@ PRICE_KIND = RowKind(
         *("deployment_id", "valid_from", "currency"),
         *("input", "cached", "created", "output", "per_call"),
     ),
-    restorable=False,  # A deleted historical price must be entered again if it is needed.
+    # If a deleted price of the past is needed again, an operator must enter it again.
+    restorable=False,
 )
 
 
@@ -62,8 +67,8 @@ class EntryCost(NamedTuple):
 class PricedService:
     """The service behind a deployment. `model` is its name there; `base_url` is None for DIAL.
 
-    `title` is the deployment's display name. `prices` are the operator's, by the day from which
-    they are valid, newest first.
+    `title` is the deployment's display name. `prices` are the operator's prices, by the first day
+    on which they are valid, newest first.
     """
 
     provider: str
@@ -84,7 +89,9 @@ class PricedService:
         return self.base_url == ""
 
     def spent(self, report: ModelCallReport, usage: ModelUsage | None, day: date) -> EntryCost:
-        """Return the cost of a usage entry for a call on that day. None means a call without usage."""
+        """Return the cost of a usage entry for a call on that day. `None` as the entry means a call
+        without usage.
+        """
         model = self.model_of(report.deployment, usage)
         if report.is_paid_by_person:
             return EntryCost(model, Decimal(), "")
@@ -95,9 +102,10 @@ class PricedService:
         )
 
     def rates(self, model: str, day: date, *, is_only: bool = True) -> Rates | None:
-        """Return the rates of one of its models on a day, or None if there is no price.
+        """Return the rates of one of the service's models on a day, or None if there is no price.
 
-        `is_only`: the call was reported under no other name, so the operator's price applies to it.
+        `is_only` means that the call was reported under no other name, so that the operator's price
+        applies to it.
         """
         own = next((rates for start, rates in self.prices if start <= day), None)
         if own is not None and (is_only or model == self.model):
@@ -163,8 +171,8 @@ class PriceList:
         self.services, self.read_at = {}, None
 
     def refresh(self) -> None:
-        """Read the list again if it is older than `MAX_AGE_SECONDS`. Synchronous; runs three
-        queries.
+        """Read the list again if it is older than `MAX_AGE_SECONDS`. The method is synchronous and
+        runs three queries.
         """
         now = time.monotonic()
         if self.read_at is not None and now - self.read_at < aged_cache.MAX_AGE_SECONDS:
@@ -176,7 +184,7 @@ class PriceList:
             service.rates(service.model, today)  # Read and cached here, not while answers stream.
 
     def service(self, deployment: str) -> PricedService:
-        """Return the service of a deployment. One without a row belongs to DIAL Core."""
+        """Return the service of a deployment. A deployment without a row belongs to DIAL Core."""
         return self.services.get(deployment) or PricedService(DIAL, deployment, title=deployment)
 
 

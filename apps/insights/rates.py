@@ -1,4 +1,4 @@
-"""Token prices: list prices of services, and the cost of a call.
+"""Computes the cost of a call, and looks up the list prices of services.
 
 The list prices come from the `genai-prices` package, so no network access is needed.
 """
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 MILLION = Decimal(1_000_000)
 
 Tiers = tuple[tuple[int, Decimal], ...]
-"""Prices per million tokens. Each applies from a size of the whole input on; the smallest size
-comes first.
+"""Prices per million tokens. Each price applies to inputs of at least a certain size. The price for
+the smallest size is first.
 """
 
 
@@ -71,8 +71,8 @@ def rate_at(tiers: Tiers, tokens: int) -> Decimal:
 def listed_rates(model: str, base_url: str | None, day: date) -> Rates | None:
     """Return the service's list price of a model on a day, or None if it is unknown.
 
-    `base_url` is the service's URL. Its vendor must be known, because a model with this name may
-    cost something else elsewhere. None means DIAL Core, behind which there can be any service.
+    `base_url` is the service's URL. The vendor must be known, because a model with this name may
+    have a different price at another vendor. None means DIAL Core, which may use any service.
     """
     # Imported with the first price, because its data is slow to load.
     from genai_prices.data_snapshot import get_snapshot

@@ -1,4 +1,4 @@
-"""The most recent failed model and tool calls, without any text from conversations."""
+"""Reads the most recent failed model and tool calls, without any text from conversations."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from apps.insights.models import ModelCall, ToolUse
 from apps.insights.sums import FAILED, of_applications
 
 FAILED_TOOL = "tool failed"
-"""The errors of all tools have this type, because the text of a tool's error is not stored."""
+"""The type of all errors of tools, because the text of a tool's error is not stored."""
 COMMON = ("started_at", "application", "bucket", "run")
 
 

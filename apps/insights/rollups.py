@@ -33,14 +33,14 @@ LATE = {
     UsageSum.Span.HOUR: timedelta(minutes=30),
     UsageSum.Span.DAY: 6 * HOUR,
 }
-"""A span is summed up this long after its end. A call's row has the time of the call's beginning,
-and may wait for the database. Rows that arrive even later are counted when the next longer span is
-summed up.
+"""The delay after the end of a span until it is summed up. The row of a call contains the time when
+the call began, and may be written later while the database is down. Rows that are written even
+later are counted when the next longer span is summed up.
 """
 HOURS_KEPT = 8 * DAY
 KEPT = {UsageSum.Span.FIVE_MINUTES: DAY, UsageSum.Span.HOUR: HOURS_KEPT}
-"""Short sums are retained for this long. Pages read sums of hours for a week, and of five minutes
-only until their hour is summed up.
+"""The times for which sums of short spans are retained. Pages read sums of hours for a week, and
+sums of five minutes only until their hour is summed up.
 """
 CALLS = (ModelCall, ToolUse)
 
@@ -92,7 +92,9 @@ def first_call(span: UsageSum.Span) -> datetime | None:
 
 
 def sum_up_all(count_runs: RunCounter) -> int:
-    """Sum up all ended spans sequentially. Return the number summed up by this process."""
+    """Sum up all ended spans one after the other. Return the number of spans that this process
+    summed up.
+    """
     # Days first: until they exist, the page reads the hours after the last day. Weeks are computed
     # from days. Five-minute spans are summed up only after the last hour.
     spans = (
@@ -181,14 +183,14 @@ def delete_old() -> int:
 def delete_sums(span: UsageSum.Span) -> None:
     old = {"span": span, "start__lt": timezone.now() - KEPT[span]}
     old_rows.delete(UsageSum.objects.filter(**old))
-    # The last row remains, because it shows until when the spans are summed up.
+    # The last row remains, because it contains the time until which the spans are summed up.
     marks = SummedSpan.objects.filter(**old).order_by("-start").values_list("pk", flat=True)
     SummedSpan.objects.filter(pk__in=list(marks[1:])).delete()
 
 
 LONGEST_WINDOW_DAYS = 62
-"""Budget windows are stored for at least this many days: a month, and another for a run that waits
-for a user.
+"""The minimum number of days for which budget windows are stored: a month, and another month for a
+run that waits for a user.
 """
 
 

@@ -1,4 +1,4 @@
-"""Sums of model and tool calls, and of runs, by each dimension, from rows or from stored sums."""
+"""Sums up model calls, tool calls and runs by each dimension, from rows or from stored sums."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -31,16 +31,18 @@ FAILED = ~Q(error__in=NO_ERROR)
 REPORTS_CACHE = Q(cached_tokens__isnull=False, input_tokens__gt=0)
 
 TOTAL, TOTAL_OF_TOOLS = "total", "tools"
-"""These dimensions have "" as their only name. The others are in `dimensions_of_call`, plus
+"""The dimensions whose only name is "". The other dimensions are in `dimensions_of_call`, plus
 "tool".
 """
 SUMMED = "summed"
-"""A row with this dimension marks five minutes as summed up. A `SummedSpan` marks longer spans, but
-the previous version, which may use the same database, rejects one of five minutes.
+"""The dimension of a row that marks five minutes as summed up. A `SummedSpan` marks longer spans.
+It cannot mark five minutes, because the previous version of QuickApps, which may use the same
+database, rejects such a row.
 """
 
 BINS = msgspec.json.Decoder(dict[int, int])
-# As text, because Django takes ten times as long to decode them, and a page reads thousands.
+# The histograms are read as text, because Django takes ten times as long to decode them, and a page
+# reads thousands.
 HISTOGRAM_TEXTS = {
     f"{name}_text": Cast(name, TextField()) for name in ("seconds", "first_text_seconds")
 }
@@ -95,7 +97,7 @@ class RunCount:
 
 
 RunCounter = Callable[[datetime, datetime], Iterable[RunCount]]
-"""Counts the runs that began in a time range."""
+"""A function that counts the runs that began in a time range."""
 
 
 @dataclass(slots=True)
@@ -136,7 +138,7 @@ class Sums:
                 getattr(self, name).update(BINS.decode(bins))
 
     def add_call(self, row: CallRow, share: float | None) -> None:
-        """Add one call. A further model of a call has no time, and does not count as a call.
+        """Add one model of a call. Only the first model of a call has a time and counts as a call.
 
         `share` is the cached share of the input, or None if unknown.
         """
@@ -194,7 +196,7 @@ class Sums:
 
 
 def of_applications(among: Collection[str] | None) -> Q:
-    """Limit rows of calls to some applications. None means no limit."""
+    """Filter rows of calls by their application. None means all applications."""
     return Q() if among is None else Q(application__in=among)
 
 
@@ -279,7 +281,7 @@ def model_counts(calls: QuerySet[ModelCall], by: str) -> Iterator[dict[str, Any]
         unpriced=Count("pk", filter=Q(cost__isnull=True, error="", seconds__isnull=False)),
         cache_shares=Sum(share),
         cache_reports=Count("pk", filter=REPORTS_CACHE),
-        # The sums come last, because from here on these names refer to the sums.
+        # The sums are last, because after them these names refer to the sums.
         cost=Sum("cost"),
         **tokens,
     ).iterator()

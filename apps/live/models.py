@@ -23,7 +23,7 @@ FORMAT = 1
 runs in the new format.
 """
 LONGEST_REASON = 2_000
-"""A user's reason for denying a call can have at most this many characters."""
+"""The maximum number of characters of a user's reason for denying a call."""
 LONGEST_KEY = 500
 LONGEST_TOOL_NAME = 200
 ALL_TOOLS = ""

@@ -11,7 +11,7 @@ from apps.live.hub import Hub
 from apps.live.journal import journal
 
 BATCH = 1_000
-"""One batch contains at most this many events."""
+"""The maximum number of events in one batch."""
 
 
 async def follow_events(

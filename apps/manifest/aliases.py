@@ -1,4 +1,6 @@
-"""Other systems' names for fields of the manifest, in manifests that come from those systems."""
+"""Renames the fields of manifests that come from other systems, which have different names for the
+same fields.
+"""
 
 from typing import Any
 
@@ -9,7 +11,7 @@ ALIASES = ("MaxTurns", "maxIterations")
 
 def with_own_names(document: Any) -> Any:
     """Return the document with this project's field names. If a document sets a limit under both
-    names, both remain, and validation warns that the other one is unknown.
+    names, both remain, and validation warns that the other name is unknown.
     """
     orchestrator = document.get("orchestrator") if isinstance(document, dict) else None
     if not isinstance(orchestrator, dict) or ITERATIONS in orchestrator:

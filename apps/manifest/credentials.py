@@ -1,7 +1,8 @@
 """Finds credentials in a document: the manifest of an application, or a predefined item.
 
-The document need not be valid. The walk follows the models as far as the document fits them, and
-tries every possible model where it does not. So it also finds credentials with misspelled keys.
+The document need not be valid. The search follows the models. If a part of the document does not
+fit its model, the search tries every possible model for that part, so that it also finds
+credentials next to misspelled keys.
 """
 
 from collections.abc import Iterator, Mapping
@@ -146,14 +147,14 @@ def _is_credential(model: type[BaseModel], value: Mapping[str, Any], key: str) -
 
 
 def _is_plain(shape: Shape) -> bool:
-    """Return True if the value cannot contain a credential: plain values, and lists and objects of
-    them.
+    """Return True if the value cannot contain a credential: for a plain value, and for a list or an
+    object of plain values.
     """
     return shape is None or (isinstance(shape, Items | Values) and shape.of is None)
 
 
 def _models(shapes: Shapes, value: Mapping[str, Any]) -> Iterator[type[BaseModel]]:
-    """Yield the model of an object if it is recognizable, else each possible model."""
+    """Yield the model of an object if it can be recognized, otherwise each possible model."""
     for shape in shapes:
         if isinstance(shape, Items):
             yield from _models((shape.of,), value)

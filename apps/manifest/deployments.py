@@ -1,4 +1,4 @@
-"""Model and application deployments, and the parameters they are called with."""
+"""Deployments of models and applications, and the parameters of their calls."""
 
 from typing import Any, Literal, Self
 
@@ -23,14 +23,16 @@ class Parameters(Node):
     """Request parameters. Null: the deployment's default."""
 
     temperature: float | None = None
-    """The randomness of the answer. 0 is the most predictable; most services accept up to 1 or 2.
+    """The randomness of the answer. 0 is the most predictable; most services accept up to 1 or
+    2.
     """
     top_p: float | None = None
     """Choose only among the most probable tokens whose probabilities add up to this share, from 0
     to 1. Set this or `temperature`, not both.
     """
     seed: int | None = None
-    """Services that support seeds return similar answers to identical requests with the same seed.
+    """Services that support seeds return similar answers to identical requests with the same
+    seed.
     """
     stop: str | tuple[str, ...] | None = None
     """One or more texts at which the model stops writing. Most services accept up to four."""

@@ -85,7 +85,7 @@ def _kind(node: Any, roots: Names) -> Kind:
 
 
 def _operands(node: Any) -> Iterator[Any]:
-    """Yield the operands of an expression, or None for a missing one."""
+    """Yield the operands of an expression, and None for a missing operand."""
     for value in vars(node).values():
         parts = [*value.values()] if isinstance(value, dict) else value
         parts = parts if isinstance(parts, list) else [parts]
@@ -116,7 +116,9 @@ def _part(node: Any, roots: Names) -> Kind:
 
 
 def _sliced(target: Kind) -> Kind:
-    """Return what is known about a numbered item or a slice. An object has none."""
+    """Return the known facts about a numbered item or a slice of a value. An object has no such
+    items.
+    """
     if isinstance(target, dict):
         raise ExpressionInvalid(
             f"this is not a list, so it has no numbered items; use {_listed(target)}"

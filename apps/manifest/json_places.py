@@ -1,4 +1,6 @@
-"""Locations in a JSON document, each given as the keys and indexes that lead to it from the root."""
+"""Reads and replaces values at locations in a JSON document. A location is a sequence of keys and
+indexes from the root.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,8 +15,8 @@ def value_at(document: Any, keys: Keys) -> Any:
 
 
 def replace_values(document: Any, values: Mapping[Keys, Any]) -> Any:
-    """Return a copy with the values at these locations replaced. The copy shares the rest with the
-    document.
+    """Return a copy with the values at these locations replaced. Unchanged parts of the copy are
+    the same objects as in the document.
     """
     if not values:
         return document

@@ -1,6 +1,6 @@
 """Parses hand-written JSON strictly, and reports the line and column of each error.
 
-`json.loads` accepts more than JSON (NaN), silently keeps the last of two equal keys, and raises
+`json.loads` accepts more than JSON (NaN), silently ignores the first of two equal keys, and raises
 RecursionError for deep nesting. A database rejects some values that `json.loads` accepts.
 """
 

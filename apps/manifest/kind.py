@@ -1,4 +1,6 @@
-"""The facts about a kind of toolset that pages, reports and docs need in addition to its fields."""
+"""Defines the facts about a kind of toolset that pages, reports and docs need in addition to its
+fields.
+"""
 
 from collections.abc import Set
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Names of tools as the model sees them, and texts in several languages."""
+"""Computes the names of tools that the model sees, and selects from texts in several languages."""
 
 import hashlib
 import re
@@ -32,14 +32,14 @@ def sanitize(name: str) -> str:
 
 
 def visible_name(toolset_name: str | Mapping[str, str], function_name: str) -> str:
-    """Return the name of a tool with its toolset's English name as the prefix, as the model sees
-    it.
+    """Return the name of a tool that the model sees, with its toolset's English name as the
+    prefix.
     """
     return sanitize(full_name(toolset_name, function_name))
 
 
 def full_name(toolset_name: str | Mapping[str, str], function_name: str) -> str:
-    """Return the name of a tool with its toolset's name as the prefix, as written."""
+    """Return the name of a tool with its toolset's name as the prefix, both unchanged."""
     return f"{localize_text(toolset_name)}_{function_name}"
 
 
@@ -77,8 +77,8 @@ def hash_name(shown: str, name: str) -> str:
 
 
 def localize_text(text: str | Mapping[str, str] | None, locale: str = "en") -> str:
-    """Return the text for a locale: for the locale itself, else for its language, else in English,
-    else the first text.
+    """Return the text for a locale: the text for the locale itself, for its language or in English,
+    or the first text. The first of these that exists is used.
     """
     if text is None or isinstance(text, str):
         return text or ""

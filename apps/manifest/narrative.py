@@ -1,4 +1,5 @@
-"""The text before a question: about the user's screen, or about a question that no user sent.
+"""Writes the text before a question, which describes the user's screen or the sender of a question
+that no user sent.
 
 Users also see this text in the conversation.
 """
@@ -41,7 +42,9 @@ def narrate_question(text: str, title: str, narrative: str) -> str:
 
 
 def introduce_message(text: str, sender: Mapping[str, Any] | None) -> str:
-    """Return the message as the model reads it. `sender` describes the program that sent it."""
+    """Return the message in the form for the model, after a text that introduces it. `sender`
+    describes the program that sent it.
+    """
     if sender is None or sender["kind"] not in SENDER_NOTES:
         return text
     note = SENDER_NOTES[sender["kind"]].format(
@@ -52,7 +55,7 @@ def introduce_message(text: str, sender: Mapping[str, Any] | None) -> str:
 
 
 def without_narrative(text: str) -> str:
-    """Return the question without the text that `narrate_question` or `introduce_message` put
+    """Return the question without the text that `narrate_question` or `introduce_message` added
     before it.
     """
     return _narrative.sub("", _sender.sub("", text, count=1), count=1)

@@ -1,4 +1,4 @@
-"""The base of all models of a manifest, and the marks of fields for the schema."""
+"""Defines the base of all models of a manifest, and the marks of fields for the schema."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The parts of a manifest that need a capability."""
+"""Lists the parts of a manifest that need a capability."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class ManifestPart:
 
 
 def parts_in_use(manifest: Manifest) -> tuple[ManifestPart, ...]:
-    """Return the parts in the order of the manifest, without disabled parts and null ones."""
+    """Return the parts in the order of the manifest, without parts that are disabled or null."""
     return tuple(_parts(manifest))
 
 

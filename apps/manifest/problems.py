@@ -1,4 +1,4 @@
-"""Problems of a document, each with a message and a path."""
+"""Defines the problems of a document, each with a message and a path."""
 
 import json
 import re
@@ -36,7 +36,9 @@ class DocumentInvalid(Exception):
 
 
 def cut_problems(problems: list[Problem]) -> tuple[Problem, ...]:
-    """Return up to `MOST_PROBLEMS`, followed by one that contains the number of omitted problems."""
+    """Return up to `MOST_PROBLEMS` problems. If there are more, append a problem with the number of
+    omitted problems.
+    """
     rest = len(problems) - MOST_PROBLEMS
     if rest <= 0:
         return tuple(problems)
@@ -45,7 +47,7 @@ def cut_problems(problems: list[Problem]) -> tuple[Problem, ...]:
 
 
 def join_path(path: str, part: str | int) -> str:
-    """Return the path of a member. Unusual keys are quoted, very long ones are truncated."""
+    """Return the path of a member. Unusual keys are quoted, and very long keys are truncated."""
     if isinstance(part, int):
         return f"{path}[{part}]"
     if len(part) > _LONGEST_KEY:

@@ -1,6 +1,8 @@
-"""A credential in a manifest: the text itself, or the name of a secret that is stored elsewhere.
+"""Defines the type of a credential in a manifest: the text itself, or the name of a secret that is
+stored elsewhere.
 
-`repr`, dumps and errors show neither. The value is read by name where the request is built.
+`repr`, dumps and errors show neither the text nor the name. The value of the secret is read when a
+request is built.
 """
 
 import re

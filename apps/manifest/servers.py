@@ -1,4 +1,4 @@
-"""The servers to which a document sends its credentials."""
+"""Finds the servers to which a document sends its credentials."""
 
 import re
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ ADDRESSES = frozenset({"url", "base_url", "method_url", "token_url"})
 
 
 def servers_of(document: Any, keys: Keys) -> frozenset[str]:
-    """Return the servers that receive the credential at `keys`, as far as the document shows.
+    """Return the servers that, according to the document, receive the credential at `keys`.
 
     The result contains origins, or `predefined …` and `registered …` for servers declared
     elsewhere. All servers of a toolset count as one.

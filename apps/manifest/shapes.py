@@ -1,6 +1,7 @@
-"""The shape of a document, derived from the models: the intended model of each object.
+"""Determines the shape of a document from the models: the intended model of each object.
 
-Errors and warnings describe the document as written, which a validated manifest no longer shows.
+Errors and warnings describe the written document, which cannot be reconstructed from a validated
+manifest.
 """
 
 from __future__ import annotations

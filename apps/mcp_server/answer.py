@@ -50,7 +50,7 @@ class GatheredAnswer:
                 yield line
 
     def take(self, event: Event) -> str:  # noqa: C901 - one case for each event
-        """Process an event. Return the progress line, or "" for none."""
+        """Process an event. Return a progress line, or "" if there is no progress to report."""
         match event:
             case TextDelta(text) | RefusalDelta(text):
                 self.pieces.append(text)

@@ -1,4 +1,4 @@
-"""Converts the arguments of a tool call into a user message."""
+"""Converts the arguments of a tool call to a user message."""
 
 import base64
 import binascii

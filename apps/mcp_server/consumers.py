@@ -29,7 +29,7 @@ from apps.runs.failures import RunFailure, fault
 from apps.runs.workspaces import open_workspace
 
 METADATA = "/.well-known/oauth-protected-resource"
-"""RFC 9728 defines this path. The resource's path is appended to it."""
+"""The path that RFC 9728 defines. The resource's path is appended to it."""
 ROUTE = "/mcp"
 NO_STORE: Header = (b"cache-control", b"no-store")
 UNKNOWN_ORIGIN = (
@@ -45,7 +45,7 @@ class McpConsumer(DoorConsumer):
     """Serves `POST /mcp` and `/mcp/{slug}`, in the revisions 2026-07-28 and 2025-11-25."""
 
     methods: ClassVar[tuple[str, ...]] = ("POST",)
-    # Reads are POSTs as well, so each call checks the read-only mode.
+    # Requests that only read are POSTs as well, so each call checks the read-only mode.
     finishes_answers = True
 
     def __init__(
@@ -77,13 +77,13 @@ class McpConsumer(DoorConsumer):
             self.admitted = AdmittedRequest(
                 admission, application, self.open_workspace, self.recorded, self.places
             )
-            # Whitespace around a value is not part of it (RFC 9110), but the SDK compares the raw
-            # bytes.
+            # Whitespace around a value is not part of the value (RFC 9110), but the SDK compares
+            # the raw bytes.
             headers = [(name, value.strip(b" \t")) for name, value in self.scope["headers"]]
             await self.serve({**self.scope, "headers": headers, SCOPE_KEY: self.admitted})
 
     async def serve(self, scope: Mapping[str, Any]) -> None:
-        """Pass the request to the SDK. If the client disconnects, cancel the SDK's work and the
+        """Call the SDK with the request. If the client disconnects, cancel the SDK's work and the
         run.
         """
         # Each request has a separate manager, so that its tasks end with the request, in both

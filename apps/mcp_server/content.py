@@ -16,8 +16,8 @@ from apps.runs.failures import RunFailure
 from apps.workspace.stored_files import FileContent, Files
 
 INLINE_BYTES = 1024 * 1024
-"""An image or sound in one of our files is inlined in the answer if it has at most this many
-bytes.
+"""The maximum number of bytes of an image or a sound in one of our files that is embedded in the
+answer.
 """
 MEDIA = ("image/", "audio/")
 TEXTS = ("text/", "application/json", "application/xml", "application/yaml")
@@ -64,8 +64,8 @@ def is_base64(data: str) -> bool:
 
 
 async def inline_file(url: str, kind: str, files: Files) -> types.ContentBlock | None:
-    """Return a small image or sound that the caller can read, or None for any other file, whose
-    link remains.
+    """Return a small image or sound that the caller can read, or None for any other file, for which
+    the answer contains a link.
     """
     if not kind.startswith(MEDIA) or not path_of(uri_of(url)):
         return None

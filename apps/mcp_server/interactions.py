@@ -1,4 +1,4 @@
-"""Converts a run's questions and approvals into input requests to the client.
+"""Converts a run's questions and approvals to input requests to the client.
 
 The run ends with its question. The client gets the state for its answer as `requestState`, and
 calls the tool again with this state and the user's answer.
@@ -47,7 +47,7 @@ class WaitingCall(msgspec.Struct, frozen=True):
 
 
 class ResumedCall(msgspec.Struct, frozen=True):
-    """The messages after the first one, and the number that the user chose, or None."""
+    """The messages after the first message, and the number that the user chose, or None."""
 
     messages: tuple[ModelMessage, ...] = ()
     form_answer: Any = None
@@ -118,7 +118,7 @@ def read_waiting(state: str) -> WaitingCall:
 def resume(waiting: WaitingCall, given: types.ElicitResult) -> ResumedCall:
     """Continue a call with the user's answer.
 
-    Raises `MCPError` if an accepted answer does not fit the form. The question then stays open.
+    Raises `MCPError` if an accepted answer does not fit the form. The question then remains open.
     """
     if given.action == "accept":
         check_content(waiting, given.content or {})

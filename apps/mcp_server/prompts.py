@@ -16,7 +16,7 @@ from apps.mcp_server.requests import AdmittedRequest, admitted
 from apps.mcp_server.tools import application_page, tool_name
 
 PAGE_SIZE = 25
-"""A page contains this many applications, because each manifest must be read."""
+"""The number of applications on one page. It is small because each manifest must be read."""
 TASK = types.PromptArgument(
     name="task", title="Task", description="What to do with the skill.", required=True
 )
@@ -24,7 +24,7 @@ _gaps = re.compile(r"[^A-Za-z0-9]+")
 
 
 class OfferedPrompt(msgspec.Struct, frozen=True):
-    """A prompt. `text` is the user's question. A skill has none, because it needs a task."""
+    """A prompt. `text` is the user's question. A skill has no text, because it needs a task."""
 
     name: str
     title: str

@@ -15,14 +15,14 @@ from apps.live.limits.run_slots import RunSlots
 from apps.workspace.port import Workspace
 
 SCOPE_KEY = "quickapps.mcp"
-"""The ASGI scope contains the admitted request under this key."""
+"""The key of the admitted request in the ASGI scope."""
 OpenWorkspace = Callable[[Caller, ResolvedApplication | None], Workspace]
 
 
 @dataclass(frozen=True, slots=True)
 class AdmittedRequest:
-    """An admitted request. `application` is the one in the URL, or None for all of the caller's
-    applications.
+    """An admitted request. `application` is the application in the URL, or None for all of the
+    caller's applications.
 
     The handler can add `answer_headers` until the answer begins. Streamed answers have already
     begun.

@@ -17,7 +17,7 @@ PAGE_SIZE = 200
 MOST_COMPLETIONS = 100
 """The protocol allows at most this many completions."""
 LARGEST_RESOURCE = 10 * 1024 * 1024
-"""A file that is sent in one message can have at most this many bytes."""
+"""The maximum number of bytes of a file that is sent in one message."""
 
 
 def files_of(request: AdmittedRequest) -> Files:
@@ -44,7 +44,7 @@ async def paths_of(request: AdmittedRequest) -> dict[str, FileInfo]:
     try:
         listed = await files.list(await files.home(), is_deep=True)
     except FileMissing:
-        listed = ()  # Nothing is stored yet.
+        listed = ()  # The caller has not stored a file yet.
     found = {one.path: one for one in listed if isinstance(one, FileInfo)}
     return dict(sorted(found.items()))
 

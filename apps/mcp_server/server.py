@@ -1,4 +1,4 @@
-"""The MCP server: one for all applications, built on the SDK's low-level API."""
+"""Defines the MCP server, which serves all applications and uses the SDK's low-level API."""
 
 import re
 import zlib

@@ -1,4 +1,4 @@
-"""Applications as tools: their names, descriptions and schemas, one page at a time."""
+"""Lists applications as tools with names, descriptions and schemas, one page at a time."""
 
 import hashlib
 import re
@@ -23,7 +23,9 @@ from apps.mcp_server.requests import AdmittedRequest, admitted
 PAGE_SIZE = 100
 MOST_FILES = 20
 LONGEST_TOOL_NAME = 64
-"""The strictest models that call tools accept names of up to this many characters."""
+"""The maximum number of characters of a tool's name. The strictest models accept no longer
+names.
+"""
 _tool_name = re.compile(rf"[A-Za-z0-9_-]{{1,{LONGEST_TOOL_NAME}}}")
 _unsafe = re.compile(r"[^A-Za-z0-9_-]")
 

@@ -1,4 +1,4 @@
-"""Converts the messages of a request into chat messages: blocks, tool results, thinking and state.
+"""Converts the messages of a request to chat messages: blocks, tool results, thinking and state.
 
 The state that the application's tools need in the next turn is a block of redacted thinking, which
 clients send back unchanged.
@@ -105,7 +105,9 @@ def read_answer(blocks: Sequence[Object], path: str) -> ChatMessage:
 
 
 def read_question(blocks: Sequence[Object], path: str) -> list[ChatMessage]:
-    """Return the tool results, then the rest as a user message. Raises `BadRequest`."""
+    """Return the tool results, and then a user message with the other blocks. Raises
+    `BadRequest`.
+    """
     found, rest = [], ContentReader()
     for index, block in enumerate(blocks):
         place = f"{path}.{index}"

@@ -1,4 +1,4 @@
-"""Anthropic's Messages API as a dialect: converts a request into a run request."""
+"""Defines the dialect of Anthropic's Messages API: converts a request to a run request."""
 
 from dataclasses import replace
 from functools import partial

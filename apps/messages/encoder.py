@@ -1,4 +1,4 @@
-"""Encodes a run as Anthropic's message: its blocks, streamed as events or collected in one
+"""Encodes a run as a message of Anthropic's API: its blocks, streamed as events or collected in one
 object.
 """
 
@@ -237,7 +237,7 @@ def ending(reason: str | None) -> dict[str, Any]:
 
 
 class WholeMessageEncoder:
-    """Collects the events of a run into a whole answer."""
+    """Combines the events of a run to a whole answer."""
 
     headers = JSON
 

@@ -117,7 +117,9 @@ def is_parallel(choice: Mapping[str, Any] | None) -> bool | None:
 
 
 def effort_of(request: MessageRequest) -> str:
-    """Return the effort as in chat completions, or "" for none. Models may ignore it."""
+    """Return the effort in the format of chat completions, or "" if the request sets none. Models
+    may ignore it.
+    """
     options = request.output_config
     return EFFORTS.get(options.effort or "", "") if options is not None else ""
 

@@ -7,7 +7,7 @@ from django.urls import URLPattern, re_path
 from apps.messages.consumers import CountConsumer, MessageConsumer, ModelsConsumer
 
 VERSION = b"anthropic-version"
-"""Anthropic's clients send this header. They share one URL with OpenAI's clients."""
+"""The header that only Anthropic's clients send. They use the same URL as OpenAI's clients."""
 
 urlpatterns: list[URLPattern] = [
     re_path(r"^v1/messages/?$", MessageConsumer.as_asgi()),

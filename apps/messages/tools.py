@@ -1,4 +1,4 @@
-"""The client's tools in the Messages API, and the choice among them.
+"""Reads the client's tools in the Messages API, and the choice of a tool.
 
 Tools of a type other than `custom` have no schema in the request and are ignored.
 """

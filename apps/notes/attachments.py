@@ -1,5 +1,5 @@
-"""The files of notes. They are stored among the files of the notes' owner, and texts refer to them
-by path.
+"""Manages the files of notes, which are stored among the files of the notes' owner. Texts refer to
+a file by its path.
 
 `files/user-7/notes/plan.png` in a text is `attachments/plan.png` in an exported folder.
 """
@@ -9,7 +9,7 @@ import re
 from apps.workspace.local.files.paths import ROOT, write_path
 
 FOLDER = "notes/"
-"""Attachments of notes are stored in this folder of the owner's files."""
+"""The folder of the owner's files in which attachments of notes are stored."""
 EXPORTED = "attachments/"
 
 
@@ -38,5 +38,7 @@ _exported = re.compile(
 
 
 def imported_text(owner: str, text: str) -> str:
-    """Return the text with links into the folder of attachments replaced by paths of stored files."""
+    """Return the text in which links to files in the folder of attachments are replaced with the
+    paths of the stored files.
+    """
     return _exported.sub(lambda found: f"{found['before']}{ROOT}/{owner}/{FOLDER}", text)

@@ -1,4 +1,4 @@
-"""The validated content of a note: title, text, tags and fields."""
+"""Validates the content of a note: title, text, tags and fields."""
 
 import re
 import unicodedata
@@ -19,7 +19,9 @@ from apps.notes.limits import (
 from apps.notes.models import Note, NoteVersion
 
 OWN_NAMES = frozenset({"title", "text", "tags", "fields", "created", "modified"})
-"""Fields cannot have these names, which files and tools use for the data of every note."""
+"""The names that fields cannot have, because files and tools use them for the data of every
+note.
+"""
 
 _name = re.compile(r"[A-Za-z][\w.-]*", re.ASCII)
 _marks = frozenset("[]|")
@@ -79,7 +81,9 @@ def checked_title(title: str, field: str = "title") -> str:
 
 
 def checked_text(text: str) -> str:
-    """Return the text with the line ends of files. Raises `NoteRefused` if it is invalid."""
+    """Return the text with a line feed at the end of each line. Raises `NoteRefused` if the text is
+    invalid.
+    """
     plain = text.replace("\r\n", "\n").replace("\r", "\n")
     if len(plain) > LONGEST_TEXT:
         raise NoteRefused(

@@ -28,7 +28,7 @@ UNDERSTOOD = (
     "- before any of them, [tag[x]], [title[x]], [search[x]]"
 )
 EVERYTHING = frozenset({"all[tiddlers]", "all[]", "is[tiddler]", "!is[system]", "!is[shadow]"})
-"""These TiddlyWiki filter steps match every note."""
+"""The TiddlyWiki filter steps that match every note."""
 
 _value = r'(?:"(?P<{0}_quoted>[^"]*)"|(?P<{0}>\S+))'
 _term = re.compile(
@@ -70,7 +70,7 @@ def parse(filter: str) -> list[Term]:
     text = storable_text(filter).strip()
     if len(text) > LONGEST:
         raise refusal_error(f"it has {len(text):,} characters; the limit is {LONGEST:,}.")
-    # Any text is valid: everything that is not a condition is a word.
+    # Every text is valid, because a part that is not a condition is a word.
     found = [term for part in _term.finditer(text) for term in terms_of(part)]
     if len(found) > MOST_TERMS:
         raise refusal_error(

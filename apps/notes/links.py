@@ -1,4 +1,4 @@
-"""Links between notes in a text, `[[title]]` and `[[words|title]]`.
+"""Finds and changes the links to notes in a text, `[[title]]` and `[[words|title]]`.
 
 Links inside code are ignored.
 """
@@ -39,8 +39,8 @@ def linked_keys(text: str) -> list[str]:
 
 
 def with_links_to(text: str, old: str, new: str) -> str:
-    """Return the text with each link to `old` changed to the title `new`. Everything else is
-    unchanged.
+    """Return the text with each link to `old` changed to the title `new`. Other parts of the text
+    are unchanged.
     """
     wanted = title_key(old)
 

@@ -14,7 +14,7 @@ from apps.notes.store import notes_of
 
 DEEPEST = 10
 MOST_ENTRIES = 500
-"""A table of contents can have at most this many entries."""
+"""The maximum number of entries of a table of contents."""
 
 
 def matching(owner: str, filter: str) -> QuerySet[Note]:
@@ -65,8 +65,8 @@ def existing(owner: str, titles: Iterable[str]) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class ContentsLine:
-    """A line of a table of contents. `is_repeated`: the note is its own ancestor, so its entries
-    end here.
+    """A line of a table of contents. `is_repeated` means that the note is its own ancestor, so that
+    its entries are not repeated below this line.
     """
 
     title: str

@@ -1,4 +1,4 @@
-"""Semantic search for notes. Each note has one embedding, of its title, its tags and the beginning
+"""Searches notes by meaning. Each note has one embedding, of its title, its tags and the beginning
 of its text.
 
 The module imports NumPy, so import it only where vectors are needed.
@@ -20,9 +20,11 @@ from apps.workspace.memories.similarity import letters_in_common
 
 BATCH = 32
 COMPARED = 1_000
-"""At most this many vectors are in memory at once."""
+"""The maximum number of vectors in memory at the same time."""
 CHARACTERS = 8_000
-"""A note's vector is computed from this many characters of its text. Embedding models read less."""
+"""The number of characters of a note's text from which its vector is computed. Embedding models
+read less.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ async def update(
 ) -> EmbeddedNotes:
     """Embed changed notes and notes embedded by another model, for about `seconds`.
 
-    `is_forced`: embed all of them again. Raises `ServiceFailed`.
+    With `is_forced`, all notes are embedded again. Raises `ServiceFailed`.
     """
     until, done = time.monotonic() + seconds, 0
     if is_forced:
@@ -145,8 +147,8 @@ def by_vectors(owner: str, asked: Embeddings, model: str) -> Iterator[tuple[int,
 
 
 def by_letters(owner: str, query: str, model: str, *, is_all: bool) -> Iterator[tuple[int, float]]:
-    """Yield the IDs of notes whose embeddings are useless, because the model does not know their
-    words.
+    """Yield the IDs of notes whose embeddings are useless, because the words of the notes are
+    unknown to the model.
     """
     rows = rows_of(owner, model)
     rows = rows if is_all else rows.filter(unknown_share__gt=UNKNOWN)

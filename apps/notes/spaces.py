@@ -1,4 +1,4 @@
-"""Workspaces of notes, one for each user and each team: their owner, size and deletion."""
+"""Finds, measures and deletes workspaces of notes, one for each user and each team."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -33,7 +33,7 @@ class NoteSpace:
         return tuple(dict.fromkeys((self.name, OWN)))
 
     def named(self, name: str) -> "NoteSpace":
-        """Return this workspace if it has that name, or if the name is "". Raises `NoteRefused`."""
+        """Return this workspace if `name` is its name or "". Raises `NoteRefused`."""
         if title_key(name) in ("", *map(title_key, self.names)):
             return self
         known = " or ".join(f"'{one}'" for one in self.names)
@@ -62,7 +62,7 @@ def owner_of_team(team: int) -> str:
 
 
 class SpaceSize(NamedTuple):
-    """The size of a workspace. `notes` includes deleted ones, and `size` is the total number of
+    """The size of a workspace. `notes` includes deleted notes, and `size` is the total number of
     bytes in the texts of all versions.
     """
 
@@ -76,7 +76,7 @@ class OctetLength(Func):
     output_field = IntegerField()
 
     def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
-        # Older versions of SQLite have no function for it.
+        # Older versions of SQLite have no function for the number of bytes.
         template = "LENGTH(CAST(%(expressions)s AS BLOB))"
         return self.as_sql(compiler, connection, template=template, **context)
 

@@ -1,8 +1,9 @@
-"""Changes to notes. Each is one transaction, which writes the note, its version, and the data for
-searches.
+"""Changes notes. Each change is one transaction, which writes the note, its version, and the data
+for searches.
 
-A change applies to the version that its author saw. If there is a newer one, nothing is written and
-`NoteChanged` is raised, so that concurrent changes are not lost. All functions raise `NoteRefused`.
+A change applies to the version that its author saw. If there is a newer version, nothing is written
+and `NoteChanged` is raised, so that concurrent changes are not lost. All functions raise
+`NoteRefused`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,7 +25,7 @@ from apps.notes.models import Note, NoteLink, NoteTag, NoteVersion
 
 ATTEMPTS = 5
 AT_ONCE = 500
-"""One statement creates at most this many notes."""
+"""The maximum number of notes that one statement creates."""
 Action = NoteVersion.Action
 
 
@@ -32,8 +33,8 @@ Action = NoteVersion.Action
 class Author:
     """The author of a change: the user with `user_id`, or an agent on the user's behalf.
 
-    `application` is the agent's slug, and `conversation` the ID of its conversation.
-    `is_untrusted`: the agent had read untrusted content.
+    `application` is the agent's slug, and `conversation` the ID of its conversation. `is_untrusted`
+    means that the agent had read untrusted content.
     """
 
     user_id: int | None
@@ -66,7 +67,7 @@ def create(
     created_at: datetime | None = None,
     modified_at: datetime | None = None,
 ) -> Note:
-    """Create a note, with the given times or the current one."""
+    """Create a note, with the given times or the current time."""
     content, now = check_content(content), timezone.now()
     if notes_of(owner).count() >= MOST_NOTES:
         raise NoteRefused(
@@ -98,7 +99,7 @@ class NewNote:
 
 @transaction.atomic
 def create_all(owner: str, new: Sequence[NewNote], author: Author, action: str) -> None:
-    """Create several notes as `create` does. No two may have the same title."""
+    """Create several notes like `create`. No two of the notes may have the same title."""
     now = timezone.now()
     if notes_of(owner).count() + len(new) > MOST_NOTES:
         raise NoteRefused(
@@ -150,8 +151,8 @@ def change(
 def change_newest(
     owner: str, title: str, edit: Callable[[NoteContent], NoteContent], author: Author
 ) -> Note:
-    """Apply an edit to the newest version. If another writer changed it first, apply the edit
-    again.
+    """Apply an edit to the newest version. If another user or agent changes the note in the
+    meantime, apply the edit to the newer version.
     """
     for _ in range(ATTEMPTS - 1):
         note = find_note(owner, title)

@@ -1,4 +1,6 @@
-"""The index of the words in titles and texts of all workspaces. Searches also filter by owner."""
+"""Maintains the index of the words in titles and texts of all workspaces. Searches also filter by
+owner.
+"""
 
 from django.db.models import Q
 
@@ -8,8 +10,8 @@ INDEX = WordIndex("notes_note_words", "notes_note", ("title", "text"))
 
 
 def containing(word: str) -> Q:
-    """Return notes that contain the word in their title or text, using the index if it can find the
-    word.
+    """Return notes that contain the word in their title or text, and use the index if it can find
+    the word.
     """
     if is_indexed(word):
         return Q(pk__in=INDEX.rows_with(word))

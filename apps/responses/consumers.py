@@ -1,4 +1,4 @@
-"""Serves `POST /v1/responses`: a response that is streamed, returned as a whole, or generated in
+"""Serves `POST /v1/responses`: a response that is streamed, returned in one piece, or generated in
 the background.
 """
 
@@ -194,7 +194,7 @@ class ResponseConsumer(RunConsumer):
     async def start_background(
         self, stored: RequestToStore, question: ClientQuestion
     ) -> StartedAnswer:
-        """Start the answer. Raises `BudgetSpent` if a budget is used up, `ResponseBusy` if no
+        """Start the answer. Raises `BudgetSpent` if a budget is exhausted, `ResponseBusy` if no
         answer can start now, and `ServerStopping` if the process is stopping.
         """
         if self.hub.is_closing:

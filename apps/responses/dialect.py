@@ -1,4 +1,4 @@
-"""OpenAI's Responses API as a dialect: converts a request into a run request."""
+"""Defines the dialect of OpenAI's Responses API: converts a request to a run request."""
 
 from collections.abc import Sequence
 from functools import partial

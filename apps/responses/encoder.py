@@ -1,4 +1,6 @@
-"""Encodes a run as OpenAI's response: its items, streamed as events or collected in one object."""
+"""Encodes a run as a response of OpenAI's API: its items, streamed as events or collected in one
+object.
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, assert_never
@@ -131,7 +133,9 @@ class ResponseEncoder:
     def cite(self, address: str | None, title: str | None) -> None:
         """Add a citation of a file or page at the end of the current text."""
         if not address:
-            return  # Its content is part of the answer, and the protocol has no field for it.
+            # The content of the attachment is part of the answer, and the protocol has no field for
+            # it.
+            return
         part = self.items.open_part(TEXT)
         end = sum(map(len, part.pieces))
         annotation = {

@@ -1,4 +1,4 @@
-"""Streams the frames of a background response, first from its journal, then as they arrive."""
+"""Streams the frames of a background response: first those in its journal, and then new frames."""
 
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing

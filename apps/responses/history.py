@@ -1,4 +1,6 @@
-"""The stored part of a request's conversation: earlier responses, or messages from other doors."""
+"""Reads the stored part of a request's conversation: earlier responses, or messages from other
+doors.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Converts a request's input: its items into chat messages, and the state from earlier answers.
+"""Converts the items of a request's input to chat messages, and reads the state of earlier answers.
 
 OpenAI stores a model's reasoning in a reasoning item that only OpenAI can read. Our reasoning items
 contain the state that the application's tools need in the next turn. Reasoning items of other
@@ -38,7 +38,7 @@ class OutputItem(Struct):
 
 REFERENCE = "item_reference"
 SUMMARY = "compaction_summary"
-"""The summary is stored under this key in the sealed content of a compaction item."""
+"""The key of the summary in the sealed content of a compaction item."""
 SUMMARY_HEAD = "[Summary of the conversation so far]"
 ROLES = ("user", "assistant", "system", "developer")
 CALLS = ("function_call", "custom_tool_call")

@@ -8,8 +8,8 @@ from apps.live.models import Run
 
 
 class StoredResponse(models.Model):
-    """A stored response. It has the ID of its run and is deleted with it, and so with the turn or
-    the conversation.
+    """A stored response. It has the ID of its run, and is deleted together with the run, the turn
+    or the conversation.
 
     `context` precedes the input: the IDs of earlier responses in hexadecimal, and items of messages
     from other doors. `input` contains the items of the request, and `echo` the parts of the request

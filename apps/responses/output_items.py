@@ -1,4 +1,4 @@
-"""The growing items of a response. Each change is encoded as an event frame."""
+"""Writes the items of a response while they grow. Each change is encoded as an event frame."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple

@@ -64,7 +64,8 @@ class RunReplay:
         number, _, event = said
         begin = number - length(event)
         if self.last is not None:
-            # Viewers may have seen events of a dead process, whose numbers are not reused.
+            # Clients may have received events of a process that has died, so their numbers are not
+            # used again.
             self.encoder.items.number += begin - self.last
         self.last = number
         self.take(event)

@@ -1,4 +1,6 @@
-"""The response as a JSON object: all keys of OpenAI's schema, with null for missing values."""
+"""Builds the response as a JSON object with all keys of OpenAI's schema, and null for missing
+values.
+"""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -26,7 +28,7 @@ class Echo(Struct, frozen=True):
 
 
 def echo_of(request: ResponseRequest, tools: ClientTools, conversation: UUID | None = None) -> Echo:
-    """Return the echo of a response that is stored in that conversation; None if it is not
+    """Return the echo of a response. `None` as the conversation means that the response is not
     stored.
     """
     reasoning, text = request.reasoning, request.text

@@ -1,7 +1,7 @@
 """Deletes old stored responses.
 
-A client that sends its whole history each time creates a new conversation with each request, and no
-user would ever delete these conversations.
+A client that always sends the whole history creates a new conversation with each request, and no
+user ever deletes these conversations.
 """
 
 from django.conf import settings

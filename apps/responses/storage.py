@@ -77,7 +77,7 @@ def written_echo(echo: Echo) -> dict[str, Any]:
 def begin_response(
     question: ClientQuestion, entries: Sequence[Any], items: list[Object], echo: Echo, holder: str
 ) -> StartedAnswer:
-    """Store the question and start its answer. Raises `BudgetSpent` if a budget is used up, and
+    """Store the question and start its answer. Raises `BudgetSpent` if a budget is exhausted, and
     `Refused` if the request cannot be answered.
     """
     begun = begin_client_answer(question, holder)

@@ -1,4 +1,6 @@
-"""Stored responses over HTTP: read, resume, cancel, delete, and list the input."""
+"""Serves stored responses over HTTP: clients read, resume, cancel and delete a response, and list
+its input.
+"""
 
 from typing import Any
 from urllib.parse import parse_qs

@@ -1,4 +1,4 @@
-"""Items in their stored form. An item's ID contains the ID of its response."""
+"""Converts items to their stored form and back. An item's ID contains the ID of its response."""
 
 import re
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from apps.doors.chat_messages import ChatMessage, Object
 from apps.responses.output_items import PREFIXES
 
 FIRST_INPUT = 0x8000
-"""The number of the first input item. Output items begin at 1."""
+"""The number of the first input item. The numbers of output items begin at 1."""
 RESPONSE_ID = re.compile(r"resp_([0-9a-f]{32})", re.ASCII)
 CONVERSATION_ID = re.compile(r"conv_([0-9a-f]{32})", re.ASCII)
 ITEM_ID = re.compile(r"[a-z]{1,10}_([0-9a-f]{32})[0-9a-f]{4}", re.ASCII)

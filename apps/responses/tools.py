@@ -1,4 +1,4 @@
-"""The client's tools in the Responses API: functions, custom tools and namespaces.
+"""Reads the client's tools in the Responses API: functions, custom tools and namespaces.
 
 The model sees a tool in a namespace as `namespace__tool`, because its own name may be taken. Tools
 of other types run on OpenAI's servers and are ignored.

@@ -1,5 +1,5 @@
-"""Questions to the user in a run that is not stored: the waiting calls are stored in the answer's
-state.
+"""Stores questions to the user of a run that is not stored: the waiting calls are part of the
+answer's state.
 
 The state contains them signed, with the application, its manifest, the caller and the time limit.
 The next message answers the question.
@@ -32,14 +32,15 @@ from apps.runs.turns import as_parts
 from apps.workspace.dial.headers import read_chain
 
 PENDING = "pending_calls"
-"""The key in the state that contains the waiting calls."""
+"""The key of the waiting calls in the state."""
 SALT = "quickapps.pending-calls"
 DAY = 86_400.0
-"""The default time limit for an answer, in seconds. Users may read a message only the next morning.
+"""The default time limit for an answer, in seconds. Users may not read a message before the next
+morning.
 """
 LONGEST = 30 * DAY
 """The highest time limit for an answer in seconds, also used if the manifest allows unlimited time.
-Records of answered calls are stored for that long.
+Records of answered calls are stored for this time.
 """
 
 CARDS: Mapping[InteractionKind, Callable[[Mapping[str, Any]], NumberedCard]] = {
@@ -62,14 +63,14 @@ LATE = "the time to answer had run out"
 REPLAYED = "it was already answered"
 
 Claim = Callable[[str, float], Awaitable[bool]]
-"""Records that the calls with an ID, which expire at a given time, are answered. Returns False if
-they already were.
+"""A function that records that the calls with an ID, which expire at a given time, are answered. It
+returns False if they were already answered.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The user and the application that an answer must come from."""
+    """The user who must answer, and the application whose calls the user must answer."""
 
     application: str
     manifest: str
@@ -81,10 +82,10 @@ def scope_of(application: ResolvedApplication, caller: Caller) -> Scope:
 
 
 class AskingLedger(UnstoredLedger):
-    """The ledger of a run that asks its client as part of the answer.
+    """The ledger of a run whose question to the user is part of its answer.
 
-    `answered` is the answer to the first of the calls that the run begins with. `asked` is the
-    question that ends the answer.
+    `answered` is the user's answer to the first of the calls with which the run begins. `asked` is
+    the question at the end of the run's answer.
     """
 
     can_ask: Set[InteractionKind] = frozenset(CARDS)
@@ -110,7 +111,9 @@ def ask_person(
     progress: Progress,
     emit: Emit,
 ) -> dict[str, Any]:
-    """Append the question, if any, to the answer's text, and return the state for it."""
+    """Append the question, if the run asked one, to the answer's text. Return the state that stores
+    the waiting calls.
+    """
     asked = ledger.asked if isinstance(ledger, AskingLedger) else None
     if asked is None or progress.conversation.waiting is None:
         return {}
@@ -152,8 +155,8 @@ def sign_state(scope: Scope, waiting: ModelMessage, asked: InteractionRequest, d
 
 @dataclass(frozen=True, slots=True)
 class WaitingCalls:
-    """The calls that wait for an answer. The calls of `message` are as the model wrote them; the
-    first one asks the question.
+    """The calls that wait for an answer. `message` contains them unchanged; its first call asks the
+    question.
     """
 
     id: str
@@ -166,9 +169,9 @@ async def take_answer(
     request: RunRequest, application: ResolvedApplication, caller: Caller, claim: Claim
 ) -> tuple[RunRequest, Ledger]:
     """Return the request and its ledger. If the message answers waiting calls, the request begins
-    with them.
+    with these calls.
 
-    An invalid answer denies all of them, and the model gets the reason.
+    An invalid answer denies all waiting calls, and the model receives the reason.
     """
     if read_chain(
         caller.client.headers
@@ -184,7 +187,7 @@ async def take_answer(
         return with_note(request, waiting), AskingLedger()
     said, asked, calls = request.messages[-1], waiting.asked, waiting.message.tool_calls
     given = ANSWERS[asked.kind](asked.asked, said.text, request.form_answer)
-    # The model gets the user's reason before any other call is made.
+    # The model receives the user's reason before any other call is made.
     made = calls[:1] if "reason" in given else calls
     answered = replace(asked, answer=given, answered_by=caller.bucket)
     unanswered = replace(waiting.message, tool_calls=made)
@@ -192,10 +195,10 @@ async def take_answer(
 
 
 def pending_token(messages: Sequence[ModelMessage]) -> Any:
-    """Return the token that the last answer left for the last message.
+    """Return the token in the state of the last answer, which the last message may answer.
 
-    Returns "" if that answer asked a question but the client sent no token back, and None if it asked
-    none.
+    Returns "" if that answer contains a question but the client sent no token back, and None if it
+    contains no question.
     """
     if len(messages) < 2 or messages[-1].role != "user" or messages[-2].role != "assistant":
         return None
@@ -205,7 +208,7 @@ def pending_token(messages: Sequence[ModelMessage]) -> Any:
 
 
 def read_token(token: Any, scope: Scope) -> WaitingCalls | str:
-    """Return the calls, or the reason why they must not be made."""
+    """Return the waiting calls in the token, or the reason why they must not be made."""
     if token == "":
         return NOT_BROUGHT
     try:
@@ -224,7 +227,8 @@ def read_token(token: Any, scope: Scope) -> WaitingCalls | str:
 def read_question(state: Mapping[str, Any]) -> WaitingCalls | None:
     """Return the waiting calls in the state of an answer, so that a door can show them.
 
-    Returns None if there are none, or if the state was changed. It does not check who may answer.
+    Returns None if the state contains none, or if the state was changed. The function does not
+    check whether the user may answer.
     """
     try:
         content = signing.loads(str(state.get(PENDING, "")), salt=SALT)

@@ -1,7 +1,7 @@
 """Opens the capabilities of an application for the duration of one run.
 
-A capability that fails to open becomes an issue, shown in a stage. A failure to close is only
-logged.
+If a capability cannot be opened, a stage shows an issue. If a capability cannot be closed, the
+error is only logged.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ STEPS: dict[str, attrgetter[Any]] = {
         *("recoveries", "tidying", "completions"),
     )
 }
-"""The lists of a contribution to join, in the order of the capabilities."""
+"""The lists of a contribution that are joined, in the order of the capabilities."""
 
 Manager = tuple[str, AbstractAsyncContextManager[Contribution]]
 """The name of an open capability and its context manager."""
@@ -94,7 +94,9 @@ async def open_one(
 async def attempt(
     name: str, work: Awaitable[Contribution], issues: list[InitializationIssue]
 ) -> Contribution:
-    """Return the contribution of a capability. If it fails, return an empty one and add an issue."""
+    """Return the contribution of a capability. If the capability fails, add an issue and return an
+    empty contribution.
+    """
     try:
         return await work
     except InitializationIssue as issue:
@@ -108,7 +110,8 @@ async def attempt(
 async def close_all(closing: list[Manager], error: BaseException | None) -> None:
     """Close the capabilities, in reverse order, even if the task is cancelled in the meantime.
 
-    `error` is the error that ended the run; failures to close do not replace it.
+    `error` is the error that ended the run; an error of a capability that cannot be closed does not
+    replace it.
     """
     raised = (None, None, None) if error is None else (type(error), error, error.__traceback__)
     while closing:
@@ -167,7 +170,7 @@ def join(
 
 
 def narrow(tools: Toolbox, place: ChatPlace, manifest: Manifest) -> None:
-    """Hide the manifest's tools that the place lists neither by name nor by toolset.
+    """Hide those of the manifest's tools that the place lists neither by name nor by toolset.
 
     Tools without a toolset, such as the memory and skill tools, remain. Hooks can call hidden
     tools.

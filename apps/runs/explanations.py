@@ -135,8 +135,8 @@ def service_explanation(error: ServiceFailed) -> Explanation:
 
 
 def model_explanation(error: ModelFailed, status: int | None) -> Explanation:
-    """Explain a failure with the service's own text, else based on its code, its status, or how the
-    stream ended.
+    """Return an explanation of a failure: the service's own text, or an explanation of its code,
+    its status or the end of its stream.
     """
     said = error.display.strip()
     if said:

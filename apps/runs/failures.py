@@ -1,6 +1,7 @@
-"""The status, code and text of a failed request, for the gateway and the chat.
+"""Determines the status, code and text of a failed request, for the gateway and the chat.
 
-A failure on our side has a reference, which appears in the log and in the text for the user.
+A failure that the request did not cause has a reference, which appears in the log and in the text
+for the user.
 """
 
 import logging
@@ -32,11 +33,13 @@ logger = logging.getLogger(__name__)
 
 RETRY = gettext_noop("Please try again later.")
 PASSED_ON = frozenset({400, 401, 403, 404, 413, 422})
-"""The status codes that DIAL Core relays unchanged. It retries or replaces others."""
+"""The status codes that DIAL Core forwards unchanged. It retries requests with other codes, or
+replaces the codes.
+"""
 TOO_MANY = 429
 WITH_LIMITS = PASSED_ON | {TOO_MANY}
-"""The status codes for other clients, which can wait until the rate limit of the model's service
-resets.
+"""The status codes that other clients receive unchanged. They can wait until the rate limit of the
+model's service resets.
 """
 
 
@@ -71,10 +74,9 @@ def unavailable(outage: Outage) -> RunFailure:
 
 
 def failure(error: BaseException, passed_on: frozenset[int] = PASSED_ON) -> RunFailure:
-    """Convert an error into a failure. Errors not caused by the request are logged.
+    """Convert an error into a failure. Errors that the request did not cause are logged.
 
-    `passed_on` contains the status codes of a model's service that are relayed to the client
-    unchanged.
+    `passed_on` contains the status codes of a model's service that the client receives unchanged.
     """
     match cause := sole_error(error):
         case BadRequest():
@@ -82,7 +84,8 @@ def failure(error: BaseException, passed_on: frozenset[int] = PASSED_ON) -> RunF
         case NotAuthenticated() | ApplicationNotFound() | PersonalKeyRefused():
             return own_failure(cause)
         case TooManyRuns() | RateLimitReached():
-            if TOO_MANY not in passed_on:  # DIAL Core treats 429 as a fault of the service.
+            # DIAL Core treats status 429 as a failure of the service.
+            if TOO_MANY not in passed_on:
                 return own_failure(cause, 500 if isinstance(cause, TooManyRuns) else 403)
             return replace(own_failure(cause), retry_after=cause.retry_after)
         case ServerStopping() | ReadOnly():
@@ -97,8 +100,8 @@ def failure(error: BaseException, passed_on: frozenset[int] = PASSED_ON) -> RunF
 
 
 def budget_failure(error: BudgetSpent, passed_on: frozenset[int]) -> RunFailure:
-    """Return the failure for an exhausted budget. DIAL Core treats 429 as a broken upstream, so its
-    callers get another status.
+    """Return the failure for an exhausted budget. DIAL Core treats status 429 as a broken upstream,
+    so its callers receive a different status.
     """
     found = own_failure(error, TOO_MANY if TOO_MANY in passed_on else 403)
     return replace(found, retry_after=error.retry_after)
@@ -157,7 +160,9 @@ def explain_failure(
 
 
 def reference_of(error: BaseException) -> str:
-    """Return the error's reference, creating it if necessary, or "" if the request itself is wrong."""
+    """Return the error's reference, which is created if necessary, or "" if the request itself is
+    wrong.
+    """
     cause = sole_error(error)
     if isinstance(
         cause,

@@ -1,7 +1,8 @@
-"""Tool calls of earlier answers, which clients send back in the state of the assistant's messages.
+"""Restores the tool calls of earlier answers, which clients send back in the state of the
+assistant's messages.
 
-The client's messages do not contain them. An answer stores them in its state under
-`tool_execution_history`, and the next request restores them.
+The client's messages do not contain the calls. An answer stores them in its state under
+`tool_execution_history`.
 """
 
 import logging
@@ -40,7 +41,9 @@ SAVED = "saved"
 
 
 def expand(messages: Iterable[ModelMessage]) -> list[ModelMessage]:
-    """Insert the stored tool calls, in their original groups, before the answers that they led to."""
+    """Insert the stored tool calls, in their original groups, before the answers in whose runs they
+    were made.
+    """
     return [item for message in messages for item in expand_one(message)]
 
 
@@ -82,7 +85,8 @@ def newest_state(messages: Sequence[ModelMessage]) -> Mapping[str, Any]:
 def new_tool_messages(
     messages: Sequence[ModelMessage], given: Sequence[ModelMessage]
 ) -> list[dict[str, Any]]:
-    """Return the tool calls and results after the last question that the client did not send.
+    """Return the tool calls and results after the last question, without those that the client
+    sent.
 
     Calls are also compared by their IDs, because a history step may have rewritten a message.
     """
@@ -106,8 +110,8 @@ def is_new(message: ModelMessage, brought: Collection[str]) -> bool:
     return any(call.id not in brought for call in message.tool_calls)
 
 
-# Clients handled the stored messages, so their shape is checked. Models reject a conversation in
-# which a call has no result, or a result no call.
+# The stored messages come from clients, so their structure is checked. Models reject a conversation
+# in which a call has no result, or a result no call.
 
 
 Named = Annotated[str, Meta(min_length=1)]
@@ -166,7 +170,7 @@ def read_stored(stored: Iterable[Any]) -> Iterator[ModelMessage]:
 
 
 def complete_part(group: list[ModelMessage]) -> Iterator[ModelMessage]:
-    """Yield a message reduced to the calls that have results, followed by those results."""
+    """Yield a message with only those calls that have results, and then the results."""
     asked, *others = group
     wanted = {call.id for call in asked.tool_calls}
     results = {m.tool_call_id: m for m in others if m.tool_call_id in wanted}
@@ -181,7 +185,7 @@ def complete_part(group: list[ModelMessage]) -> Iterator[ModelMessage]:
 
 
 def seal(state: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the state, with all entries that contain the key `index` combined in one text."""
+    """Return the state in which all entries with the key `index` are combined in one text."""
     if KEY not in msgspec.json.encode(state):  # Nearly always true, and faster than a search.
         return dict(state)
     exposed = {name: value for name, value in state.items() if has_index(value)}
@@ -192,7 +196,7 @@ def seal(state: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def unseal(state: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the state as it was before `seal`, dropping a sealed part that is unreadable."""
+    """Return the state before `seal`, without a sealed part that is unreadable."""
     if SEALED not in state:
         return state
     rest = {name: value for name, value in state.items() if name != SEALED}

@@ -1,4 +1,6 @@
-"""Prepares a run: everything that is known before the first model call, and the loop built from it."""
+"""Prepares a run: determines everything that is known before the first model call, and creates the
+loop.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +84,7 @@ class RunPreparation(msgspec.Struct, frozen=True):
     async def begin(self, ledger: Ledger) -> tuple[AgentLoop, Sequence[ModelMessage]] | None:
         """Return the loop, and the messages of the first model call, or None if there is no prompt.
 
-        A resumed run uses the messages that it began with.
+        A resumed run uses the messages with which it began.
         """
         step = ledger.step(OPEN)
         if step is not None:
@@ -107,8 +109,8 @@ class RunPreparation(msgspec.Struct, frozen=True):
     async def parameters_and_prompt(
         self,
     ) -> tuple[Mapping[str, Any], Sequence[PromptPart]] | None:
-        """Return the parameters and the prompt, or None without a prompt. Also shows the issues of
-        all parts of the application so far.
+        """Return the parameters and the prompt, or None without a prompt. Also shows the issues
+        that parts of the application have reported so far.
         """
         orchestrator = self.application.manifest.orchestrator
         wanted, issues = await self.parameters()
@@ -246,7 +248,7 @@ class RunPreparation(msgspec.Struct, frozen=True):
             self.deployment_id,
             ContextWindow(self.info.context_window, strategy, wanted.at, asked),
             Durations(wanted.durations),
-            # An application that is asked for a summary might do more.
+            # An application that receives a request for a summary might do more.
             ContextSummaries(None if self.info.is_application else writer, request.chat.summaries),
             self.opening.known.get(KEEP_RESULT),
             TokenScale(request.chat.correction),
@@ -255,10 +257,11 @@ class RunPreparation(msgspec.Struct, frozen=True):
 
 
 RETRY_SHARE = 2 / 3
-"""Retries of a gateway run's model call may use this share of the time until the first heartbeat.
+"""The share of the time until the first heartbeat that retries of a gateway run's model call may
+use.
 """
 FAILED_TURNS = 2
-"""An answer ends after this many consecutive turns in which all calls failed."""
+"""The number of consecutive turns, in which all calls failed, after which an answer ends."""
 
 
 def dead_ends() -> DeadEnds:

@@ -1,7 +1,7 @@
-"""Previews the first request to a model, composed as in a run, without sending it.
+"""Composes the first request to a model like a run, without sending it.
 
-Hooks are not called, because a preview must not have side effects. Otherwise a run for the same
-question, application and user sends the same request, byte for byte.
+Hooks are not called, because a preview must not have side effects. Apart from hooks, a run for the
+same question, application and user sends exactly the same request.
 """
 
 from collections.abc import Callable
@@ -33,7 +33,7 @@ HOOKS = "hooks"
 
 @dataclass(frozen=True, slots=True)
 class IssuesFound:
-    """The issues of the application, in Markdown, as a conversation shows them."""
+    """The issues of the application, in the Markdown that a conversation shows."""
 
     text: str
 
@@ -68,7 +68,7 @@ async def assemble(
     tell: Callable[[AssemblyStep], object],
     open_workspace: OpenWorkspace = open_workspace,
 ) -> None:
-    """Report the steps in order. The last one is `RequestAssembled`, unless there is no prompt.
+    """Report the steps in order. The last step is `RequestAssembled`, unless there is no prompt.
 
     Raises `QuickAppError`.
     """

@@ -1,4 +1,6 @@
-"""The prompt layers that every installation has, and the system message composed of them."""
+"""Defines the prompt layers that every installation has, and composes the system message from
+them.
+"""
 
 import logging
 import re
@@ -30,7 +32,8 @@ _variable = re.compile(r"\{([A-Za-z_]\w*)\}")
 PLATFORM_PROMPT = "platform"
 PROMPT_PATH = "orchestrator.system_prompt"
 OF_CAPABILITIES = {"skills": "skills", "memory": "memory"}
-"""The capabilities with their own layer. The instructions of the others explain how to use tools.
+"""The capabilities with their own layer. The instructions of other capabilities explain how to use
+tools.
 """
 TOOLS = "tools"
 OF_THE_PERSON = (
@@ -46,8 +49,8 @@ OF_THE_FOLDER = (
 
 
 def platform_parts(context: PromptContext) -> Sequence[PromptPart]:
-    """Return the predefined prompt that precedes every application's own, if there is one. Raises
-    `InitializationIssue` if it cannot be used.
+    """Return the predefined prompt before every application's own prompt, if it exists. Raises
+    `InitializationIssue` if the predefined prompt cannot be used.
     """
     name, application = PLATFORM_PROMPT, context.application
     if problem := application.broken_prompts.get(name):
@@ -64,7 +67,9 @@ def platform_parts(context: PromptContext) -> Sequence[PromptPart]:
 def application_parts(
     context: PromptContext,
 ) -> Sequence[PromptPart] | Awaitable[Sequence[PromptPart]]:
-    """Return the operator's prompt, or the client's if it may override it, and the inline contexts."""
+    """Return the inline contexts, and the operator's prompt, or the client's prompt if the client
+    may override the operator's.
+    """
     may_replace = settings.ALLOW_OVERRIDE_SYSTEM_MESSAGE
     instead = context.request.instructions if may_replace else ""
     sent = override(context.given, allowed=may_replace) or instead
@@ -109,7 +114,7 @@ def team_parts(
 
 
 async def prompt_of_team(team: int, context: PromptContext) -> Sequence[PromptPart]:
-    """Return the team's predefined prompt. Raises `InitializationIssue` for a broken one."""
+    """Return the team's predefined prompt. Raises `InitializationIssue` if it cannot be used."""
     name, application = await prompt_name(team), context.application
     if problem := application.broken_prompts.get(name):
         raise InitializationIssue(f"The predefined prompt '{name}' of the team: {problem}")
@@ -191,7 +196,9 @@ def inline_contexts(manifest: Manifest) -> list[str]:
 
 
 def override(messages: Sequence[ModelMessage], *, allowed: bool) -> str:
-    """Return the client's own system text if it may override the operator's, else ""."""
+    """Return the client's own system text if it may override the operator's prompt, otherwise
+    "".
+    """
     text = messages[0].text.strip() if messages and messages[0].role == "system" else ""
     if text and not allowed:
         logger.warning("A system message of the client was dropped.")
@@ -200,8 +207,8 @@ def override(messages: Sequence[ModelMessage], *, allowed: bool) -> str:
 
 
 def with_system(messages: Sequence[ModelMessage], text: str) -> list[ModelMessage]:
-    """Return the messages with this system message at the beginning, replacing any others; an empty
-    text only removes them.
+    """Return the messages with this system message at the beginning, replacing any other system
+    messages. An empty text only removes them.
     """
     rest = [message for message in messages if message.role != "system"]
     return [ModelMessage("system", text), *rest] if text else rest
@@ -209,7 +216,7 @@ def with_system(messages: Sequence[ModelMessage], text: str) -> list[ModelMessag
 
 def without_content_gaps(message: ModelMessage) -> ModelMessage:
     """Replace the text of an empty assistant message with a space, because models reject empty
-    ones.
+    messages.
     """
     if message.role == "assistant" and not message.content and not message.tool_calls:
         return replace(message, content=" ")

@@ -1,4 +1,4 @@
-"""The layers of the system prompt: builds each layer, and composes them into one text.
+"""Builds the layers of the system prompt, and joins them to one text.
 
 `settings.PROMPT_LAYERS` lists layers by dotted path, in the order in which the model reads them.
 Parts that change with every request, such as the time, are not layers. They follow the
@@ -39,7 +39,7 @@ class PromptPart(msgspec.Struct, frozen=True, gc=False):
 
 
 class PromptContext(msgspec.Struct, frozen=True):
-    """The context of a layer: one run of one caller.
+    """The data that a layer can use: one run of one caller.
 
     `instructions` come from the open capabilities, each with its capability's name.
     """
@@ -53,15 +53,15 @@ class PromptContext(msgspec.Struct, frozen=True):
 
 
 Build = Callable[[PromptContext], Sequence[PromptPart] | Awaitable[Sequence[PromptPart]]]
-"""Returns the parts of a layer. A layer that has to wait returns an awaitable; all layers wait
-concurrently.
+"""A function that returns the parts of a layer. A layer that has to wait returns an awaitable. All
+layers wait concurrently.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class PromptLayer:
     """A prompt layer. If a required layer fails, no model is called; an optional layer that fails
-    is left out and logged.
+    is omitted and logged.
     """
 
     name: str
@@ -89,7 +89,7 @@ def layers_at(paths: tuple[str, ...]) -> tuple[PromptLayer, ...]:
 
 
 async def compose(layers: Sequence[PromptLayer], context: PromptContext) -> tuple[PromptPart, ...]:
-    """Return the parts of all layers in order, without empty ones.
+    """Return the parts of all layers in order, without empty parts.
 
     Raises `InitializationIssue` for a required layer that cannot be built.
     """
@@ -143,5 +143,5 @@ def spans_of(parts: Iterable[PromptPart]) -> tuple[PromptSpan, ...]:
 
 
 def text_parts(layer: str, source: str, text: str) -> Sequence[PromptPart]:
-    """Return one part, or none for an empty text."""
+    """Return a list with one part, or an empty list for an empty text."""
     return (PromptPart(layer, source, text),) if text.strip() else ()

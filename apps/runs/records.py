@@ -40,7 +40,7 @@ class RequestOutcome:
 def record_run(
     slug: str, messages: Sequence[ModelMessage], progress: Progress
 ) -> Iterator[RequestOutcome]:
-    """Log a line before and after the block, and open a span around it."""
+    """Log a line before and after the block, and create a span for the block."""
     log_event(
         logger,
         "Request received",
@@ -106,7 +106,9 @@ def show_timings(timings: Sequence[CallTiming], seconds: float, emit: Emit) -> N
 
 
 def total(spent: Iterable[ModelUsage]) -> Usage:
-    """Return the sum, with one entry for each model in the order of their first answers."""
+    """Return the total usage, with one entry for each model, in the order of the models' first
+    answers.
+    """
     by_model: dict[str, ModelUsage] = {}
     for item in spent:
         known = by_model.get(item.model)

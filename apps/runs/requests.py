@@ -1,4 +1,4 @@
-"""The request of a run, its validation against the application and its model, and the model's
+"""Validates the request of a run against the application and its model, and determines the model's
 parameters.
 """
 
@@ -129,7 +129,7 @@ def asked_parameters(request: RunRequest, info: DeploymentInfo) -> Mapping[str, 
 
 
 def possible_efforts(info: DeploymentInfo) -> tuple[str, ...]:
-    """Return the efforts that the deployment lists, else the efforts that every reasoning model
+    """Return the efforts that the deployment lists, or the efforts that every reasoning model
     supports.
     """
     if info.reasoning_efforts:
@@ -147,9 +147,9 @@ def model_parameters(
     """Return the deployment's defaults, overridden by the client's (`asked`), by the manifest's
     `own`, and by the format of this one answer.
 
-    A reasoning effort that the deployment does not list is left out, with an issue; a deployment
-    that lists none accepts any. Default tools are not parameters; see `listed_tools`. Raises
-    `BadRequest` for an unknown effort that the client asked for.
+    A reasoning effort that the deployment does not list is omitted, with an issue. A deployment
+    that lists no efforts accepts every effort. Default tools are not parameters; see
+    `listed_tools`. Raises `BadRequest` for an unknown effort that the client asked for.
     """
     replaced = LIMITS if any(name in asked for name in LIMITS) else ()
     left_out = (TOOLS, *replaced)
@@ -208,7 +208,8 @@ def check_question(
 ) -> None:
     """Raise `BadRequest` if the newest question has a part that the model cannot read.
 
-    Such parts of earlier messages are left out. An attached image is for the tools, if there are any.
+    Such parts of earlier messages are omitted. An attached image is allowed if there are tools,
+    because they may use it.
     """
     question = next((m for m in reversed(messages) if m.role == "user"), None)
     if question is None:
@@ -229,8 +230,8 @@ def check_question(
 def within_limits(
     wanted: Mapping[str, Any], own: Mapping[str, Any], request: RunRequest, info: DeploymentInfo
 ) -> tuple[dict[str, Any], tuple[InitializationIssue, ...]]:
-    """Return the parameters that the model supports, and an issue for each unsupported one set by
-    an operator.
+    """Return the parameters that the model supports, and an issue for each unsupported parameter
+    that an operator set.
 
     `own` are the manifest's parameters. Raises `BadRequest` for unsupported parameters of the
     client.

@@ -1,4 +1,4 @@
-"""Runs a resolved application on some messages and returns one answer."""
+"""Runs a resolved application for the messages of a request, and returns one answer."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ CALLS = "tool_calls"
 """The finish reason of an answer that waits for results of the client's own tools."""
 KEY = "context_usage"
 SOURCE = "model_usage"
-"""The source of a usage that consists of the tokens the model's service reported for the newest
-request and its answer.
+"""The source of a context usage that the model's service reported for the newest request and its
+answer.
 """
 RECOMMENDED_FROM = 80
-"""A client should offer to compact the conversation when this percentage of the context window is
-used.
+"""The percentage of the context window above which a client should offer to compact the
+conversation.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class RunEnd:
-    """The end of a run. `text` is the end of the answer, or "" if it has none.
+    """The end of a run. `text` is the end of the answer, or "" if the run has no answer.
 
     `reason` is the finish reason, or None if no model was called. With `WAITING`, a stored run has
     not ended: it resumes once a user has answered.
@@ -74,11 +74,11 @@ async def run_application(
     progress: Progress | None = None,
     taint: Taint | None = None,
 ) -> RunEnd:
-    """Answer `request`, resuming from the end of the `ledger`. The caller can pass a new `progress`
-    to read the cost from it. `taint` is that of the surrounding run.
+    """Answer `request`, resuming from the end of the `ledger`. The caller can provide a new
+    `progress` and read the cost from it. `taint` is that of the surrounding run.
 
-    `Finished` is the last event. The state and the usage are emitted however the run ends, even by
-    a cancellation, but not while it waits for a user. Raises `QuickAppError`, `LeaseLost`.
+    `Finished` is the last event. The state and the usage are emitted even if the run fails or is
+    cancelled, but not while it waits for a user. Raises `QuickAppError`, `LeaseLost`.
     """
     started = time.monotonic()
     given = expand(request.messages)
@@ -137,7 +137,7 @@ async def run_delegation(
     emit: Emit,
     ledger: Ledger = NO_LEDGER,
 ) -> str | None:
-    """Answer with the application under another manifest, within the run whose progress is
+    """Answer with the application under a different manifest, as part of the run whose progress is
     `around`. Raises `QuickAppError`.
     """
     inside = replace(application, manifest=delegation.manifest, prepared=delegation.prepared)
@@ -157,8 +157,8 @@ def key_use(manifest: Manifest) -> KeyUse:
 
 
 def discarded_messages(request: RunRequest, progress: Progress) -> tuple[int, ...] | None:
-    """Return the positions of the client's messages that were left out, or None if the client set
-    no limit.
+    """Return the positions of the omitted messages among the client's messages, or None if the
+    client set no limit.
     """
     if request.max_prompt_tokens is None:
         return None
@@ -202,7 +202,9 @@ async def answer(preparation: RunPreparation, progress: Progress, ledger: Ledger
 
 
 async def complete(completions: Sequence[Completion], progress: Progress) -> None:
-    """Run the completions one after the other. Their failures do not change the answer."""
+    """Run the completions of the capabilities one after the other. Their errors do not change the
+    answer.
+    """
     completed = CompletedAnswer(
         progress.conversation.messages, progress.counts.iterations, progress.counts.tool_calls
     )
@@ -217,7 +219,7 @@ def context_usage(manifest: Manifest, progress: Progress) -> dict[str, Any]:
     """Return the context usage for the state, or {} if it is disabled, or if the context window or
     the count is unknown.
 
-    An estimate is never reported, because it cannot cover files, tools and thoughts.
+    An estimate is never reported, because it cannot include files, tools and thoughts.
     """
     wanted = manifest.features.context_usage if manifest.features is not None else None
     fitter = progress.fitter

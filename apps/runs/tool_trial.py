@@ -1,4 +1,4 @@
-"""Opens toolsets and calls one tool as a run would, without a run.
+"""Opens toolsets and calls one tool like a run, but without a run.
 
 An operator sees the names and schemas for the model, the issues, and the result for the model.
 Nothing is stored here, but the tool itself may store data.
@@ -34,7 +34,8 @@ NO_TOOLSET = {"type": "internal", "name": "left out", "enabled": False, "tools":
 
 @dataclass(frozen=True, slots=True)
 class OfferedTools:
-    """The tools of the open toolsets. `others` are the tools that every run of the application has.
+    """The tools of the open toolsets. `others` contains the tools that every run of the application
+    has.
 
     `withheld` contains the names that the model sees only after a search, and `hidden` the names
     that it cannot call.
@@ -110,7 +111,7 @@ async def offer(
 
 
 def is_of(tool: Tool, application: ResolvedApplication, index: int | None) -> bool:
-    # Many capabilities provide internal tools, so they are located in the manifest by name.
+    # Many capabilities provide internal tools, so the tools are found in the manifest by name.
     place = tool.toolset or internal_tools(application.manifest).get(tool.spec.name)
     return place == node_path(index) if index is not None else bool(place)
 
@@ -118,7 +119,7 @@ def is_of(tool: Tool, application: ResolvedApplication, index: int | None) -> bo
 async def try_tool(
     application: ResolvedApplication, caller: Caller, name: str, arguments: str
 ) -> ToolTrial:
-    """Call one tool with arguments in a model's format: the text of a JSON object."""
+    """Call one tool. The arguments are the text of a JSON object, like those of a model."""
     events: list[Event] = []
     async with open_for_trial(application, caller, events.append, demanded=name) as found:
         box = found.toolbox

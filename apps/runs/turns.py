@@ -57,7 +57,7 @@ def is_continued(first: ModelMessage, second: ModelMessage) -> bool:
 
 
 def join_messages(turn: Sequence[ModelMessage]) -> ModelMessage:
-    """Join several messages into one; if their names differ, the text includes the names."""
+    """Join several messages. If the names of their authors differ, the text includes the names."""
     last = turn[-1]
     if len(turn) == 1:
         return last

@@ -1,6 +1,7 @@
-"""Opens the workspace of a run for every door, and provides applications as models in it.
+"""Opens the workspace of a run for every door. The workspace provides applications as models.
 
-Other runs call such a model. The events of the application's own run become deltas.
+When a run calls such a model, the application's own run starts, and its events are converted to
+deltas.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ from apps.workspace.local.workspace import FoundApplication, LocalWorkspace
 from apps.workspace.port import DeploymentInfo, Workspace
 
 DEEPEST = 5
-"""A chain of applications that call each other can have at most this many, including the outermost.
-Longer chains take too long for users.
+"""The maximum number of applications in a chain in which each calls the next, including the first.
+Answers of longer chains take too long for users.
 """
 
 
@@ -51,7 +52,8 @@ async def find_application(name: str, workspace: LocalWorkspace) -> FoundApplica
     Raises `DeploymentNotFound` if there is none, `CallsItself` if the chain of applications is too
     long or already contains it, and `ApplicationBroken` if its manifest is invalid.
     """
-    # For a caller without access, an application is unknown, even if it is broken.
+    # A caller without access gets the error for an unknown application, even if the application is
+    # broken.
     if not slug_re.match(name):
         raise DeploymentNotFound(name)
     try:
@@ -125,7 +127,7 @@ class ApplicationModel(NestedRun):
             if any(one.reason == WAITING for one in end):
                 yield [Finished(WAITING)]
         except BudgetSpent:
-            raise  # No fallback may replace a model that may not be called.
+            raise  # A fallback must not replace a model that the caller may not use.
         except Exception as error:
             raise as_model_failure(error) from error
 
@@ -133,7 +135,7 @@ class ApplicationModel(NestedRun):
 def to_run_request(request: ModelRequest) -> RunRequest:
     """Convert the request of the calling run, whose tools become the client's.
 
-    The other parameters are left out: an application chooses its own model parameters.
+    Other parameters are omitted, because an application determines its own model parameters.
     """
     return RunRequest(
         messages=tuple(map(with_own_state, request.messages)),
@@ -144,7 +146,9 @@ def to_run_request(request: ModelRequest) -> RunRequest:
 
 
 def with_own_state(message: ModelMessage) -> ModelMessage:
-    """Return the message with the application's state where its own run reads it."""
+    """Return the message, with the application's state in the place from which the application's
+    run reads it.
+    """
     own = {**message.state, **message.model_state}
     return replace(message, state=own, model_state={}) if message.model_state else message
 
@@ -164,7 +168,8 @@ def as_model_failure(error: Exception) -> ModelFailed:
 
 
 def open_workspace(caller: Caller, application: ResolvedApplication | None = None) -> Workspace:
-    """Return DIAL Core's workspace for its own callers, and our own for all others.
+    """Return DIAL Core's workspace for callers of DIAL Core, and our own workspace for all other
+    callers.
 
     `application` is about to run. Only our own applications may use our own deployments.
     """

@@ -1,4 +1,4 @@
-"""Cron expressions with five fields, and their aliases such as `@daily`."""
+"""Parses cron expressions with five fields, and their aliases such as `@daily`."""
 
 import re
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ NAMES = {
     "@annually": "0 0 1 1 *",
 }
 SIZES = {"minute": 60, "hour": 24, "day of the month": 31, "month": 12, "day of the week": 7}
-"""Each field has this many values, which limits its steps."""
+"""The number of values of each field, which limits its steps."""
 ANY_TIME = datetime(2000, 1, 1)  # noqa: DTZ001 - the expression alone is read
 
 _step = re.compile(r"/(\d+)", re.ASCII)
@@ -34,7 +34,9 @@ def fields_of(expression: str) -> str:
 
 
 def cron_problem(expression: str) -> str:
-    """Return why this is not a valid expression, as a sentence; "" if it is one."""
+    """Return a sentence with the reason why the text is not a valid expression, or "" if it is
+    valid.
+    """
     if len(expression) > LONGEST:
         return gettext("The expression has {count} characters; the limit is {longest}.").format(
             count=len(expression), longest=LONGEST
@@ -51,13 +53,15 @@ def cron_problem(expression: str) -> str:
 
 
 def syntax_error(fields: Sequence[str]) -> str:
-    """Return the reason why the fields are not an expression, in English; "" if they are valid."""
+    """Return the reason why the fields are not an expression, in English, or "" if they are
+    valid.
+    """
     for field, (name, size) in zip(fields, SIZES.items(), strict=True):
         if any(int(step) > size for step in _step.findall(field)):
             return f"Bad step of the {name}: the limit is {size}"
     try:
         CronSim(" ".join(fields), ANY_TIME)
-    except AssertionError:  # A step follows a weekday such as 1#2.
+    except AssertionError:  # The field is a step after a weekday such as 1#2.
         return "Bad day-of-week"
     except CronSimError as error:
         return str(error)
@@ -65,7 +69,7 @@ def syntax_error(fields: Sequence[str]) -> str:
 
 
 def next_cron(expression: str, zone: ZoneInfo, after: datetime) -> datetime | None:
-    """Return the next time in UTC; None if there is none in the next decades."""
+    """Return the next time in UTC, or None if there is none in the next decades."""
     times = CronSim(fields_of(expression), after.astimezone(zone))
     found = next(times, None)
     return None if found is None else found.astimezone(UTC)

@@ -27,7 +27,7 @@ LONGEST_MESSAGE = 10_000
 LONGEST_REASON = 500
 LIVE = gettext_lazy("the live version")
 MOST_MINUTES = 30 * 24 * 60
-"""A user can have at most this many minutes to answer, which is 30 days."""
+"""The maximum number of minutes that a user can have to answer, which is 30 days."""
 NEVER = gettext_noop("The schedule never runs: change its times or its active hours.")
 NO_TIME_LEFT = gettext_noop("It has run for the last time.")
 
@@ -35,10 +35,10 @@ NO_TIME_LEFT = gettext_noop("It has run for the last time.")
 class Schedule(models.Model):
     """A message to an application at set times, on behalf of its owner.
 
-    `owner` is the bucket whose conversations it uses, and `caller` the data of the caller that a
-    run stores. It acts for `user` in `team`: the user who created it, or a service account.
-    `conversation` is the conversation for the message; None: a new one, which is reused if
-    `is_same_conversation`.
+    `owner` is the bucket whose conversations the schedule uses, and `caller` the data of the caller
+    that a run stores. The schedule acts for `user` in `team`: the user who created it, or a service
+    account. `conversation` is the conversation for the message. If it is None, the schedule begins
+    a new conversation, which is reused if `is_same_conversation` is true.
     """
 
     class Kind(models.TextChoices):
@@ -291,8 +291,8 @@ class Schedule(models.Model):
         return self.max_runs is not None and self.run_count >= self.max_runs
 
     def clean(self) -> None:
-        """Check that it has times that can be displayed. Raises `ValidationError` if the schedule
-        is invalid.
+        """Check that the schedule has times that can be displayed. Raises `ValidationError` if the
+        schedule is invalid.
         """
         found = find_problems(self)
         if not found and next_time(self.timing, self.check_from()) is None:
@@ -302,7 +302,7 @@ class Schedule(models.Model):
             raise ValidationError(found)
 
     def check_from(self) -> datetime:
-        # A time in the past runs at once.
+        # A message for a time in the past is sent at once.
         is_once = self.kind == self.Kind.AT and self.start_at is not None
         return just_before(self.start_at, timedelta(seconds=1)) if is_once else timezone.now()
 
@@ -315,14 +315,16 @@ class Schedule(models.Model):
 
     @property
     def is_first_of_at(self) -> bool:
-        """Return True if it runs at a given moment, which is not missed although it has passed."""
+        """Return True if the schedule runs at one given moment, which does not count as missed
+        although it has passed.
+        """
         return self.kind == self.Kind.AT and self.last_at is None
 
     def pause(self, reason: str) -> None:
         self.is_paused, self.pause_reason = True, reason[:LONGEST_REASON]
 
     def stop(self, problem: str) -> None:
-        """Pause for a reason that remains until a user fixes it."""
+        """Pause the schedule for a reason that remains until a user fixes the problem."""
         self.pause(problem)
         self.last_problem = self.pause_reason
 

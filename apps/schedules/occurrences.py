@@ -1,5 +1,5 @@
-"""Computes the times of a schedule. The current time is always an argument; nothing here reads a
-clock.
+"""Computes the times of a schedule. The current time is always an argument, so no function here
+reads a clock.
 """
 
 from collections.abc import Iterator
@@ -18,8 +18,8 @@ Kind = Literal["at", "interval", "cron", "rrule"]
 SHORTEST_SECONDS = 60
 LONGEST_SECONDS = 366 * 24 * 3600
 MOST_LOOKS = 400
-"""At most this many openings of the active hours are examined, which cover more than a year. If
-there is no time within them, a schedule never runs.
+"""The maximum number of periods of active hours that are examined, which cover more than a year. If
+none contains a time of the schedule, the schedule never runs.
 """
 
 
@@ -28,9 +28,9 @@ class ScheduleTiming:
     """The times at which a schedule runs. Moments are aware.
 
     `start`: an `at` runs at that moment, and again after each `seconds` if they are set; an
-    `interval` counts from it; no kind runs before it. `expression` is that of `cron` or `rrule`.
-    `opens` and `closes` are the active hours on the zone's clock, which may cross midnight; times
-    outside them are left out.
+    `interval` is counted from it; no schedule runs before it. `expression` is that of `cron` or
+    `rrule`. `opens` and `closes` are the active hours on the zone's clock, which may cross
+    midnight; times outside them are omitted.
     """
 
     kind: Kind
@@ -55,9 +55,7 @@ class ScheduleTiming:
 
 
 def next_time(timing: ScheduleTiming, after: datetime) -> datetime | None:
-    """Return the first time after a moment; None if there is none, or none that a date can
-    represent.
-    """
+    """Return the first time after a moment, or None if there is none that a date can represent."""
     try:
         found = next_active(timing, after)
     except OverflowError:
@@ -109,8 +107,8 @@ def times_after(timing: ScheduleTiming, after: datetime) -> Iterator[datetime]:
 
 @dataclass(frozen=True, slots=True)
 class DueTimes:
-    """The times to run now, the oldest first. `next` is the following one, None if there is none.
-    `missed` counts the times that are skipped.
+    """The times to run now, the oldest first. `next` is the following time, or None if there is
+    none. `missed` counts the times that are skipped.
     """
 
     asked: tuple[datetime, ...]
@@ -121,15 +119,17 @@ class DueTimes:
 Missed = Literal["skip", "once", "all"]
 FIRST = datetime.min.replace(tzinfo=UTC)
 GRACE = timedelta(minutes=1)
-"""A time that is past by more than this counts as missed."""
+"""The delay above which a time counts as missed."""
 MOST_COUNTED = 100
-"""Missed times are counted up to this number, so that years of them cost nothing."""
+"""The maximum number of missed times that are counted, so that years of missed times do not take
+long.
+"""
 
 
 def due_times(
     timing: ScheduleTiming, due: datetime, now: datetime, missed: Missed, most: int
 ) -> DueTimes:
-    """Return what to do at `now` for the time `due` and for later times.
+    """Return the times that must run at `now`: the time `due`, and later times that have passed.
 
     `missed` applies to times at which no process ran: `skip` them, run `once` for all of them, or
     run for `all`, up to the newest `most`.

@@ -1,4 +1,5 @@
-"""An operator's proposal to change a user's schedule, which is paused until its owner agrees.
+"""Stores an operator's proposal to change a user's schedule, which is paused until its owner
+agrees.
 
 `Schedule.proposal` stores the new values as texts, the name of the operator, and whether the
 schedule was paused before. The schedule's other columns do not change until then.
@@ -25,7 +26,7 @@ LIMITS = (
     *("budget_tokens", "budget_money", "budget_currency"),
 )
 CHANGEABLE = (*TIMES, *LIMITS)
-"""Others may propose changes to these fields: times and limits, but not the message."""
+"""The fields to which operators may propose changes: times and limits, but not the message."""
 WAITS = gettext_noop(
     "An operator proposes a change. The schedule resumes once you accept or reject it."
 )
@@ -41,7 +42,8 @@ class ProposedChange:
 
 
 def propose(row: Schedule, wished: Mapping[str, Any], by: str) -> bool:
-    """Store the changes for the owner, replacing earlier ones; False if there are none.
+    """Store the changes for the owner, replacing an earlier proposal. Return False if nothing
+    changes.
 
     Raises `ValidationError` if the schedule is invalid.
     """
@@ -74,7 +76,7 @@ def field_text(name: str, value: Any) -> str:
 
 
 def change_copy(row: Schedule, values: Mapping[str, Any]) -> Schedule:
-    """Return a copy with other values."""
+    """Return a copy of the schedule with changed values."""
     found = copy(row)
     for name, value in values.items():
         setattr(found, name, value)
@@ -91,8 +93,8 @@ def proposed_schedule(row: Schedule) -> Schedule:
 
 
 def agree(row: Schedule) -> Schedule:
-    """Apply the changes. The schedule continues if it was active. Raises `ValidationError` if the
-    schedule is invalid.
+    """Apply the proposed changes. The schedule continues if it was active. Raises `ValidationError`
+    if the schedule is invalid.
     """
     if row.proposal is None:
         return row
@@ -103,7 +105,7 @@ def agree(row: Schedule) -> Schedule:
 
 
 def take_back(row: Schedule) -> None:
-    """Discard the changes. The schedule continues if it was active."""
+    """Discard the proposed changes. The schedule continues if it was active."""
     before, row.proposal = row.proposal or {}, None
     if before.get("was_paused"):
         row.pause(before["reason"])

@@ -1,6 +1,6 @@
-"""Recurrence rules of calendars (RFC 5545), for whole days and longer periods.
+"""Parses recurrence rules of calendars (RFC 5545), for whole days and longer periods.
 
-They are expanded on a clock without a zone, because with one, the library returns times that do not
+The rules are expanded without a time zone, because with one, the library returns times that do not
 exist.
 """
 
@@ -20,8 +20,8 @@ LONGEST = 300
 MOST_TIMES_A_DAY = 24
 MOST_INTERVAL = 1_000
 HORIZON = timedelta(days=9 * 366)
-"""The search for the next time ends after this period. A leap day comes after eight years at the
-latest. Without a limit, the search for a rule without dates would take seconds.
+"""The period in which the next time is searched. A leap day comes after eight years at the latest.
+Without a limit, the search would take seconds for a rule without dates.
 """
 FREQUENCIES = frozenset({"DAILY", "WEEKLY", "MONTHLY", "YEARLY"})
 PARTS = frozenset(
@@ -42,7 +42,7 @@ ANY_TIME = datetime(2000, 1, 1)  # noqa: DTZ001 - the clock here has no zone
 
 
 def parts_of(rule: str) -> dict[str, str]:
-    """Return the parts by their names, in capitals."""
+    """Return the parts of the rule by their names, in capitals."""
     text = rule.strip().upper().removeprefix("RRULE:")
     pairs = (part.partition("=") for part in text.split(";") if part)
     return {name.strip(): value.strip() for name, _, value in pairs}
@@ -54,7 +54,9 @@ def interval_of(parts: Mapping[str, str]) -> int:
 
 
 def rule_problem(rule: str) -> str:
-    """Return the reason why the rule cannot be stored, as a sentence; "" if it can."""
+    """Return a sentence with the reason why the rule cannot be stored, or "" if it can be
+    stored.
+    """
     if len(rule) > LONGEST or "\n" in rule.strip():
         return gettext("Enter one rule, of at most {longest} characters.").format(longest=LONGEST)
     parts = parts_of(rule)
@@ -110,9 +112,10 @@ def expand_rule(rule: str, start: datetime, horizon: datetime) -> rrule:
 
 
 def next_of_rule(rule: str, start: datetime, zone: ZoneInfo, after: datetime) -> datetime | None:
-    """Return the next time in UTC; None if there is none in the next years. `start` is aware."""
+    """Return the next time in UTC, or None if there is none in the next years. `start` is aware."""
     naive = start.astimezone(zone).replace(tzinfo=None)
-    # A night without an hour moves a time past others, so begin a day earlier and compare moments.
+    # In a night with a skipped hour, a time may move to after a later time, so begin a day earlier
+    # and compare moments.
     earlier = (after.astimezone(zone) - timedelta(days=1)).replace(tzinfo=None)
     begin = forward(parts_of(rule), naive, earlier)
     times = expand_rule(rule, begin, max(earlier, naive) + HORIZON)
@@ -121,9 +124,10 @@ def next_of_rule(rule: str, start: datetime, zone: ZoneInfo, after: datetime) ->
 
 
 def forward(parts: Mapping[str, str], start: datetime, until: datetime) -> datetime:
-    """Return a later start with the same times, so that earlier ones are not examined.
+    """Return a later start from which the rule has the same times, so that earlier times are not
+    examined.
 
-    Starts of monthly and yearly rules do not change: their times are few, and the day of the start
+    Starts of monthly and yearly rules do not change: they have few times, and the day of the start
     is part of the rule.
     """
     step = STEPS.get(parts["FREQ"])
@@ -134,7 +138,7 @@ def forward(parts: Mapping[str, str], start: datetime, until: datetime) -> datet
 
 
 def rule_words(rule: str) -> str:
-    """Return the rule in words; a rule without a description is returned as it is written."""
+    """Return the rule in words. A rule that cannot be described is returned unchanged."""
     parts = parts_of(rule)
     words = [every_words(parts["FREQ"], interval_of(parts))]
     if days := [day_words(one) for one in parts.get("BYDAY", "").split(",") if one]:
@@ -175,7 +179,9 @@ def day_words(written: str) -> str:
 
 
 def ordinal(number: int) -> str:
-    """Return the number with its English ending. Other languages use a point, or nothing."""
+    """Return the number as an ordinal: with its English ending, or in other languages with a point
+    or without an ending.
+    """
     ending = {1: "st", 2: "nd", 3: "rd"}.get(number if number < 20 else number % 10, "th")
     return pgettext("as in “the {ordinal} Monday”", "{number}{ending}").format(
         number=number, ending=ending

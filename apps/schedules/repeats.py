@@ -1,4 +1,4 @@
-"""Repetitions without an expression: every day, weekday, week or month."""
+"""Defines the repetitions that need no expression: every day, weekday, week or month."""
 
 import re
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from django.utils.translation import gettext
 Rhythm = Literal["daily", "weekdays", "weekly", "monthly"]
 DAYS = ("MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN")
 LAST = "L"
-"""This is the last day of a month in a cron expression."""
+"""The last day of a month in a cron expression."""
 
 _simple = re.compile(
     r"(?P<minute>\d{1,2}) (?P<hour>\d{1,2}) (?P<day>\*|L|\d{1,2}) \* (?P<days>\*|MON-FRI|[A-Z]{3}(,[A-Z]{3})*)",
@@ -45,7 +45,7 @@ class Repeat:
 
 
 def read_repeat(expression: str) -> Repeat | None:
-    """Return the repetition that a cron expression describes; None for any other expression."""
+    """Return the repetition that a cron expression describes, or None for any other expression."""
     found = _simple.fullmatch(" ".join(expression.upper().split()))
     if found is None:
         return None

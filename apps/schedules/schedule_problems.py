@@ -28,7 +28,7 @@ def find_problems(row: Schedule) -> dict[str, str]:
         found["time_zone"] = gettext(
             "This time zone does not exist. Enter one such as Europe/Berlin."
         )
-    start: datetime | None = row.start_at  # A form may have left it empty.
+    start: datetime | None = row.start_at  # The field may be empty in a form.
     if start is None:
         found["start_at"] = gettext("Enter a time.")
     if row.made_by == row.Maker.MODEL and not (row.budget_tokens or row.budget_money):

@@ -1,4 +1,4 @@
-"""Describes schedules in words: when they run, and their next times."""
+"""Describes schedules in words: their repetition and their next times."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -12,7 +12,7 @@ from apps.schedules.occurrences import ScheduleTiming, times_after
 from apps.schedules.recurrence import rule_words
 
 SHOWN = 3
-"""By default, this many of the next times are listed."""
+"""The default number of the next times that are listed."""
 UNITS = (("day", 24 * 3600), ("hour", 3600), ("minute", 60), ("second", 1))
 
 

@@ -1,4 +1,4 @@
-"""Actions of users on their schedules: set an alarm, add, change and remove schedules.
+"""Changes schedules for their users: sets an alarm, adds, changes and removes schedules.
 
 These functions are synchronous; they run on a database thread.
 """
@@ -21,17 +21,17 @@ from apps.listeners import Listeners
 from apps.schedules.models import Schedule
 
 planned: Listeners[[datetime], None] = Listeners("planned schedules")
-"""These listeners are called with the next time of a schedule that was stored."""
+"""The functions that are called with the next time of a schedule after it is stored."""
 
 BUDGET_TOKENS = 100_000
-"""One run of an alarm, or of a schedule that a model created, can use this many tokens, unless it
-sets a different budget.
+"""The token budget of one run of an alarm, or of a schedule that a model created, if it sets no
+other budget.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The owner for whom schedules act, as `Schedule` stores it: the bucket, and the stored data of
+    """The owner of schedules in the form that `Schedule` stores: the bucket, and the stored data of
     the caller.
     """
 
@@ -62,7 +62,7 @@ class Owner:
 class UserSchedules:
     """The schedules of a user with one application, for its model in one conversation.
 
-    `pinned_version` is the conversation's.
+    `pinned_version` is the pinned version of the conversation.
     """
 
     owner: Owner
@@ -77,8 +77,8 @@ class UserSchedules:
 
     @transaction.atomic
     def set_alarm(self, at: datetime, message: str, repeat_seconds: int | None) -> Schedule:
-        """Set the alarm, replacing the conversation's earlier one. Raises `ValidationError` if the
-        schedule is invalid.
+        """Set the alarm of the conversation, replacing an earlier alarm. Raises `ValidationError`
+        if the schedule is invalid.
         """
         row = self.owner.new(
             self.application,
@@ -123,7 +123,9 @@ class UserSchedules:
 
     @property
     def heartbeats(self) -> QuerySet[Schedule]:
-        """Return the heartbeats, of which there is at most one."""
+        """Return the heartbeat of the conversation, if it has one, as a query of at most one
+        row.
+        """
         return self.rows.filter(conversation=self.conversation, is_heartbeat=True)
 
     def add(self, fields: Mapping[str, Any]) -> Schedule:
@@ -136,8 +138,8 @@ class UserSchedules:
         return add(row)
 
     def change(self, pk: UUID, fields: Mapping[str, Any]) -> Schedule | None:
-        """Change a schedule; None if it does not exist. Raises `ValidationError` if the schedule is
-        invalid.
+        """Change a schedule and return it, or return None if it does not exist. Raises
+        `ValidationError` if the schedule is invalid.
         """
         row = self.rows.filter(pk=pk).first()
         if row is None:
@@ -193,7 +195,7 @@ def replan(row: Schedule) -> Schedule:
 
 
 def resume_schedule(row: Schedule) -> bool:
-    """Resume a schedule unchanged; False if it has no future time."""
+    """Resume a schedule unchanged. Return False if it has no future time."""
     row.proposal = None
     row.resume(timezone.now())
     store(row)
@@ -206,8 +208,8 @@ def pause(row: Schedule, reason: str = "") -> None:
 
 
 def forget_conversation(conversation: UUID) -> None:
-    """Delete the alarm and the heartbeat of a deleted conversation. Other schedules begin a new
-    conversation.
+    """Delete the alarm and the heartbeat of a deleted conversation. Other schedules of the
+    conversation begin a new conversation.
     """
     rows = Schedule.objects.filter(conversation=conversation)
     rows.filter(Q(is_alarm=True) | Q(is_heartbeat=True)).delete()

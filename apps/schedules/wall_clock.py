@@ -1,4 +1,4 @@
-"""Converts times on a zone's clock, which skips or repeats an hour in some nights."""
+"""Converts times of a time zone, whose clocks skip or repeat an hour in some nights."""
 
 from datetime import UTC, datetime, time, timedelta
 from functools import lru_cache
@@ -10,8 +10,8 @@ zone_of = lru_cache(maxsize=600)(ZoneInfo)
 def utc_moment(naive: datetime, zone: ZoneInfo) -> datetime:
     """Return the moment in UTC at which clocks of the zone show this time.
 
-    For an ambiguous time, it is the first moment; for a skipped one, the moment at which the clock
-    continues.
+    For an ambiguous time, it is the first moment. For a skipped time, it is the moment at which the
+    clock continues.
     """
     first = naive.replace(tzinfo=zone, fold=0)
     second = naive.replace(tzinfo=zone, fold=1)

@@ -26,7 +26,7 @@ T = TypeVar("T", bound=AnsweredInteraction)
 
 
 class ClaimSent(AnsweredInteraction):
-    """A claim. `page` is an id that the page created for itself; `former` is the page's id before a
+    """A claim. `page` is an ID that the page created for itself; `former` is the page's ID before a
     reload.
     """
 
@@ -66,7 +66,9 @@ class CallConsumer(JsonConsumer):
         self.hub = hub
 
     async def read(self, model: type[T]) -> T:
-        """Parse the body. Raises `Refused` with a sentence that names the field."""
+        """Parse the body. Raises `Refused` with a sentence that contains the name of the invalid
+        field.
+        """
         body = await self.read_body(LARGEST_FRAME_BYTES)
         try:
             return model.model_validate_json(body)

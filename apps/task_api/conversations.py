@@ -1,4 +1,6 @@
-"""The conversations of a program or a user over HTTP. Clients can list, read and delete them."""
+"""Serves the conversations of a program or a user over HTTP. Clients can list, read and delete
+conversations.
+"""
 
 from typing import Any
 from urllib.parse import parse_qs

@@ -1,4 +1,6 @@
-"""The position of a reader in all conversations of one user. It is the id of a server-sent event."""
+"""Encodes the position of a reader in all conversations of one user as the ID of a server-sent
+event.
+"""
 
 import re
 from dataclasses import dataclass, field
@@ -11,7 +13,9 @@ from apps.errors import Refused
 from apps.integers import LARGEST_EXACT
 
 LONGEST_ABSENCE = timedelta(days=1)
-"""A reader that was disconnected for longer gets only what began or ended within this time."""
+"""The longest time without a connection after which a reader gets all missed events. After a longer
+time, the reader gets only events of runs that began or ended within this time.
+"""
 FORM = re.compile(r"\d{1,15}-\d{1,16}(?:\.[0-9a-f]{32}-\d{1,16}){0,100}", re.ASCII)
 
 
@@ -34,7 +38,9 @@ class Cursor:
 
 
 def read_cursor(written: str) -> Cursor:
-    """Parse the header `Last-Event-ID`; an empty one means now. Raises `Refused`."""
+    """Parse the header `Last-Event-ID`. An empty header means the current position. Raises
+    `Refused`.
+    """
     if not written:
         return Cursor()
     if not FORM.fullmatch(written):

@@ -1,4 +1,6 @@
-"""Conversations as server-sent events, for programs and for pages that follow all of them."""
+"""Streams conversations as server-sent events, for programs, and for pages that follow all
+conversations.
+"""
 
 import asyncio
 from collections import Counter
@@ -30,8 +32,8 @@ from apps.task_api.person_feed import PersonFeed
 from apps.task_api.server_sent_events import Unions, server_sent_event
 
 STREAMS_PER_VISITOR = 32
-"""A visitor can have at most this many open streams. A browser opens up to six for one host; the
-rest is for more windows and scripts.
+"""The maximum number of open streams of a visitor. A browser opens up to six streams to one host;
+further streams are for other browsers and scripts.
 """
 
 
@@ -84,7 +86,7 @@ class NotificationsConsumer(JsonConsumer):
             await check_session(self.scope)
 
     async def check_place(self, caller: Caller, news: asyncio.Event) -> None:
-        """Check as `check` does. Also raise `Refused` if the user has switched teams."""
+        """Check the place like `check`. Also raise `Refused` if the user has switched teams."""
         await self.check(news)
         if await look_whether_moved(caller, self.session_key):
             raise Refused("no_team", "You switched to another team.")

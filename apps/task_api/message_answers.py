@@ -1,4 +1,4 @@
-"""Messages of programs that answer a question of their conversation."""
+"""Handles messages of programs that answer a question of their conversation."""
 
 from __future__ import annotations
 
@@ -20,12 +20,14 @@ from apps.live.interactions import take_answer
 from apps.live.models import Interaction, Run
 
 OVER = frozenset({"answered", "run_going"})
-"""After these errors, the message becomes a question of its own."""
+"""The errors after which the message becomes a separate question."""
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingQuestion:
-    """A question that waits. `is_answered`: the same message was sent before and has answered it."""
+    """A waiting question. `is_answered` means that the same message was sent before and has
+    answered the question.
+    """
 
     row: Interaction
     given: QuestionGiven
@@ -33,7 +35,9 @@ class WaitingQuestion:
 
 
 async def answer_question(hub: Hub, caller: Caller, slug: str, sent: Ask) -> Interaction | None:
-    """Answer the waiting question with the message; None if there is none. Raises `Refused`."""
+    """Answer the waiting question with the message. Return None if there is no such question.
+    Raises `Refused`.
+    """
     found: WaitingQuestion | None = await database_sync_to_async(claim_question)(caller, slug, sent)
     if found is None or found.is_answered:
         return None if found is None else found.row
@@ -49,8 +53,8 @@ async def answer_question(hub: Hub, caller: Caller, slug: str, sent: Ask) -> Int
 
 
 def claim_question(caller: Caller, slug: str, sent: Ask) -> WaitingQuestion | None:
-    """Return the question that the message answers or has answered; None if there is none. Raises
-    `Refused`.
+    """Return the question that the message answers or has answered, or None if there is none.
+    Raises `Refused`.
     """
     if sent.conversation is None:
         return None
@@ -62,7 +66,7 @@ def claim_question(caller: Caller, slug: str, sent: Ask) -> WaitingQuestion | No
         return WaitingQuestion(before, given, is_answered=True)
     if sent.attachments or sent.while_running == "stop" or was_taken(caller, sent):
         return None
-    # As on the page, a message answers no question if several are open.
+    # If several questions are open, the message answers none of them, as on the page.
     open_now = list(rows.filter(run__status=Run.Status.WAITING, answer__isnull=True)[:2])
     if len(open_now) != 1 or not takes_words(asked := open_now[0]):
         return None
@@ -73,7 +77,7 @@ def claim_question(caller: Caller, slug: str, sent: Ask) -> WaitingQuestion | No
 
 
 def was_taken(caller: Caller, sent: Ask) -> bool:
-    """Return True if the message was sent before, and is a question of its own."""
+    """Return True if the message was sent before as a separate question."""
     waiting = QueuedMessage.objects.filter(conversation=sent.conversation, request=sent.id)
     return waiting.exists() or Run.objects.filter(bucket=caller.bucket, request=sent.id).exists()
 

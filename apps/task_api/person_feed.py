@@ -1,4 +1,4 @@
-"""The live events of all of a user's conversations, from all processes."""
+"""Streams the live events of all of a user's conversations, from all processes."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
@@ -36,12 +36,12 @@ from apps.task_api.server_sent_events import (
 )
 
 MOST_STREAMS = 50
-"""A feed follows at most this many conversations. If there are more, those with the oldest events
-are left out.
+"""The maximum number of conversations that a feed follows. If there are more, the conversations
+with the oldest events are omitted.
 """
 LISTED = 200
 OVERLAP = timedelta(seconds=60)
-"""Runs that ended less than this time ago stay in the cursor, because clocks of machines differ,
+"""The time after their end for which runs remain in the cursor, because clocks of machines differ,
 and commits take time.
 """
 
@@ -54,8 +54,8 @@ class PersonFeed:
     """Writes server-sent events after the cursor, until the process ends or the user switches
     teams.
 
-    A task of its own reads each conversation. The tasks take turns to write, and wait for a slow
-    reader.
+    A separate task reads each conversation. The tasks write one after the other, and wait for a
+    slow reader.
     """
 
     def __init__(
@@ -82,7 +82,8 @@ class PersonFeed:
     async def run(self) -> None:
         mine = await database_sync_to_async(still_own)(self.caller, list(self.cursor.numbers))
         self.cursor.numbers = {stream: self.cursor.numbers[stream] for stream in mine}
-        # An id without data. A reader that is disconnected before the first event sends it back.
+        # Send an ID without data. A reader that is disconnected before the first event sends the ID
+        # back.
         await self.write(f"id: {self.cursor}\n\n".encode())
         try:
             async with asyncio.TaskGroup() as tasks:
@@ -99,7 +100,7 @@ class PersonFeed:
                 await self.write(system_message(message, str(self.cursor), self.unions))
 
     async def look(self, tasks: asyncio.TaskGroup, news: asyncio.Event) -> None:
-        """Follow new streams, stop following finished ones, and report a changed list.
+        """Follow new streams, stop following finished streams, and report a changed list.
 
         Raises `TeamSwitched`.
         """
@@ -110,7 +111,7 @@ class PersonFeed:
         found: Overview = await database_sync_to_async(overview)(
             self.caller, self.cursor.since, numbers
         )
-        async with self.turn:  # Nothing is cancelled in the middle of a write.
+        async with self.turn:  # No task is cancelled while it writes.
             for stream in found.over:
                 if self.cursor.numbers[stream] == numbers[stream]:
                     self.leave(stream)
@@ -149,9 +150,9 @@ class PersonFeed:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """The state of all conversations. `begun`: streams to follow, with the number before the first
-    unsent event. `over`: streams that were read to their end. `listed`: the data in the list of
-    conversations.
+    """The state of all conversations. `begun` contains the streams to follow, with the number
+    before the first unsent event. `over` contains the streams that were read to their end. `listed`
+    is the data in the list of conversations.
     """
 
     begun: Mapping[UUID, int]
@@ -177,8 +178,8 @@ def overview(caller: Caller, since: datetime, numbers: Mapping[UUID, int]) -> Ov
 
 
 def still_own(caller: Caller, streams: Sequence[UUID]) -> list[UUID]:
-    """Return the streams that are the caller's conversations. Others were deleted, or belong to
-    other callers.
+    """Return the streams that are conversations of the caller. The other streams were deleted, or
+    belong to other callers.
     """
     return list(own(caller).filter(pk__in=streams).values_list("pk", flat=True))
 

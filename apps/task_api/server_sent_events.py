@@ -9,8 +9,8 @@ from apps.doors.event_json import frame, to_json
 from apps.live.events import NumberedEvent
 
 Unions = Literal["plain", "cases"]
-"""This is how the kind of `data` is encoded: as its `type`, or as `{"Case": name, "Fields": [the
-rest]}`, the F# format.
+"""The encoding of the kind of `data`: as its `type`, or as `{"Case": name, "Fields": [the rest]}`,
+the F# format.
 """
 
 SSE_NAMES = {
@@ -39,7 +39,7 @@ SSE_NAMES = {
 def server_sent_event(
     conversation: UUID, said: NumberedEvent, place: str = "", unions: Unions = "plain"
 ) -> bytes:
-    """Return a server-sent event; b"" for an event that is not shown. Its id is `place`, or its
+    """Return a server-sent event, or b"" for an event that is not shown. Its ID is `place`, or its
     number in the conversation.
     """
     whole = frame(conversation, said)

@@ -1,4 +1,4 @@
-"""Answers of programs to the questions of a waiting task."""
+"""Handles answers of programs to the questions of a waiting task."""
 
 from typing import Any
 
@@ -41,7 +41,9 @@ class AnswerConsumer(TaskConsumer):
 
 
 def read_answer(run: Run, body: bytes) -> AnswerFrame:
-    """Parse the body. Raises `Refused` with a sentence that names the field."""
+    """Parse the body. Raises `Refused` with a sentence that contains the name of the invalid
+    field.
+    """
     try:
         sent = TaskAnswer.model_validate_json(body)
         rows = Interaction.objects.filter(run=run, key=kept_key(sent.key))

@@ -1,4 +1,6 @@
-"""Questions of scripts and programs. Each is a task that can be queried and cancelled."""
+"""Handles questions of scripts and programs. Each question is a task that can be queried and
+cancelled.
+"""
 
 from typing import Any, Literal, Self
 from uuid import UUID, uuid4
@@ -32,8 +34,8 @@ from apps.task_api.message_answers import answer_question
 
 
 class Submission(Ask):
-    """A question to the application with this slug, or to its version `slug@3`. With the same `id`,
-    a repeated request is the same task.
+    """A question to the application with this slug, or to its version `slug@3`. A request with the
+    `id` of an earlier request belongs to the same task.
     """
 
     type: Literal["ask"] = "ask"
@@ -150,7 +152,9 @@ def visible_to(caller: Caller, bucket: str, application: str) -> Q:
 
 
 def read_submission(body: bytes) -> Submission:
-    """Parse the body. Raises `Refused` with a sentence that names the field."""
+    """Parse the body. Raises `Refused` with a sentence that contains the name of the invalid
+    field.
+    """
     try:
         return Submission.model_validate_json(body)
     except ValidationError as error:
@@ -165,7 +169,9 @@ def answered_task(asked: Interaction) -> dict[str, str]:
 
 
 def queued_task(row: QueuedMessage) -> dict[str, Any]:
-    """Return a message that has not been asked yet. `error` is the reason if it could not be asked."""
+    """Return the task of a queued message. `error` is the reason why the message could not be sent
+    to the application.
+    """
     return {
         "task_id": str(row.pk),
         "conversation": str(row.conversation_id),

@@ -1,5 +1,6 @@
-"""Background work: jobs that survive the process that enqueued them, and run once or on a schedule.
+"""Runs background jobs, once or on a schedule. A job remains stored if the process that enqueued it
+ends.
 
-The API is that of `django.tasks`. On PostgreSQL, Procrastinate stores the jobs; on SQLite, they are
-rows of this app. The process that serves requests also runs jobs; see `worker`.
+The interface is that of `django.tasks`. On PostgreSQL, Procrastinate stores the jobs; on SQLite,
+they are rows of this app. The process that serves requests also runs jobs; see `worker`.
 """

@@ -1,4 +1,4 @@
-"""Tasks that run chores, and record when they ran and how long that took."""
+"""Runs chores as tasks, and records the time and the duration of each run."""
 
 import logging
 import time

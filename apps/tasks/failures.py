@@ -1,4 +1,4 @@
-"""Failed attempts. Each is logged and stored, because Procrastinate stores no exceptions."""
+"""Logs and stores failed attempts, because Procrastinate stores no exceptions."""
 
 import logging
 import traceback
@@ -21,8 +21,8 @@ logger = logging.getLogger(__name__)
 FAILURE_DAYS = 30
 LONGEST_ERROR = 4_000
 MOST_LOST = 5
-"""A job that was lost with this many killed processes is not run again, because it may crash more
-of them.
+"""The number of killed processes with which a job was lost, after which it is not run again,
+because the job may be the cause.
 """
 
 
@@ -38,7 +38,7 @@ def give_up(task: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
 
 
 def cancel(job: str) -> Job | None:
-    """Delete a waiting or failed job, or end a running one. Return None if it does not exist.
+    """Delete a waiting or failed job, or end a running job. Return None if it does not exist.
 
     A function on a thread runs to its end, but its job does not run again.
     """

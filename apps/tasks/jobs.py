@@ -1,4 +1,4 @@
-"""Jobs as operators see them, in either backend."""
+"""Describes jobs for operators, independent of the backend."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

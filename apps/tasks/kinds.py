@@ -1,4 +1,5 @@
-"""Kinds of jobs, which operators see and pause. Each chore is a kind, and so is each other task.
+"""Defines the kinds of jobs, which operators see and pause. Each chore is a kind, and each other
+task is a kind.
 
 All chores use the same two tasks. Only their jobs have a lock, which is the path of the chore's
 function.
@@ -14,7 +15,7 @@ from apps.tasks.task import all_chores, all_tasks
 ALL = "*"
 """All kinds, including those of a later version."""
 CHORES = "tasks.do_"
-"""The keys of the tasks that run chores have this prefix."""
+"""The prefix of the keys of tasks that run chores."""
 
 
 def kind_of(task: str, lock: str | None) -> str:
@@ -44,7 +45,7 @@ def is_paused(kind: str) -> bool:
 
 
 def pause(kind: str) -> bool:
-    """Start no more jobs of this kind. Running ones continue. Return False if it is already
+    """Start no more jobs of this kind. Running jobs continue. Return False if it is already
     paused.
     """
     _, is_new = PausedKind.objects.get_or_create(kind=kind)

@@ -11,21 +11,23 @@ from django.db import close_old_connections
 
 class Worker(Protocol):
     async def run(self) -> None:
-        """Run jobs until cancelled, then give running ones `GRACE_SECONDS` to end."""
+        """Run jobs until this call is cancelled, then wait up to `GRACE_SECONDS` for running jobs
+        to end.
+        """
 
 
 P = ParamSpec("P")
 
 JOBS_AT_ONCE = 20
-"""A process runs at most this many jobs concurrently. Most of them wait for a network."""
+"""The maximum number of jobs that a process runs concurrently. Most jobs wait for a network."""
 THREADS = 4
 GRACE_SECONDS = 3.0
-"""Running jobs have this many seconds to end when their process stops."""
+"""The number of seconds in which running jobs can end when their process stops."""
 
 
 class JobThreads:
-    """The threads of a worker. Requests never wait for one, and each releases its database
-    connection.
+    """The threads of a worker. Requests never wait for these threads, and each thread releases its
+    database connection.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""The state of the queue for operators: jobs by state, the oldest waiting job, and chores."""
+"""Reads the state of the queue for operators: jobs by state, the oldest waiting job, and chores."""
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
@@ -27,8 +27,8 @@ class Queue(Protocol):
         """Return the time at which the oldest job that no worker has started became due."""
 
     def enqueue_once(self, task: Task[Any, Any], lock: str, *args: Any) -> None:
-        """Enqueue a job unless one with its lock is already waiting. Jobs with the same lock run
-        one at a time.
+        """Enqueue a job, unless a job with the same lock is already waiting. Jobs with the same
+        lock run one at a time.
         """
 
     def retry(self, job: str) -> bool:
@@ -77,8 +77,8 @@ def chore_seconds() -> Iterator[Reading]:
 
 
 def reading(read: Callable[[], Iterator[Reading]]) -> Callable[[], Iterator[Reading]]:
-    """Decorate a metrics function: it reads nothing while the database is down, and releases the
-    thread's connection.
+    """Decorate a metrics function: the decorated function returns nothing while the database is
+    down, and releases the thread's connection.
     """
 
     def readings() -> Iterator[Reading]:
@@ -87,7 +87,7 @@ def reading(read: Callable[[], Iterator[Reading]]) -> Callable[[], Iterator[Read
         except DatabaseError as error:
             logger.warning("Jobs cannot be counted for the metrics: %s", error)
         finally:
-            close_old_connections()  # OpenTelemetry calls this on its own thread.
+            close_old_connections()  # OpenTelemetry calls the function on its own thread.
 
     return readings
 

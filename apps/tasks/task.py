@@ -26,8 +26,8 @@ class Task(base.Task[P, T]):
 
     A job that fails is retried `retries` times, first after `wait` seconds, then with exponential
     backoff. A job whose process was killed runs again, so every function must be idempotent.
-    Operators see the `title`. `given_up` is called with the arguments of a job that was cancelled
-    or failed in its last attempt.
+    Operators see the `title`. `given_up` is a function that is called with the arguments of a job
+    that was cancelled or failed in its last attempt.
     """
 
     key: str
@@ -38,7 +38,7 @@ class Task(base.Task[P, T]):
 
     def pause_after(self, attempt: int) -> timedelta | None:
         """Return the time until the next attempt, or None if this attempt, counted from 1, was the
-        last one.
+        last.
         """
         if attempt > self.retries:
             return None
@@ -49,7 +49,7 @@ _tasks: dict[str, Task[Any, Any]] = {}
 
 
 def task(key: str, **options: Any) -> Callable[[Callable[P, T]], Task[P, T]]:
-    """Make the decorated function a task; `options` are fields of `Task`."""
+    """Define the decorated function as a task. `options` are fields of `Task`."""
 
     def decorate(function: Callable[P, T]) -> Task[P, T]:
         made = cast("Task[P, T]", django_tasks.task(key=key, **options)(function))

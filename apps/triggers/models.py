@@ -105,8 +105,8 @@ class Webhook(Endpoint):
 
 
 class WebhookCall(models.Model):
-    """A message that a webhook accepted. Messages with the same `message_id` belong to the same
-    task.
+    """A message that a webhook accepted. Two requests with the same `message_id` contain the same
+    message.
     """
 
     webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="calls")
@@ -138,7 +138,7 @@ TEXT_NEEDS_PERMISSION = (
 
 
 class Subscription(Endpoint):
-    """A URL that receives events of runs, signed with Standard Webhooks.
+    """A URL to which QuickApps sends events of runs, signed with Standard Webhooks.
 
     After a rotation of the secret, events are also signed with `former_secret`, so that the
     receiver can switch.
@@ -188,7 +188,7 @@ class Subscription(Endpoint):
         except EgressRefused as error:
             raise ValidationError({"url": str(error)}) from error
         except ValueError:
-            pass  # The field reports it.
+            pass  # The URL field reports the error.
 
 
 class Delivery(models.Model):

@@ -6,10 +6,12 @@ from apps.old_rows import delete_older
 from apps.triggers.models import Delivery, MailNotice, Subscription, WebhookCall
 
 CALL_DAYS = 7
-"""A webhook stores received messages for this many days. Their signatures are valid for minutes."""
+"""The number of days for which a webhook stores received messages. Their signatures are valid only
+for minutes.
+"""
 DELIVERY_DAYS = 30
 MAIL_DAYS = 1
-"""An email that could not be sent within this many days is dropped."""
+"""The number of days after which an unsent email is deleted."""
 
 
 def delete_old() -> int:

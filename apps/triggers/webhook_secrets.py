@@ -1,4 +1,6 @@
-"""The secrets of webhooks, which authenticate senders, and of subscriptions, which sign deliveries."""
+"""Creates and checks the secrets of webhooks, which authenticate senders, and of subscriptions,
+which sign deliveries.
+"""
 
 import base64
 import hashlib
@@ -16,7 +18,7 @@ from apps.triggers.models import Subscription, Webhook
 PREFIX = "whsec_"
 SECRET_BYTES = 32
 OVERLAP = timedelta(hours=24)
-"""After a rotation, the previous secret of a subscription also signs for this long."""
+"""The time after a rotation in which the previous secret of a subscription is also used to sign."""
 KEY_HEADER = "x-api-key"
 
 
@@ -26,7 +28,7 @@ def new_secret() -> str:
 
 
 def renew_secret(webhook: Webhook) -> str:
-    """Set a new secret or key on the unsaved row, and return it. The old one becomes invalid."""
+    """Set a new secret or key on the unsaved row, and return it. The old secret becomes invalid."""
     if webhook.check_kind == Webhook.Check.SIGNATURE:
         webhook.secret, webhook.key_hash = new_secret(), ""
         return webhook.secret
@@ -36,7 +38,9 @@ def renew_secret(webhook: Webhook) -> str:
 
 
 def renew_signing(subscription: Subscription) -> str:
-    """Set a new secret on the unsaved row, and return it. The old one also signs for a while."""
+    """Set a new secret on the unsaved row, and return it. The old secret is also used to sign for a
+    while.
+    """
     if subscription.secret:
         subscription.former_secret = subscription.secret
         subscription.former_secret_until = timezone.now() + OVERLAP
@@ -66,10 +70,8 @@ def is_signature_valid(webhook: Webhook, headers: Mapping[str, str], body: bytes
         return False
     try:
         Signer(webhook.secret).verify(body, dict(headers), json_parse=False)
-    except (
-        WebhookVerificationError,
-        ValueError,
-    ):  # The second one is for text that is not valid base64 or ASCII.
+    # `ValueError` is raised for text that is not valid base64 or ASCII.
+    except (WebhookVerificationError, ValueError):
         return False
     return True
 

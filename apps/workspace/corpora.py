@@ -1,4 +1,6 @@
-"""The files that an operator attached to an application and whose text is stored for searching."""
+"""The interface to the files that an operator attached to an application, whose text is stored for
+searches.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -54,7 +56,7 @@ ChunkPlace = tuple[int, int]
 
 
 class CorpusReader(Protocol):
-    """The attached files of an application that its caller may read."""
+    """Searches the attached files of an application that the caller may read."""
 
     async def is_large(self) -> bool:
         """Return True if the corpus is too large to be loaded as a whole, so the database searches
@@ -94,5 +96,5 @@ class CorpusReader(Protocol):
         ...
 
     async def page_names(self, pages: Mapping[int, Collection[int]]) -> Mapping[int, PageNames]:
-        """Return the names by the numbers of documents."""
+        """Return the page names of documents, by the numbers of the documents."""
         ...

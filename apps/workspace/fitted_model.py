@@ -1,4 +1,4 @@
-"""Models whose requests omit everything that the model is known not to support."""
+"""Wraps models, and omits content from requests that the model is known not to support."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,8 +27,8 @@ NOUNS: Mapping[str, str] = {
 def fit_model(
     model: WritingModel, name: str, can: ModelCapabilities, *, text_tools: bool = True
 ) -> WritingModel:
-    """Return a model that leaves out what is not supported, or the model itself if nothing is known
-    to be unsupported.
+    """Return a model that omits unsupported content, or the model itself if no content is known to
+    be unsupported.
 
     `text_tools`: a model without tool support calls tools in its text.
     """
@@ -41,9 +41,7 @@ def fit_model(
 
 @dataclass(frozen=True, slots=True)
 class FittedModel:
-    """Leaves out the parts of messages that the model cannot read, and adds a line of text for
-    each.
-    """
+    """Replaces the parts of messages that the model cannot read with a line of text."""
 
     model: WritingModel
     can: ModelCapabilities

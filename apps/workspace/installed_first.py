@@ -21,8 +21,8 @@ from apps.workspace.port import DeploymentInfo
 
 
 class InstalledFirst(DialWorkspace):
-    """A workspace only for operators' manifests, because the operators' keys pay for the installed
-    deployments.
+    """The workspace of applications whose manifests operators wrote, because the operators' keys
+    pay for the installed deployments.
     """
 
     async def described(self, deployment_id: str, find: FindInfo) -> DeploymentInfo:

@@ -1,4 +1,4 @@
-"""Public facts about models, looked up by a model's name in any service's spelling.
+"""Looks up public facts about models, by the name of a model in the spelling of any service.
 
 The facts in `known_models.json` come from the vendors' documentation. Nothing is known about a
 model that is not listed, or about a capability that depends on the service that runs the model.
@@ -17,7 +17,7 @@ from apps.workspace.model_capabilities import CAPABILITIES, UNKNOWN, ModelCapabi
 
 CATALOGUE = Path(__file__).with_name("known_models.json")
 MOST_CHARACTERS = 200
-"""A name can have at most this many characters. Longer names do not belong to a model."""
+"""The maximum number of characters of a name. Longer names do not belong to a model."""
 
 _region = re.compile(r"^(?:(?:us|us-gov|eu|apac|global|regional|jp|au|ca|sa|me)\.)?")
 _vendor = re.compile(
@@ -40,7 +40,7 @@ class KnownModel:
 
 @cache
 def read_catalogue() -> tuple[KnownModel, ...]:
-    """Return the known models. The first one that matches a name is used."""
+    """Return the known models. The first model that matches a name is used."""
     entries = msgspec.json.decode(CATALOGUE.read_bytes())
     return tuple(
         KnownModel(
@@ -64,7 +64,7 @@ def known_model(name: str) -> ModelCapabilities:
 
 
 def spellings(name: str) -> Iterator[str]:
-    """Yield the name without vendors, then with one suffix fewer each time."""
+    """Yield the name without the vendor, then repeatedly the name with one suffix fewer."""
     if len(name) > MOST_CHARACTERS:
         return
     plain = name.lower().removeprefix("ft:").rpartition("/")[2]

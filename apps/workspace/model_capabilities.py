@@ -43,7 +43,7 @@ class ModelCapabilities:
     max_output_tokens: int | None = None
 
     def over(self, other: "ModelCapabilities") -> Self:
-        """Return these capabilities, with unknown ones taken from `other`."""
+        """Return these capabilities, with unknown values replaced with those of `other`."""
         found = {name: getattr(self, name) for name in CAPABILITIES}
         return type(self)(
             **{n: getattr(other, n) if value is None else value for n, value in found.items()}

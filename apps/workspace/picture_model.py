@@ -1,5 +1,5 @@
-"""An image service that is called like a model: the question describes an image, and the answer is
-the image, stored in the caller's files.
+"""A model around an image service: the question describes an image, and the answer is the image,
+stored in the caller's files.
 """
 
 import asyncio
@@ -108,7 +108,8 @@ def size_of(written: object) -> tuple[int, int]:
 class PictureKeeper:
     """A chat model that may generate images. Images that it sends as data are stored as files.
 
-    An image of an unsupported type, such as SVG, is left out: the text has no reference to it.
+    An image of an unsupported type, such as SVG, is omitted, because the text has no reference to
+    it.
     """
 
     model: WritingModel
@@ -126,7 +127,7 @@ class PictureKeeper:
         return self.model.write(request)
 
     async def kept(self, delta: Delta) -> Delta | None:
-        """Return the delta with a stored image, or None for an image that is left out. Raises
+        """Return the delta with a stored image, or None for an image that is omitted. Raises
         `ModelFailed` if the service fails.
         """
         if not isinstance(delta, AttachmentAdded) or not is_picture(delta):

@@ -20,8 +20,8 @@ from django.db.models.expressions import RawSQL
 BATCH = 1_000
 """One transaction indexes at most this many rows, so that other writers are not blocked."""
 INDEXED_CHARACTERS = 100_000
-"""At most this many characters of a row are indexed on PostgreSQL, because its distinct words must
-fit into one megabyte.
+"""The maximum number of characters of a row that are indexed on PostgreSQL, because its distinct
+words must fit into one megabyte.
 """
 SHORTEST = 3
 """A trigram has this many characters."""

@@ -14,7 +14,8 @@ register = template.Library()
 
 @register.simple_tag
 def preload_imports(script: str) -> SafeString:
-    """Make the browser fetch all imports of a script at once, before it has parsed the script.
+    """Return tags by which the browser fetches all imports of a script before it has parsed the
+    script.
 
     Return nothing if pages use individual scripts.
     """

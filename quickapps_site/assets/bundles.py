@@ -1,7 +1,8 @@
-"""Bundles of scripts and styles, so that a page fetches a few files instead of a hundred.
+"""Describes the bundles of scripts and styles, by which a page fetches a few files instead of a
+hundred.
 
 `make bundles` creates them, and records their sources. While a source differs from the recorded
-one, pages use the source files themselves.
+source, pages use the source files themselves.
 """
 
 import hashlib
@@ -29,7 +30,9 @@ class Bundles:
 
 
 def read(root: Path) -> Bundles:
-    """Read the description of the bundles. Raises `FileNotFoundError` if it is not below `root`."""
+    """Read the description of the bundles. Raises `FileNotFoundError` if there is no description
+    below `root`.
+    """
     found = json.loads((root / DESCRIPTION).read_bytes())
     return Bundles(found["bundles"], found["imports"], found["sources"])
 

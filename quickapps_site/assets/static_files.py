@@ -1,7 +1,7 @@
-"""Static files for browsers: compressed, and with a hash of their content in the name.
+"""Builds the static files for browsers: compressed, and with a hash of their content in the name.
 
-They are built into `STATIC_ROOT` once for each version. If they are not built (in tests, and with
-`DEBUG`), pages use their plain names and the source files.
+The files are built into `STATIC_ROOT` once for each version. If the files are not built (in tests,
+and with `DEBUG`), pages use their plain names and the source files.
 """
 
 import hashlib
@@ -25,14 +25,14 @@ from quickapps_site.assets import bundles
 logger = logging.getLogger(__name__)
 
 STAMP = "built.sha256"
-"""The file with the hash of the sources that the folder was built from."""
+"""The file that contains the hash of the sources of the built folder."""
 
 
 def build() -> None:
     """Build the static files, unless they were built from the same sources before.
 
-    If several processes start together, one builds and the others wait. A folder that already
-    contains the built files may be read-only, as in an image.
+    If several processes start together, one process builds the files and the other processes wait.
+    A folder that already contains the built files may be read-only, as in an image.
     """
     stamp = Path(settings.STATIC_ROOT) / STAMP
     version = hash_of_sources()
@@ -57,7 +57,7 @@ def has_been_built(stamp: Path, version: str) -> bool:
 def hash_of_sources() -> str:
     digest = hashlib.sha256(
         Path(__file__).read_bytes()
-    )  # The code that builds them counts as well.
+    )  # The hash also includes the code that builds the files.
     for path, content in sorted(sources()):
         digest.update(f"{path}\0{len(content)}\0".encode())
         digest.update(content)
@@ -74,7 +74,7 @@ def sources() -> Iterator[tuple[str, bytes]]:
 class QuickCompressor(Compressor):  # type: ignore[misc]
     @staticmethod
     def compress_brotli(data: bytes) -> bytes:
-        """Compress to within a few per cent of the best ratio, in a tenth of the time."""
+        """Compress with a ratio a few per cent below the best, in a tenth of the time."""
         return bytes(brotli.compress(data, quality=9))
 
 
@@ -120,7 +120,7 @@ def digest_beside_bundles(paths: dict[str, Any]) -> str:
 
 def current_bundles() -> dict[str, str]:
     """Return the bundle that replaces each file. A bundle is not used while one of its sources
-    differs from the recorded one.
+    differs from the recorded source.
     """
     try:
         root = bundles.root_of_sources()
@@ -144,7 +144,8 @@ class BuiltFiles(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
 
     patterns = (*CompressedManifestStaticFilesStorage.patterns, ("*.js", (FILES_OF_SCRIPTS,)))
     support_js_module_import_aggregation = True
-    max_post_process_passes = 50  # More than the longest chain of modules that import each other.
+    # The number must be larger than the longest chain of modules that import each other.
+    max_post_process_passes = 50
     digest_of_bundles = ""
 
     def post_process(

@@ -1,1 +1,1 @@
-"""Formats of dates and numbers that replace Django's own."""
+"""Formats of dates and numbers that replace the formats of Django."""

@@ -1,4 +1,4 @@
-"""Request body limits, because Django reads a whole body before it calls a view."""
+"""Limits request bodies, because Django reads a whole body before it calls a view."""
 
 import logging
 import re
@@ -18,12 +18,12 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 LimitOf = Callable[[str], int]
-"""Returns the size limit of a body in bytes, for the path of its request."""
+"""A function that returns the size limit of a body in bytes, for the path of its request."""
 
 
 def body_limits(limits: Iterable[tuple[str, int]]) -> LimitOf:
-    """Return a function that looks up limits. `limits` contains path patterns; the first match
-    applies, and one must match.
+    """Return a function that looks up limits. `limits` contains path patterns. The first match
+    applies, and at least one pattern must match each path.
     """
     compiled = [(re.compile(pattern), most) for pattern, most in limits]
     return lambda path: next(most for pattern, most in compiled if pattern.match(path))

@@ -1,7 +1,7 @@
 """Allows pages of other origins to call the gateway, if the operator allows their origin.
 
-It wraps the whole application, because the gateway's consumers are routed before Django, and a
-Django middleware would never see their requests.
+The middleware wraps the whole application, because the gateway's consumers are routed before
+Django, so that a Django middleware would never receive their requests.
 """
 
 from collections.abc import Collection
@@ -22,7 +22,7 @@ EXPOSED = (
     "X-Ignored-Parameters",
     "X-Request-ID",
 )
-"""Response headers that pages may read in addition to the standard ones."""
+"""Response headers that pages may read in addition to the standard headers."""
 
 
 def with_cors(application: Any, origins: Collection[str]) -> Any:
@@ -33,7 +33,7 @@ def with_cors(application: Any, origins: Collection[str]) -> Any:
         application,
         allow_origins=origins,
         allow_methods=METHODS,
-        allow_headers=("*",),  # OpenAI's clients send a dozen headers of their own.
+        allow_headers=("*",),  # OpenAI's clients send a dozen special headers.
         allow_credentials=False,
         allow_private_network=True,
         expose_headers=EXPOSED,

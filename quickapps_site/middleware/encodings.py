@@ -1,7 +1,7 @@
 """Decodes forms as UTF-8, the encoding of the pages, whatever encoding the sender declares.
 
-Django uses the declared encoding. It fails for some encodings even while it rejects them, and
-decodes others into lone surrogates, which cannot be stored or displayed.
+Django uses the declared encoding. For some encodings, Django fails even while it rejects the
+request. With other encodings, it produces lone surrogates, which cannot be stored or displayed.
 """
 
 from typing import Any
@@ -15,7 +15,7 @@ FORMS = frozenset({"application/x-www-form-urlencoded", "multipart/form-data"})
 
 @sync_and_async_middleware
 def read_forms_as_utf8(get_response: Any) -> Any:
-    """Decode forms as UTF-8. This middleware must come before any that reads a form."""
+    """Decode forms as UTF-8. This middleware must be before every middleware that reads a form."""
 
     def middleware(request: HttpRequest) -> Any:
         if request.encoding and request.content_type in FORMS:

@@ -1,6 +1,6 @@
 """Rejects NUL characters in URLs and forms, because PostgreSQL cannot store them.
 
-Consumers are routed before Django, so URLs are checked for the whole application.
+URLs are checked for the whole application, because consumers are routed before Django.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
@@ -60,8 +60,8 @@ def refusal_of(path: str, accept: str, text: str) -> tuple[bytes, bytes]:
 
 @sync_and_async_middleware
 def refuse_nul_in_forms(get_response: Any) -> Any:
-    """Reject forms that contain a NUL character. This middleware must come after the one that sets
-    the encoding of forms.
+    """Reject forms that contain a NUL character. This middleware must be after the middleware that
+    sets the encoding of forms.
     """
 
     def refused(request: HttpRequest) -> HttpResponse | None:

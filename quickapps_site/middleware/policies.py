@@ -1,4 +1,4 @@
-"""The content security policy of a page: the strict one, with exceptions for some URLs.
+"""Sets the content security policy of a page: the strict policy, with exceptions for some URLs.
 
 `settings.CONTENT_SECURITY_POLICIES` contains the replaced directives, by the name of a URL.
 """

@@ -1,4 +1,4 @@
-"""A middleware that rejects views that write while the installation is read-only.
+"""Defines the middleware that rejects views that write while the installation is read-only.
 
 Doors that are routed before Django check the mode themselves.
 """
@@ -30,7 +30,7 @@ SERVED = frozenset(
         "mfa_login_webauthn",
     }
 )
-"""Requests to these URLs always work, so that users can sign in and out, and end the read-only
+"""The URLs that are served in read-only mode, so that users can sign in and out, and end the
 mode.
 """
 

@@ -20,7 +20,7 @@ def with_request_ids(application: Any) -> Any:
         request_id = accepted_or_new(sent.decode("latin-1"))
 
         def answer(message: Any) -> Awaitable[None]:
-            # Not a coroutine, because it is called for each chunk of an answer.
+            # The function is not a coroutine, because it is called for each chunk of an answer.
             if message["type"] in HEADS:
                 headers = [*message.get("headers", ()), (HEADER, request_id.encode())]
                 message = {**message, "headers": headers}

@@ -1,4 +1,4 @@
-"""Metrics of HTTP requests and of this process's event loop."""
+"""Measures HTTP requests and the event loop of this process."""
 
 import asyncio
 import time
@@ -22,12 +22,14 @@ AREAS = (
 )
 """Maps path prefixes to the areas that requests belong to."""
 ANSWERING = ("/chat/completions", "/embeddings", "/responses", "/messages")
-"""Gateway paths with these suffixes request an answer. Each is a separate area."""
+"""The suffixes of gateway paths that request an answer. Each suffix is a separate area of the
+metrics.
+"""
 CUT_OFF = "none"
 """The status of a request whose client disconnected before the response began."""
 LAG_BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)
 LAG_PAUSE = 0.5
-"""The lag of the event loop is measured at intervals of this many seconds."""
+"""The interval, in seconds, at which the lag of the event loop is measured."""
 
 REQUESTS = Instrument("quickapps_http_requests", "HTTP requests.", ("area", "method", "status"))
 REQUEST_SECONDS = Instrument(
@@ -51,7 +53,7 @@ def with_request_metrics(application: Any) -> Any:
         started, status = time.perf_counter(), CUT_OFF
 
         def watched(message: Any) -> Awaitable[None]:
-            # Not a coroutine, because it is called for each chunk of an answer.
+            # The function is not a coroutine, because it is called for each chunk of an answer.
             nonlocal status
             if message["type"] == "http.response.start":
                 status = str(message["status"])
@@ -79,7 +81,7 @@ def area_of(path: str) -> str:
 
 
 async def measure_lag() -> None:
-    """Measure until this process ends."""
+    """Measure the lag of the event loop until this process ends."""
     while True:
         due = time.perf_counter() + LAG_PAUSE
         await asyncio.sleep(LAG_PAUSE)

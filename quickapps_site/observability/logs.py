@@ -1,4 +1,4 @@
-"""Formats of log records: a line of text, or one JSON object."""
+"""Formats log records as a line of text, or as one JSON object."""
 
 import json
 import logging
@@ -16,7 +16,7 @@ LEVEL_WIDTH = 9
 
 
 class TextFormatter(logging.Formatter):
-    """Formats time, level, logger, request id and message. The time is formatted once for all
+    """Formats time, level, logger, request ID and message. The time is formatted once for all
     records of a second.
     """
 
@@ -108,7 +108,7 @@ class TemplateFormatter(logging.Formatter):
 
 
 def add_fields(record: logging.LogRecord) -> None:
-    """Add the fields that a format may use in addition to the standard ones."""
+    """Add the fields that a format may use in addition to the standard fields."""
     record.levelprefix = f"{record.levelname}:".ljust(LEVEL_WIDTH)
     record.request_id = request_ids.current() or "-"
     span = trace.get_current_span().get_span_context()
@@ -177,7 +177,9 @@ class CutPayloads(logging.Filter):
 
 
 def is_about_no_job(record: logging.LogRecord) -> bool:
-    """Reject records about the outcome of Procrastinate's jobs, which we log ourselves."""
+    """Return False for records about the outcome of Procrastinate's jobs, which QuickApps logs
+    itself.
+    """
     return not str(getattr(record, "action", "")).startswith("job_")
 
 
@@ -198,12 +200,13 @@ def logging_of(
     text_format: str = "",
     json_template: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return Django's LOGGING. `own` is the level of our own records, `form` is text or json.
+    """Return Django's LOGGING. `own` is the level of QuickApps's records, and `form` is `text` or
+    `json`.
 
     If the operator sets no formats, fields that only such formats can show are omitted.
     """
     if not text_format and json_template is None:
-        # Finding their values takes longer than writing the record.
+        # The computation of the values takes longer than the output of the record.
         logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     text: dict[str, Any] = {"()": TextFormatter}
     if text_format:
@@ -219,7 +222,7 @@ def logging_of(
         "formatters": {"text": text, "json": as_json},
         "filters": {
             "cut": {"()": CutPayloads, "length": longest_payload},
-            # Given by name, because it needs Django, which is not set up yet.
+            # The class is given by name, because it needs Django, which is not set up yet.
             "outages": {"()": "quickapps_site.observability.outage_log.OutageFilter"},
             "other than jobs": {"()": lambda: is_about_no_job},
             "refusals": {"()": lambda: remove_traceback_of_refusal},
@@ -231,14 +234,15 @@ def logging_of(
         "loggers": {
             "apps": {"level": own},
             "quickapps_site": {"level": own},
-            # Django's own handlers would write each line a second time, in their own format.
+            # Django's own handlers would write each record a second time, in a different format.
             "django": {"level": "INFO", "handlers": []},
             "django.request": {"filters": ["refusals"]},
             "apps.payloads": {
                 "level": "DEBUG" if shows_payloads else "CRITICAL",
                 "filters": ["cut"],
             },
-            # It logs session IDs and servers' responses. We log the failures ourselves.
+            # The logger logs session IDs and servers' responses. QuickApps logs the failures
+            # itself.
             "mcp.client": {"level": "CRITICAL"},
             # Below this level, they log addresses, headers, bodies or session IDs.
             **{

@@ -1,4 +1,4 @@
-"""Exports log records with OpenTelemetry, as configured by its own variables."""
+"""Exports log records with OpenTelemetry, as configured by OpenTelemetry's variables."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ logger = logging.getLogger(__name__)
 
 VARIABLE = "OTEL_LOGS_EXPORTER"
 NOT_EXPORTED = ("apps.payloads", "opentelemetry", "requests", "urllib3")
-"""Loggers that are not exported: those of contents, and those of the export itself, which must not
-cause further exports.
+"""The loggers whose records are not exported: loggers of contents, and loggers of the export
+itself, which must not cause further exports.
 """
 
 
@@ -48,7 +48,7 @@ def severity_of(level: int) -> SeverityNumber:
 
 
 class ExportHandler(logging.Handler):
-    """Passes records to OpenTelemetry, with the fields of a named event as attributes."""
+    """Sends records to OpenTelemetry, with the fields of a named event as attributes."""
 
     def __init__(self, provider: LoggerProvider) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Exports metrics with OpenTelemetry, as configured by its own variables."""
+"""Exports metrics with OpenTelemetry, as configured by OpenTelemetry's variables."""
 
 import logging
 import os

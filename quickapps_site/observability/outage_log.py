@@ -1,4 +1,6 @@
-"""A log filter that logs an outage once a minute, instead of each failure that it causes."""
+"""Defines a log filter that logs an outage once a minute, instead of each failure that the outage
+causes.
+"""
 
 import logging
 import threading
@@ -8,10 +10,12 @@ from apps.outages import DATABASE, ENDED, Outage, outage_of
 
 SECONDS = 60.0
 POOL = "psycopg.pool"
-"""This logger reports failed connections as warnings, with errors that are not Django's."""
+"""The logger that reports failed connections as warnings, with errors that are not errors of
+Django.
+"""
 EXPORTERS = ("opentelemetry.exporter.", "opentelemetry.sdk.")
-"""These loggers report each attempt to reach an endpoint, every few seconds for logs, traces and
-metrics.
+"""The loggers that report each failed attempt to reach an endpoint, every few seconds for logs,
+traces and metrics.
 """
 EXPORT = Outage("export_unavailable", "OpenTelemetry's data cannot be sent.")
 REDIS = Outage(
@@ -26,12 +30,14 @@ OF_DRIVERS = {
 }
 """Maps drivers' errors, by package and class, to outages, for code that does not use Django."""
 OF_STATEMENTS = ("40", "55", "57014")
-"""SQLSTATEs with these prefixes report conflicts and timeouts while the database is available."""
+"""The prefixes of SQLSTATEs that report conflicts and timeouts while the database is available."""
 MOST_CAUSES = 20
 
 
 class OutageFilter(logging.Filter):
-    """Passes one record per minute for each kind of outage, and one about its end."""
+    """A filter that accepts one record per minute for each kind of outage, and one record about its
+    end.
+    """
 
     def __init__(self) -> None:
         super().__init__()

@@ -13,7 +13,7 @@ from quickapps_site import environment as env
 from quickapps_site.observability.opentelemetry_metrics import VARIABLE
 from quickapps_site.observability.tracing import exporters_of
 
-if TYPE_CHECKING:  # The package takes a tenth of a second to import, and few processes need it.
+if TYPE_CHECKING:  # The import of the package takes a tenth of a second, and few processes need it.
     from apps.gateway.prometheus import PrometheusSink
 
 logger = logging.getLogger(__name__)
@@ -27,7 +27,7 @@ def is_scraped() -> bool:
 
 
 def serve_scrapes(sink: "PrometheusSink") -> None:
-    """Serve scrapes in a thread until the process ends. A port that is in use is logged.
+    """Serve scrapes in a thread until the process ends. If the port is in use, log an error.
 
     Raises `ImproperlyConfigured`.
     """

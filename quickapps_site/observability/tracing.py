@@ -1,4 +1,4 @@
-"""Exports spans with OpenTelemetry, as configured by its own variables."""
+"""Exports spans with OpenTelemetry, as configured by OpenTelemetry's variables."""
 
 import logging
 import os
@@ -18,8 +18,8 @@ NO_PACKAGES = "%s is set, but the packages for it are missing: install the extra
 def set_up_tracing() -> None:
     """Set up tracing, once at startup.
 
-    Without an endpoint to send them to, no spans are created, unless the process was started with
-    its own provider, as OpenTelemetry's launcher does.
+    Without an endpoint for spans, no spans are created, unless the process was started with its own
+    provider, as OpenTelemetry's launcher does.
     """
     if not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
         tracing.start()
@@ -42,7 +42,7 @@ def set_up_tracing() -> None:
 
 
 def exporters_of(variable: str, addresses: Iterable[str] = ()) -> frozenset[str]:
-    """Return the exporters that the variable names, or `otlp` if it is not set and there is an
+    """Return the exporters in the variable, or `otlp` if the variable is not set and there is an
     endpoint.
     """
     if os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true":

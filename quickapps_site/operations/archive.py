@@ -1,4 +1,5 @@
-"""A backup file: a tar archive, whose last member contains a checksum of all others.
+"""Reads and writes a backup file: a tar archive, whose last member contains a checksum of all other
+members.
 
 Members have a fixed order: `backup.json`, `database`, `files/…`, `contents.json`.
 """
@@ -61,8 +62,8 @@ class Contents(BaseModel):
 
 @contextmanager
 def new_file(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file that only its owner can read. It is renamed to `path` at the end, or deleted
-    after a failure.
+    """Open a file that only its owner can read. At the end, rename it to `path`. After a failure,
+    delete it.
     """
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
@@ -184,7 +185,7 @@ def members(file: IO[bytes]) -> Iterator[tuple[tarfile.TarInfo, IO[bytes]]]:
                 raise DamagedArchive("A part of it is missing.")
             if (
                 content := tar.extractfile(member)
-            ) is not None:  # It is a file object for regular files.
+            ) is not None:  # For a regular file, the result is a file object.
                 yield member, content
 
 

@@ -49,7 +49,7 @@ def copy_database(folder: Path) -> Iterator[DatabaseCopy]:
 
 @contextmanager
 def copy_sqlite(path: Path) -> Iterator[DatabaseCopy]:
-    # All pages in one step, because writers continue in the write-ahead log.
+    # All pages are copied in one step, because writers continue in the write-ahead log.
     source = f"file:{Path(settings.DATABASES['default']['NAME']).absolute().as_uri()[7:]}?mode=ro"
     with (
         closing(sqlite3.connect(source, uri=True)) as database,
@@ -58,7 +58,7 @@ def copy_sqlite(path: Path) -> Iterator[DatabaseCopy]:
         database.backup(copy)
         copy.execute(
             "PRAGMA journal_mode=DELETE"
-        )  # This results in one file, without a log next to it.
+        )  # This mode results in one file, without a log next to it.
         cursor = copy.cursor()
         names = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
         tables = [name for (name,) in cursor.execute(names).fetchall()]

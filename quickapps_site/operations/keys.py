@@ -1,5 +1,5 @@
-"""The keys that encrypt stored secrets: their fingerprint in a backup, and the secrets that they
-cannot decrypt.
+"""Checks the keys that encrypt stored secrets: computes their fingerprint for a backup, and finds
+secrets that they cannot decrypt.
 """
 
 import hashlib
@@ -33,7 +33,7 @@ def fits(print_of_archive: str) -> bool:
 
 
 def digest(key: str, salt_key: str, salt: bytes) -> str:
-    # Slow on purpose, so that an archive does not help to guess a short key.
+    # The hash is deliberately slow, so that an archive does not help to guess a short key.
     text = f"{key}\0{salt_key}".encode()
     return hashlib.scrypt(text, salt=salt, n=2**15, r=8, p=1, maxmem=2**26).hex()
 

@@ -1,4 +1,4 @@
-"""Turns SIGTERM into an exception, so that a command removes unfinished files."""
+"""Raises an exception on SIGTERM, so that a command removes unfinished files."""
 
 import signal
 import sys

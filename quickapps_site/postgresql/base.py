@@ -1,4 +1,4 @@
-"""Django's PostgreSQL backend, with a pool that hands out only working connections.
+"""Extends Django's PostgreSQL backend with a pool that returns only working connections.
 
 If the database refuses connections, the error is reported within a second; if it does not respond,
 within three. If all connections of the pool are in use, callers wait.
@@ -25,26 +25,27 @@ from quickapps_site.postgresql.limits import limit
 from quickapps_site.postgresql.reachability import Reachability
 
 PROMPT_SECONDS = 0.3
-"""If the pool returns no connection within this many seconds, it is full, or the database is down.
+"""The number of seconds without a connection from the pool after which the pool is full, or the
+database is down.
 """
 CHECK_SECONDS = 0.5
-"""An idle connection must respond within this many seconds. A slow one is replaced, which costs a
-new connection.
+"""The number of seconds within which an idle connection must respond. A slower connection is
+replaced with a new connection.
 """
 
 TRUSTED_SECONDS = 30.0
-"""A connection that responded within this many seconds is not checked again, unless its server has
-closed it.
+"""The number of seconds after a response in which a connection is not checked again, unless its
+server has closed it.
 
-Without this, every use costs another round trip, and an idle process twice as many transactions. If
-the server disappears in this time, the watchdog ends the statement.
+Without this limit, every use needs another round trip, and an idle process runs twice as many
+transactions. If the server disappears in this time, the watchdog ends the statement.
 """
 
 _reachability: dict[str, Reachability] = {}
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Uses only connections that responded recently."""
+    """A connection to the database that uses only sessions that responded recently."""
 
     def ensure_connection(self) -> None:
         """Replace a broken connection that a thread has retained."""
@@ -57,7 +58,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def _configure_connection(self, connection: Any) -> bool:
         is_configured: bool = super()._configure_connection(connection)  # type: ignore[misc]  # not in the stubs
         if settings.DATABASE_TRANSACTION_POOLING:
-            # Limits would apply to other sessions too, so the database role has them instead.
+            # Limits would also apply to other sessions, so they are set for the database role
+            # instead.
             return is_configured
         return limit(connection) or is_configured
 
@@ -106,7 +108,7 @@ def working_connection(
         if works(connection):
             return connection
         connection.close()
-        pool.putconn(connection)  # The pool opens another one instead.
+        pool.putconn(connection)  # The pool opens another connection instead.
         reachability.probe()
 
 

@@ -1,4 +1,6 @@
-"""Cancels the statements of a request when its client disconnects, as in search-as-you-type."""
+"""Cancels the statements of a request when its client disconnects, for example during a search
+while the user types.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,8 @@ import psycopg
 from psycopg.pq import TransactionStatus
 
 READS = frozenset({"GET", "HEAD"})
-"""Requests with these methods change nothing. Other requests are completed even if their client has
-disconnected.
+"""The methods of requests that change nothing. Other requests are completed even if their client
+has disconnected.
 """
 CANCEL_SECONDS = 2.0
 
@@ -28,8 +30,8 @@ class DatabaseClient:
         self.is_gone = False
 
     def leave(self) -> None:
-        """Cancel the running statement and all further ones. Blocks while it notifies the
-        database.
+        """Cancel the running statement and all further statements. The call blocks while it
+        notifies the database.
         """
         # The lock prevents a connection from serving another request before its statement is
         # cancelled.

@@ -1,4 +1,5 @@
-"""Timeouts for statements, and for their waits for locks, in a process that serves requests.
+"""Sets time limits for statements, and for their waits for locks, in a process that serves
+requests.
 
 Commands such as `migrate` have no limits.
 """
@@ -29,7 +30,9 @@ _limits = Limits()
 
 
 def apply_limits(limits: Limits) -> None:
-    """Use the limits for all connections from now on."""
+    """Set the limits for new connections, and close the pools, so that no connection has other
+    limits.
+    """
     global _limits
     _limits = limits
     for connection in connections.all(initialized_only=True):

@@ -1,4 +1,4 @@
-"""Checks whether a database responds, with one thread for all callers."""
+"""Checks if a database responds, with one thread for all callers."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ import psycopg
 from quickapps_site.postgresql.credentials import with_current_credentials
 
 PROBE_SECONDS = 2
-"""A new connection times out after this many seconds, which is libpq's minimum."""
+"""The timeout of a new connection in seconds, which is libpq's minimum."""
 MEMORY_SECONDS = 0.5
-"""A result is cached for this many seconds."""
+"""The number of seconds for which a result is cached."""
 TOO_MANY_CONNECTIONS = "53300"
 
 
 @dataclass(slots=True)
 class Reachability:
-    """Checks the database that `parameters` connect to."""
+    """Checks the database whose connection parameters are `parameters`."""
 
     parameters: dict[str, Any] = field(repr=False)
     lock: threading.Lock = field(default_factory=threading.Lock)

@@ -1,7 +1,7 @@
 """Ends statements that wait for a database that no longer responds.
 
-A hung server keeps its connections open, so callers would wait forever. A statement that is merely
-slow is not ended: while the database accepts new connections, it is working.
+A hung server keeps its connections open, so callers would wait forever. A slow statement is not
+ended while the database accepts new connections.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from quickapps_site.postgresql import clients
 from quickapps_site.postgresql.reachability import Reachability
 
 SUSPICIOUS_SECONDS = 0.4
-"""The database is checked if a statement takes more than this many seconds. Few do, so checks are
-rare.
+"""The number of seconds after which the database is checked while a statement runs. Few statements
+take longer, so checks are rare.
 """
 LOOK_SECONDS = 0.2
 
@@ -28,8 +28,8 @@ _waiting: dict[psycopg.Connection[Any], float] = {}
 
 
 class WatchedConnection(psycopg.Connection[Any]):
-    """Reports to the watchdog how long it has waited for its server, and records the last
-    response.
+    """A connection that reports to the watchdog the time for which it has waited for its server,
+    and records the last response.
     """
 
     answered_at = float("-inf")
@@ -52,7 +52,7 @@ class WatchedConnection(psycopg.Connection[Any]):
 
 
 def start(reachability: Reachability) -> None:
-    """Watch the connections for the life of the process."""
+    """Watch the connections until the process ends."""
     threading.Thread(target=watch, args=(reachability,), name="database", daemon=True).start()
 
 

@@ -1,4 +1,4 @@
-"""The background work of a process, depending on its role."""
+"""Runs the background work of a process, depending on its role."""
 
 import asyncio
 import logging
@@ -26,7 +26,8 @@ class ProcessRole(StrEnum):
 class Background:
     """The background work of this process, until it is cancelled.
 
-    When the process stops, jobs are cancelled first; `watchers` run until its answers have ended.
+    When the process stops, jobs are cancelled first; `watchers` run until the answers of the
+    process have ended.
     """
 
     def __init__(self, role: ProcessRole) -> None:

@@ -1,7 +1,8 @@
-"""uvicorn's connections, with time and size limits for request heads, and for stalled clients.
+"""Extends uvicorn's connections with time and size limits for request heads, and with a limit for
+stalled clients.
 
-Everything here overrides public methods of asyncio's and uvicorn's protocols. The applications
-limit request bodies (`apps.doors.bodies`), because they know their needs.
+The classes override only public methods of asyncio's and uvicorn's protocols. Request bodies are
+limited by the doors (`apps.doors.bodies`), which need different limits.
 """
 
 import asyncio
@@ -14,18 +15,18 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 logger = logging.getLogger(__name__)
 
 HEAD_BYTES = 64 * 1024
-"""The headers of a request can have at most this many bytes, as in h11. Browsers and proxies limit
-them to 8 to 32 KiB.
+"""The maximum number of bytes of a request's headers, as in h11. Browsers and proxies limit headers
+to 8 to 32 KiB.
 """
 HEAD_SECONDS = 20.0
-"""The head of a request must arrive within this many seconds."""
+"""The number of seconds within which the head of a request must arrive."""
 CONNECTIONS = 10_000
-"""A process accepts at most this many connections, including WebSockets and streamed answers.
-Further ones get a 503.
+"""The maximum number of connections of a process, including WebSockets and streamed answers.
+Further connections get a response with status 503.
 """
 STALLED_SECONDS = 30.0
-"""A client is disconnected if it reads nothing for this many seconds, which is enough for two
-heartbeats, and for a phone to change networks.
+"""The number of seconds without reading after which a client is disconnected. The time is long
+enough for two heartbeats, and for a phone to change networks.
 """
 
 
@@ -104,7 +105,7 @@ class BoundedHttp(StallGuard, HttpToolsProtocol):
             head, data = data[:room], data[room:]
             self.head_bytes += len(head)
             super().data_received(head)
-            if self.head_bytes == HEAD_BYTES:  # It is 0 after a complete head.
+            if self.head_bytes == HEAD_BYTES:  # The number is 0 after a complete head.
                 self.refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
             is_upgraded = self.transport.get_protocol() is not self
             if not data or is_upgraded or self.transport.is_closing():
@@ -139,9 +140,7 @@ class BoundedHttp(StallGuard, HttpToolsProtocol):
         return not is_complete
 
     def refuse(self, status: HTTPStatus) -> None:
-        """Respond without a body and disconnect. In the middle of another response, just
-        disconnect.
-        """
+        """Respond without a body and disconnect. During another response, only disconnect."""
         retry = "retry-after: 1\r\n" if status is HTTPStatus.SERVICE_UNAVAILABLE else ""
         if not self.is_answering():
             self.transport.write(

@@ -1,4 +1,4 @@
-"""The threads on which coroutines use the database, each with its own connection.
+"""Provides the threads on which coroutines use the database, each with its own connection.
 
 asgiref runs all such work of a process on one thread, so a statement that waits for a lock would
 block every request. Only code that opens a transaction in one call and continues it in the next
@@ -14,7 +14,7 @@ from django.db import close_old_connections
 
 
 class DatabaseThreads(ThreadPoolExecutor):
-    """Returns a thread's connection to the pool after each call."""
+    """An executor that returns the connection of a thread to the pool after each call."""
 
     def __init__(self, count: int) -> None:
         super().__init__(count, thread_name_prefix="database")
@@ -31,7 +31,7 @@ def run(function: Callable[..., Any], args: tuple[Any, ...], named: dict[str, An
 
 
 def start(count: int) -> None:
-    """Use this many threads from now on, unless the caller specifies a thread.
+    """Start this number of threads, and use them for all calls that specify no other thread.
 
     Each of Django's requests has its own thread, and tests call coroutines on the thread of their
     transaction.

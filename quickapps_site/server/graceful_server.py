@@ -1,4 +1,6 @@
-"""Configures uvicorn, and stops it gracefully: answers first, then connections."""
+"""Configures uvicorn, and stops it gracefully: it first waits for answers, and then closes
+connections.
+"""
 
 import asyncio
 import logging
@@ -33,8 +35,8 @@ class Shutdown:
     """The steps of a server's shutdown after SIGTERM.
 
     The server calls `announce`, accepts connections for another `drain_seconds`, so that load
-    balancers notice, and closes the listener. Answers have `grace_seconds` to finish. `end` gets
-    that number, ends the remaining answers after that time, and returns.
+    balancers notice, and closes the listener. Answers have `grace_seconds` to finish. `end` is
+    called with `grace_seconds`, and ends the remaining answers after that time.
     """
 
     grace_seconds: float = 30.0
@@ -44,18 +46,18 @@ class Shutdown:
 
 
 BACKLOG = 1024
-"""At most this many connections wait to be accepted."""
+"""The maximum number of connections that wait to be accepted."""
 KEEP_ALIVE_SECONDS = 75
-"""An idle connection stays open for this many seconds, which is longer than proxies keep one open
-(nginx: 60), because the client side should close it.
+"""The number of seconds for which an idle connection remains open. Proxies close idle connections
+earlier (nginx after 60), so that a connection is closed by the client and not by this server.
 """
 MESSAGE_BYTES = 1024 * 1024
-"""A WebSocket message from a client can have at most this many bytes."""
+"""The maximum number of bytes of a WebSocket message from a client."""
 PING_SECONDS, PONG_SECONDS = 20.0, 30.0
 FAREWELL_SECONDS = 1.0
-"""Connections have this many seconds to send their last bytes."""
+"""The number of seconds in which connections can send their last bytes."""
 CLEAN_UP_SECONDS = 4
-"""Interrupted work has this many seconds to release its resources."""
+"""The number of seconds in which interrupted work can release its resources."""
 POLL_SECONDS = 0.05
 CLOSE = (b"connection", b"close")
 TICK_SECONDS = 1.0
@@ -110,8 +112,8 @@ class GracefulServer(uvicorn.Server):
         self.wake: Callable[[], object] = announce_nothing
 
     async def main_loop(self) -> None:
-        """Tick once a second, for the `Date` header. uvicorn ticks ten times a second, which costs
-        an idle process more than everything else.
+        """Tick once a second, for the `Date` header. The loop of uvicorn ticks ten times a second,
+        which takes more processor time of an idle process than everything else.
         """
         stopped, loop = asyncio.Event(), asyncio.get_running_loop()
         self.wake = partial(loop.call_soon_threadsafe, stopped.set)
@@ -138,7 +140,8 @@ class GracefulServer(uvicorn.Server):
             listening.close()
         await asyncio.sleep(POLL_SECONDS)  # The last new connections send their requests.
         for connection in self.http_connections():
-            connection.shutdown()  # This closes idle connections; others end with their response.
+            # This closes idle connections. Other connections end with their response.
+            connection.shutdown()
         grace = self.stopping.grace_seconds
         waiting = (self.let_finish(grace), self.stopping.end(grace))
         for problem in await asyncio.gather(*waiting, return_exceptions=True):

@@ -1,6 +1,4 @@
-"""Startup and shutdown of the process, on servers that support ASGI's `lifespan` (Daphne does
-not).
-"""
+"""Starts and stops the process on servers that support ASGI's `lifespan` (Daphne does not)."""
 
 import asyncio
 import logging
@@ -19,13 +17,13 @@ logger = logging.getLogger(__name__)
 
 CLEAN_UP_SECONDS = 4.0
 RELEASE_SECONDS = 1.0
-"""The process has this many seconds to release the attached files that it works on; otherwise other
-processes wait for a minute.
+"""The number of seconds in which the process can release the attached files that it is indexing. If
+it does not, other processes wait for a minute.
 """
 
 
 async def lifespan(scope: Any, receive: Any, send: Any) -> None:
-    """Serve the ASGI scope `lifespan`."""
+    """Handle the events of the ASGI scope `lifespan`."""
     await receive()
     warn_of_deaf_processes()
     background = Background(ProcessRole(settings.ROLE))
@@ -56,8 +54,8 @@ def warn_of_deaf_processes() -> None:
 
 
 async def end_answers(seconds: float) -> None:
-    """Hand over the chat's answers, which outlive their connections, and end the answers of other
-    doors.
+    """Release the chat page's answers, so that other processes continue them, and end the answers
+    of other doors.
 
     A second call does nothing.
     """

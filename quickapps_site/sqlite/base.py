@@ -1,4 +1,4 @@
-"""Django's SQLite backend with pooled connections.
+"""Extends Django's SQLite backend with a pool of connections.
 
 Opening a connection takes 1.5 ms of CPU time, for the functions that Django adds, the pragmas, and
 the log file. A table query, which a server process runs several times a second, takes 0.3 ms.
@@ -16,8 +16,8 @@ from typing import Any
 from django.db.backends.sqlite3 import base
 
 MOST = 8
-"""A process keeps at most this many idle connections to a file. Further ones are closed when they
-are returned.
+"""The maximum number of idle connections to a file in a process. Further connections are closed
+when they are returned.
 """
 
 Identity = tuple[int, int]
@@ -25,7 +25,9 @@ Identity = tuple[int, int]
 
 
 class KnownConnection(sqlite3.Connection):
-    """A connection that knows which file it has open, even if another file has that name later."""
+    """A connection that records the identity of its open file, because another file may have the
+    same name later.
+    """
 
     def __init__(self, database: str | Path, *arguments: Any, **options: Any) -> None:
         super().__init__(database, *arguments, **options)
@@ -34,7 +36,7 @@ class KnownConnection(sqlite3.Connection):
 
 
 class KeptConnections:
-    """The idle connections to each file. The most recently used one is reused first."""
+    """The idle connections to each file. The most recently used connection is reused first."""
 
     def __init__(self) -> None:
         self.idle = defaultdict[str | Path, list[KnownConnection]](list)
@@ -43,8 +45,8 @@ class KeptConnections:
         os.register_at_fork(after_in_child=self.set_aside)
 
     def take(self, name: str | Path) -> KnownConnection | None:
-        """Return an idle connection to the file that has this name now, and close those to older
-        files.
+        """Return an idle connection to the file that currently has this name, and close connections
+        to older files with this name.
         """
         idle = self.idle[name]
         identity = identity_of(name) if idle else None
@@ -58,7 +60,7 @@ class KeptConnections:
             connection.close()
 
     def give_back(self, connection: KnownConnection) -> bool:
-        """Take back the connection. Return False if the caller must close it."""
+        """Store the connection for later use. Return False if the caller must close it."""
         idle = self.idle[connection.name]
         if connection.identity is None or len(idle) >= MOST:
             return False
@@ -66,13 +68,13 @@ class KeptConnections:
         return True
 
     def set_aside(self) -> None:
-        """Abandon the parent process's connections after a fork, without using or closing them."""
+        """After a fork, remove the parent process's connections, without using or closing them."""
         self.inherited.append(self.idle)
         self.idle = defaultdict(list)
 
     def close(self) -> None:
-        """Close the idle connections. When the last one closes, SQLite merges its log into the
-        file.
+        """Close the idle connections. When the last connection closes, SQLite merges its log into
+        the file.
         """
         for idle in self.idle.values():
             while idle:
@@ -91,8 +93,8 @@ _kept = KeptConnections()
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Returns a clean connection to the pool, for any thread. `close()` closes other
-    connections.
+    """A connection to the database whose `close()` returns a clean connection to the pool, for any
+    thread, and closes other connections.
     """
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:

@@ -16,8 +16,8 @@ logger = logging.getLogger(__name__)
 
 
 def check_predefined_content() -> None:
-    """Read predefined content and managed directories now, so that the log shows problems at
-    startup.
+    """Read predefined content and managed directories at startup, so that the log shows their
+    problems.
 
     Raises `ImproperlyConfigured` if a whole layer is missing.
     """
@@ -49,7 +49,9 @@ def check_installation() -> None:
 
 
 def offer_setup(host: str, port: int) -> None:
-    """Log how to create the first administrator, if there is none."""
+    """If there is no administrator, log the URL and the token for the setup of the first
+    administrator.
+    """
     try:
         token = first_run.offer()
     except DatabaseError:

@@ -1,4 +1,6 @@
-"""Prepares an installation before it serves: tables, predefined content, an administrator."""
+"""Prepares an installation before it serves requests: tables, predefined content, an
+administrator.
+"""
 
 from django.core.management import CommandError, call_command
 from django.db import connection
@@ -9,7 +11,8 @@ from quickapps_site.startup.preparation_lock import hold_lock
 
 
 def prepare() -> None:
-    """Update the database. If several processes start at once, they run this sequentially.
+    """Update the database. Several processes that start at the same time run the function one after
+    the other.
 
     Raises `CommandError` if the database is too old, or if content cannot be imported.
     """

@@ -1,4 +1,6 @@
-"""A lock for all processes that use a database, for work that only one of them may do at a time."""
+"""Provides a lock for all processes that use a database, for work that only one process at a time
+may do.
+"""
 
 import logging
 import time

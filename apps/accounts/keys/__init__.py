@@ -1,1 +1,1 @@
-"""API keys: their holders, owners and changes."""
+"""Finds the holders of API keys, and creates and changes keys."""

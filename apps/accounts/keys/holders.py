@@ -1,7 +1,7 @@
 """Finds the holders of API keys.
 
 A key is looked up in the database at most once in `KEY_MAX_AGE_SECONDS`, so a revoked key may be
-accepted for that long. The process caches only its hash.
+accepted for that long. The process caches only the hash of the key.
 """
 
 import asyncio
@@ -62,7 +62,7 @@ _writing: set[asyncio.Task[None]] = set()
 
 
 async def find_holder(key: str) -> KeyHolder | None:
-    """Return the holder of a valid key, or None for an unknown, revoked or expired one."""
+    """Return the holder of a valid key, or None for an unknown, revoked or expired key."""
     if not KEY_FORM.fullmatch(key):
         return None
     digest = hashlib.sha256(key.encode()).digest()
@@ -90,8 +90,8 @@ def find_holder_of(prefix: str) -> KeyHolder | None:
 
 
 def holder_of(row: ApiKey) -> KeyHolder | None:
-    """Return the holder of a key, or None if the user's account is closed or has left the key's
-    team.
+    """Return the holder of a key, or None if the user's account is closed or the user has left the
+    key's team.
     """
     if row.user is not None and not may_work_in(row.user, row.team_id):
         return None

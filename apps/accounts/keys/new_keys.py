@@ -1,4 +1,4 @@
-"""New API keys, until the page shows them once.
+"""Stores new API keys until the page shows them once.
 
 Until then, the key is stored encrypted in the session of the user who created it.
 """
@@ -18,7 +18,9 @@ def keep(session: SessionBase, prefix: str, key: str) -> None:
 
 
 def take(session: SessionBase, prefix: str) -> str:
-    """Return the new key, or "" if it was shown before or `SHOWN_FOR_SECONDS` have passed."""
+    """Remove the new key from the session and return it, or return "" if it was shown before or
+    `SHOWN_FOR_SECONDS` have passed.
+    """
     waiting = dict(session.get(CREATED, {}))
     encrypted = waiting.pop(prefix, None)
     if encrypted is None:

@@ -30,7 +30,8 @@ def keys_of(user_id: int) -> QuerySet[ApiKey]:
 def make_key(
     caller: Caller, name: str, end: datetime | None, applications: Collection[int]
 ) -> tuple[ApiKey, str]:
-    """Create a key for the team in which the caller works, limited to any given `applications`.
+    """Create a key for the team in which the caller works, limited to the `applications` if any are
+    given.
 
     Raises `Refused` for a user who already has `KEYS_PER_PERSON` keys.
     """

@@ -1,1 +1,1 @@
-"""Signing in: passwords, identity providers, second factors and sessions."""
+"""Signs users in: passwords, identity providers, second factors and sessions."""

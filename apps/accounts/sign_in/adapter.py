@@ -26,7 +26,7 @@ class AccountAdapter(SignInAdapter):
         return is_confirmed
 
     def _delete_login_attempts_cached_email(self, request: HttpRequest, **found: Any) -> None:
-        # allauth counts by email address, but our limits count by username.
+        # allauth counts attempts by email address, but our limits count them by username.
         for address in EmailAddress.objects.filter(**found).select_related("user"):
             name = address.user.get_username()
             key = self._get_login_attempts_cache_key(request, username=name)

@@ -1,4 +1,4 @@
-"""Pages about email addresses, which are useless if the server sends no email."""
+"""The pages about email addresses, which can be used only if the server sends email."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -28,7 +28,9 @@ def with_mail(view: View) -> View:
 
 
 class AddressForm(AddEmailForm):  # type: ignore[misc]
-    """Retains the email address that an administrator entered until the new one is confirmed."""
+    """A form that retains the email address that an administrator entered until a new address is
+    confirmed.
+    """
 
     def save(self, request: HttpRequest) -> EmailAddress:
         former = EmailAddress.objects.filter(user=self.user, verified=False)

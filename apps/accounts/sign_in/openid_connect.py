@@ -1,4 +1,4 @@
-"""OpenID Connect as in django-allauth, with a nonce and with checks of the provider's responses."""
+"""Adds a nonce and checks of the provider's responses to the OpenID Connect of django-allauth."""
 
 import base64
 import hashlib
@@ -16,20 +16,20 @@ from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOA
 from django.http import HttpRequest, HttpResponse
 
 MOST_SECONDS_AHEAD = 60
-"""A provider's clock can be up to this many seconds ahead of ours."""
+"""The maximum number of seconds by which a provider's clock can be ahead of ours."""
 LAST_SECOND = 253_402_300_799
 """The last second of the year 9999, counted from 1970."""
 LONGEST_SUBJECT = SocialAccount._meta.get_field("uid").max_length or 0
 LONGEST_EMAIL = EmailAddress._meta.get_field("email").max_length or 0
 UNREADABLE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""Errors from reading a response that does not have the shape that the protocol requires."""
+"""The errors that are raised for a response whose structure is not that of the protocol."""
 
 ENDPOINTS = ("issuer", "authorization_endpoint", "token_endpoint")
 
 
 def nonce_of(code_verifier: str) -> str:
-    """Return a nonce that is bound to the browser's session like the verifier, without revealing
-    it.
+    """Return a nonce that is derived from the verifier in the browser's session, but does not
+    reveal the verifier.
     """
     digest = hashlib.sha256(f"nonce:{code_verifier}".encode()).digest()
     return base64.urlsafe_b64encode(digest).decode().rstrip("=")
@@ -66,8 +66,8 @@ class OpenIDConnectAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
     def complete_login(
         self, request: HttpRequest, app: SocialApp, token: SocialToken, **kwargs: Any
     ) -> SocialLogin:
-        """Complete the sign-in. Raises OAuth2Error for a response that is not about this sign-in
-        and one user.
+        """Complete the sign-in. Raises OAuth2Error for a response that does not belong to this
+        sign-in or does not identify one user.
         """
         try:
             claims = self._decode_id_token(app, str(kwargs["response"].get("id_token")))
@@ -138,7 +138,7 @@ class OpenIDConnect(OpenIDConnectProvider):  # type: ignore[misc]
     oauth2_adapter_class = OpenIDConnectAdapter
 
     def serialize(self) -> dict[str, Any]:
-        # allauth would look up the provider by client ID, which several providers may share.
+        # allauth looks up the provider by client ID, which several providers may share.
         return {"id": self.sub_id}
 
     def get_pkce_params(self) -> dict[str, str]:
@@ -160,6 +160,6 @@ class OpenIDConnect(OpenIDConnectProvider):  # type: ignore[misc]
         email, verified = (data["userinfo"].get(name) for name in ("email", "email_verified"))
         if not isinstance(email, str) or len(email) > LONGEST_EMAIL:
             return []
-        # Some providers send strings, and "false" must not count as true.
+        # Some providers send a string, and "false" must not count as true.
         is_verified = verified is True or verified == "true"
         return [EmailAddress(email=email, verified=is_verified, primary=True)]

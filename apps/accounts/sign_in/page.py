@@ -21,7 +21,9 @@ from apps.accounts.throttle import TOO_MANY
 
 
 class SignInForm(LoginForm):  # type: ignore[misc]
-    """Accepts a username or an email address. The fields are named as in Django's own form."""
+    """The form for a username or an email address. Its fields have the same names as those of
+    Django's form.
+    """
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -35,8 +37,8 @@ class SignInForm(LoginForm):  # type: ignore[misc]
         return "username" if field_name == "login" else field_name
 
     def user_credentials(self) -> dict[str, str]:
-        """Return the username and the password, so that failed attempts count per account,
-        whichever identifier is entered.
+        """Return the username and the password, so that failed attempts count for the account, even
+        if the user enters different identifiers.
         """
         typed = self.cleaned_data["login"]
         return {
@@ -49,7 +51,7 @@ def username_at(address: str) -> str:
     """Return the username of the only account with this email address, otherwise "".
 
     A confirmed address takes precedence over an unconfirmed one. A username that looks like an
-    address is only the name of its own account.
+    address identifies only the account with this username.
     """
     accounts = User.objects.filter(is_active=True)
     if "@" not in address or accounts.filter(username=address).exists():

@@ -1,6 +1,6 @@
-"""Second factors: authenticator app codes, recovery codes, and passkeys.
+"""Handles second factors: authenticator app codes, recovery codes, and passkeys.
 
-allauth stores and checks them. Their secrets are stored encrypted.
+allauth stores and checks second factors. Their secrets are stored encrypted.
 """
 
 import logging
@@ -27,9 +27,11 @@ from apps.accounts.encryption import cipher
 logger = logging.getLogger(__name__)
 
 SECRETS = ("secret", "seed")
-"""These fields of an authenticator's data are encrypted."""
+"""The fields of an authenticator's data that are encrypted."""
 OPEN_PATHS = ("/account/", "/accounts/")
-"""A user without a required second factor can open these paths, to set one up or to sign out."""
+"""The paths that a user without a required second factor can open, to add a second factor or to
+sign out.
+"""
 
 
 class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
@@ -43,12 +45,12 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
             logger.error(
                 "A stored second factor cannot be decrypted with any SECRET_KEY or SALT_KEY."
             )
-            # A random secret, so that no code is accepted.
+            # The secret is random, so that no code is accepted.
             return b32encode(secrets.token_bytes(20)).decode()
 
 
 class SecondFactorMiddleware(MiddlewareMixin):
-    """Redirects staff without a second factor to the page where they can add one, if the
+    """Redirects staff without a second factor to the page that adds a second factor, if the
     installation requires it.
     """
 
@@ -67,7 +69,7 @@ def lacks_factor(user: Any) -> bool:
 
 @transaction.atomic
 def remove_all(request: HttpRequest, user_id: int) -> bool:
-    """Delete all second factors of a user who has lost them. Return False if there are none."""
+    """Delete all second factors of a user who has lost them. Return False if the user has none."""
     if not Authenticator.objects.filter(user=user_id).delete()[0]:
         return False
     removed = AuditEvent(
@@ -81,7 +83,9 @@ def remove_all(request: HttpRequest, user_id: int) -> bool:
 
 
 def encrypt_anew(number: int, unreadable: Callable[[], None]) -> bool:
-    """Encrypt an authenticator's secret with the newest key. Return False if it has none."""
+    """Encrypt an authenticator's secret with the newest key. Return False if the authenticator has
+    no secret.
+    """
     with transaction.atomic():
         row = Authenticator.objects.select_for_update().get(pk=number)
         names = [name for name in SECRETS if name in row.data]

@@ -1,4 +1,4 @@
-"""A user's sessions: the browsers that are signed in, and the expiry of each session.
+"""Lists a user's sessions, which are the signed-in browsers, and sets the expiry of each session.
 
 allauth stores a row for each of Django's sessions.
 """
@@ -19,7 +19,7 @@ from django.utils.deprecation import MiddlewareMixin
 from django.utils.translation import gettext
 
 NOTED_USE = "noted-use"
-"""The session stores its key and the time of its last recorded use under this name."""
+"""The name under which the session stores its key and the time of its last recorded use."""
 SEEN_SECONDS = 300
 BROWSERS = (
     ("Edg", "Edge"),
@@ -28,7 +28,7 @@ BROWSERS = (
     ("Chrome/", "Chrome"),
     ("Safari/", "Safari"),
 )
-"""Maps parts of the user agent to browser names. The first match wins, because each browser also
+"""Maps parts of the user agent to browser names. The first match is used, because each browser also
 sends the parts of the browsers below it.
 """
 SYSTEMS = (
@@ -43,7 +43,7 @@ SYSTEMS = (
 
 
 class SeenSessionMiddleware(MiddlewareMixin):
-    """Records where and when a session is used, at most once in `SEEN_SECONDS`."""
+    """Records the address and the time of a session's use, at most once in `SEEN_SECONDS`."""
 
     def process_request(self, request: HttpRequest) -> None:
         if settings.SESSION_COOKIE_NAME not in request.COOKIES or not request.user.is_authenticated:
@@ -71,7 +71,7 @@ def sessions_of(user_id: int) -> list[UserSession]:
 
 
 def session_hashes(user_id: int) -> tuple[str, ...]:
-    """Return the valid session hashes of an account, or none if it is closed."""
+    """Return the valid session hashes of an account. For a closed account, the result is empty."""
     # Not `django.contrib.auth.get_user`, which gives a session that was signed with an old
     # SECRET_KEY a new session key that the browser would never receive.
     user = get_user_model().objects.filter(pk=user_id, is_active=True).first()
@@ -103,8 +103,8 @@ def delete_expired() -> None:
 
 
 def browser_of(user_agent: str) -> str:
-    """Return a name such as `Firefox on Linux`, or the beginning of any other client's user
-    agent.
+    """Return a name such as `Firefox on Linux`, or the beginning of the user agent of an unknown
+    client.
     """
     browser = next((name for mark, name in BROWSERS if mark in user_agent), "")
     system = next((name for mark, name in SYSTEMS if mark in user_agent), "")

@@ -1,8 +1,8 @@
-"""Accounts from identity providers: which users get an account, how accounts are linked, and their
-groups.
+"""Handles accounts of identity providers: decides which users get an account, links accounts, and
+sets their groups.
 
-An email address never links to an existing account, unless the operator trusts the provider to do
-that. A provider's unverified addresses are not stored at all.
+An email address never links to an existing account, unless the operator trusts the provider's email
+addresses. A provider's unverified addresses are not stored at all.
 """
 
 import logging
@@ -55,8 +55,8 @@ class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         return None if found is None or found[0].is_superuser else found
 
     def is_open_for_signup(self, request: HttpRequest, login: SocialLogin) -> bool:
-        """Return True for users who may get an account. Raises ImmediateHttpResponse with a page
-        for others.
+        """Return True for a user who may get an account. Raises ImmediateHttpResponse with a page
+        for other users.
         """
         allowed: bool | None = login.provider.app.settings["allow_sign_up"]
         if allowed or (allowed is None and super().is_open_for_signup(request, login)):
@@ -113,7 +113,7 @@ def take_claims(request: HttpRequest, login: SocialLogin, user: User) -> None:
 
 
 def told_groups(document: Mapping[str, Any], claim: str) -> frozenset[str]:
-    """Return the texts in a claim that is a text or a list, or nothing for any other shape.
+    """Return the texts in a claim that is a text or a list, or an empty result for any other value.
 
     The name of the claim may contain dots, such as `https://example.org/groups`, or be a path into
     nested claims, such as `realm_access.roles`.
@@ -131,8 +131,8 @@ def told_groups(document: Mapping[str, Any], claim: str) -> frozenset[str]:
 
 
 def apply_claims(user: User, provider: str, told: frozenset[str], address: str = "") -> None:
-    """Add a user to the mapped groups. Remove them from exclusive groups that the provider did not
-    report.
+    """Add a user to the mapped groups. Remove the user from exclusive groups that the provider did
+    not report.
     """
     rows = list(ClaimMapping.objects.filter(provider=provider).select_related("group"))
     given = {row.group for row in rows if row.value in told}

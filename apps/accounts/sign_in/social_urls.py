@@ -1,4 +1,4 @@
-"""The URLs for signing in with identity providers, under the names that django-allauth uses."""
+"""The URLs for sign-in with identity providers, under the names that django-allauth uses."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -19,8 +19,8 @@ View = Callable[..., HttpResponse]
 
 
 def by_a_page(view: View) -> View:
-    """Redirect with a page instead of a redirect status code. Browsers apply our form policy to
-    redirects after a form, and it allows only our own URLs.
+    """Redirect with a page instead of a redirect status code. Browsers apply the form policy of our
+    pages to redirects after a form, and the policy allows only our own URLs.
     """
 
     @wraps(view)

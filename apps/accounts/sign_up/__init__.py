@@ -1,1 +1,1 @@
-"""Creating accounts: sign-up, invitations and the first administrator."""
+"""Creates accounts: sign-up, invitations and the first administrator."""

@@ -1,7 +1,7 @@
 """Sets up the first administrator.
 
-Anyone who can read the log can create one, because each server process logs its own token. All
-tokens expire as soon as there is an administrator.
+Anyone who can read the log can create the first administrator, because each server process logs a
+token. All tokens expire as soon as there is an administrator.
 """
 
 import hmac
@@ -41,7 +41,8 @@ def make_administrator(token: str, name: str, email: str, password: str) -> User
     """Create the first administrator. Raises `SetupRefused`, and `IntegrityError` if the name is
     taken.
     """
-    # Locked, so that the second of two concurrent requests finds the administrator of the first.
+    # The rows are locked, so that the second of two concurrent requests finds the administrator that
+    # the first request created.
     list(SetupToken.objects.select_for_update())
     if not is_right(token) or not is_needed():
         raise SetupRefused

@@ -1,4 +1,4 @@
-"""Invitations: links with which one user each can sign up."""
+"""Creates and checks invitations: links with each of which one user can sign up."""
 
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
@@ -8,7 +8,7 @@ from apps.accounts.models import Invitation
 from apps.accounts.secret_tokens import hash_of
 
 SESSION_KEY = "invitation"
-"""The session stores the token of the link that a visitor followed under this key."""
+"""The session key of the token in the link that a visitor followed."""
 
 
 class UsedUp(Exception):
@@ -27,8 +27,8 @@ def find(token: str | None) -> Invitation | None:
 
 
 def use(invitation: Invitation, user: User) -> None:
-    """Assign the roles and teams of the invitation to the account. Raises `UsedUp`. Call it in a
-    transaction.
+    """Assign the roles and teams of the invitation to the account. Raises `UsedUp` if the
+    invitation is no longer valid. Call the function in a transaction.
     """
     if not usable().filter(pk=invitation.pk).update(used_at=timezone.now(), used_by=user):
         raise UsedUp

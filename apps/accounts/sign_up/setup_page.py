@@ -1,4 +1,4 @@
-"""The page that creates the first administrator. It returns 404 once there is one."""
+"""The page that creates the first administrator. After that, the page returns status 404."""
 
 from typing import Any
 
@@ -42,7 +42,7 @@ class SetupForm(BaseUserCreationForm[User]):
         return token
 
     def validate_unique(self) -> None:
-        # Only holders of the token may learn which names exist.
+        # The names of existing accounts are revealed only to holders of the token.
         if "token" in self.cleaned_data:
             super().validate_unique()
 

@@ -15,7 +15,9 @@ from apps.accounts.sign_up import invitations
 
 
 def is_open(invitation: Invitation | None) -> bool:
-    """Return True if a visitor with this invitation, or without one, can sign up."""
+    """Return True if a visitor can sign up, with this invitation or, for None, without an
+    invitation.
+    """
     if settings.SIGN_UP == "closed":
         return False
     return invitation is not None or settings.SIGN_UP in ("approval", "open")
@@ -26,8 +28,8 @@ def needs_approval(invitation: Invitation | None) -> bool:
 
 
 def admit(user: User, invitation: Invitation | None, *, is_confirmed: bool) -> None:
-    """Activate a new account, or record what it waits for. Raises `invitations.UsedUp`. Call it in
-    a transaction.
+    """Activate a new account, or record the remaining requirements. Raises `invitations.UsedUp` if
+    the invitation is no longer valid. Call the function in a transaction.
 
     `is_confirmed` means that the address is known to belong to the user.
     """
@@ -57,8 +59,7 @@ def approve(user: User) -> SignUp | None:
 
 
 def settle(user: User, need: str) -> SignUp | None:
-    # Locked, because a concurrent confirmation and approval must not both see the other as still
-    # missing.
+    # Locked, so that of a concurrent confirmation and approval, the second sees the first.
     waiting = SignUp.objects.select_for_update().filter(user=user).first()
     if waiting is None:
         return None

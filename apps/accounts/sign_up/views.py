@@ -23,7 +23,7 @@ from apps.accounts.sign_up import invitations, sign_up
 logger = logging.getLogger(__name__)
 
 WAITS_FOR_APPROVAL = "sign_up_needs_approval"
-"""The session stores under this key whether a new account needs approval. The next page shows the
+"""The session key that records whether a new account needs approval. The next page shows the
 message.
 """
 
@@ -40,8 +40,8 @@ class SignUpForm(SignupForm):  # type: ignore[misc]
             self.initial["email"] = invitation.email
 
     def validate_unique_email(self, value: str) -> str:
-        """Record whether the address is taken. The page does not reveal it; only an email to that
-        address does.
+        """Record whether the address is taken. The page does not reveal that the address is taken.
+        Only an email to the address does.
         """
         users = filter_users_by_email(value) if settings.SENDS_MAIL else []
         # Visitors can enter any address, so an unconfirmed address proves nothing.
@@ -97,9 +97,8 @@ class SignUpView(SignupView):  # type: ignore[misc]
         account.
         """
         if form.account_already_exists:
-            make_password(
-                form.cleaned_data["password1"]
-            )  # So that it takes as long as with a new account.
+            # Hash the password, so that the response takes as long as for a new account.
+            make_password(form.cleaned_data["password1"])
             address = EmailAddress(user=None, email=form.cleaned_data["email"])
             send_sign_up_mail(self.request, address)
             return None

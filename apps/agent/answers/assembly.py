@@ -56,8 +56,8 @@ logger = logging.getLogger(__name__)
 CUT = "length"
 """The finish reason of an answer that was truncated at the model's length limit."""
 CALL_CHARACTERS = 100
-"""The JSON around each tool call counts as this many characters, in addition to the call's name and
-arguments.
+"""The number of characters as which the JSON around each tool call counts, in addition to the
+call's name and arguments.
 """
 TOO_MANY_CALLS = f"[The answer was cut here: the limit is {MOST_CALLS:,} tool calls.]"
 

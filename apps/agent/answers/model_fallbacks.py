@@ -93,8 +93,8 @@ class Candidate(msgspec.Struct, frozen=True):
     window: int | None = None
 
     def excess(self, request: ModelRequest) -> int:
-        """Return the estimated input tokens of the request if they exceed the context window, else
-        0.
+        """Return the estimated input tokens of the request if they exceed the context window,
+        otherwise 0.
         """
         if self.window is None:
             return 0
@@ -168,7 +168,7 @@ class FallbackChain:
 
         Skips models whose context window is too small. Raises the failure of a candidate that has
         begun to answer, or of the current candidate if it rejects the request. If all fail, raises
-        the first transient failure, else the first failure.
+        the first transient failure, otherwise the first failure.
         """
         current = self.current
         if len(self.candidates) == 1:
@@ -223,7 +223,7 @@ class FallbackChain:
 
 
 def first_of(model: Model) -> Model:
-    """Return the first candidate if the model is a fallback chain, else the model itself."""
+    """Return the first candidate if the model is a fallback chain, otherwise the model itself."""
     return model.candidates[0].model if isinstance(model, FallbackChain) else model
 
 

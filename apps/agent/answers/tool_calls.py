@@ -20,8 +20,8 @@ from apps.agent.stages import GrowingCall
 logger = logging.getLogger(__name__)
 
 MOST_CALLS = 1_000
-"""An answer can contain up to this many calls. Models make at most a few dozen at once; each call
-has a stage, a task and a step.
+"""The maximum number of calls in an answer. Models make at most a few dozen at once; each call has
+a stage, a task and a step.
 """
 LONGEST_NAME = 1_000
 """A tool name is truncated to this many characters. Services accept names of up to 64."""

@@ -1,6 +1,6 @@
-"""Selects the parts of a conversation to leave out so that the rest fits the model's window.
+"""Selects the parts of a conversation to omit so that the rest fits the model's window.
 
-Tool results are left out first, then turns, oldest first. A turn is a question and everything that
+Tool results are omitted first, then turns, oldest first. A turn is a question and everything that
 follows it. A cut reduces the conversation to well below the limit, and is used until the
 conversation reaches the limit again. Requests therefore have the same beginning, which services
 cache.
@@ -40,12 +40,12 @@ _tag = re.compile(r"<(/?)earlier_conversation", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class ConversationCut:
-    """The parts of a conversation that a request leaves out.
+    """The parts of a conversation that a request omits.
 
     `left_out` counts the oldest turns that are not sent. `emptied` counts the oldest turns whose
     results are replaced by a note, including those `left_out`. `calls` maps IDs of calls of the
-    newest turn to the notes that replace their results. `summary` replaces the turns that are left
-    out, or "" if there is none.
+    newest turn to the notes that replace their results. `summary` replaces the turns that are
+    omitted, or "" if there is none.
     """
 
     left_out: int = 0
@@ -154,7 +154,7 @@ def plan_cut(
     """Return the cut that the turns so far require.
 
     The function recomputes the cut of each earlier request. A growing conversation therefore has
-    the same cut until it needs a new one, although cuts are not stored.
+    the same cut until it needs a new cut, although cuts are not stored.
     """
     left_out, emptied = cut.left_out, max(cut.emptied, cut.left_out)
     total: float = fixed

@@ -174,7 +174,7 @@ class ContextFitter:
 
     @property
     def writes(self) -> bool:
-        """Return True if turns that are left out are summarized."""
+        """Return True if turns that are omitted are summarized."""
         return self.window.strategy == "summarise" and self.summaries.writer is not None
 
     def plan(self, parts: Parts, tools: int, budget: TokenBudget) -> ConversationCut:
@@ -213,8 +213,7 @@ class ContextFitter:
     async def with_summary(
         self, parts: Parts, cut: ConversationCut
     ) -> tuple[ConversationCut, tuple[ModelUsage, ...]]:
-        """Return the cut with a summary of the turns that it leaves out, and the usage of that
-        summary.
+        """Return the cut with a summary of the turns that it omits, and the usage of that summary.
 
         The cut has no summary if the model fails to write one.
         """
@@ -241,7 +240,7 @@ class ContextFitter:
         self, failure: ModelFailed, messages: Sequence[ModelMessage]
     ) -> Sequence[ModelMessage] | None:
         """If the service rejected the conversation as too long, lower the limit and return the
-        conversation for another attempt, else return None.
+        conversation for another attempt, otherwise return None.
         """
         if not failure.is_too_long or self.window.strategy == "refuse":
             return None

@@ -64,7 +64,9 @@ CANCEL_SECONDS = 2.0
 cancellation.
 """
 POLL_SECONDS = (1.0, 2.0, 4.0, 8.0)
-"""A task that is not streamed is polled after these pauses in seconds; the last one is repeated."""
+"""The pauses, in seconds, after which a task that is not streamed is polled. The last pause is
+repeated.
+"""
 NOTICE_CHARACTERS = 1_000
 """This many characters are reserved for the sentences after a truncated result."""
 

@@ -26,8 +26,8 @@ WELL_KNOWN = "/.well-known/agent-card.json"
 PROTOCOL_VERSION = "1.0"
 MOST_CARD_BYTES = 256 * 1024
 CARD_SECONDS = 10.0
-"""An agent card must arrive within this many seconds. Applications with the agent wait for the
-card, at most once every `MAX_AGE_SECONDS`.
+"""The number of seconds within which an agent card must arrive. Applications with the agent wait
+for the card, at most once every `MAX_AGE_SECONDS`.
 """
 MAX_AGE_SECONDS = 300.0
 FAILURE_SECONDS = 15.0
@@ -218,7 +218,7 @@ def find_endpoint(server: AgentServer, card: AgentCard) -> AgentEndpoint:
 
 
 def own_url(server: AgentServer, url: str) -> str | None:
-    """Return the URL of an interface if it is on the manifest's server, else None.
+    """Return the URL of an interface if it is on the manifest's server, otherwise None.
 
     For agents of this site, requests go to `SITE_URL`, although cards contain `PUBLIC_URL`.
     """

@@ -29,7 +29,7 @@ from apps.workspace.egress.clients import Response
 from apps.workspace.services.event_stream import EventDecoder
 
 MOST_BYTES = 32 * 1024 * 1024
-"""A response can be up to this many bytes, because it contains files as base64."""
+"""The maximum number of bytes of a response, because it contains files as base64."""
 EVENTS = "text/event-stream"
 ACCEPT = f"{EVENTS}, application/a2a+json, application/json"
 GET, POST = "GET", "POST"

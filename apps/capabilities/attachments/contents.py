@@ -169,7 +169,7 @@ async def replace_refused(
 
 
 def unanswered_messages(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-    """Return the messages since the model's last answer, with its calls and with injected ones."""
+    """Return the messages since the model's last answer, with its calls and with injected calls."""
     for place in range(len(messages) - 1, -1, -1):
         message = messages[place]
         calls = message.tool_calls

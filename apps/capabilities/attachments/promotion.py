@@ -23,7 +23,7 @@ STATE = "promoted_attachments"
 files again.
 """
 MOST = 50
-"""At most this many attachments of a conversation are fetched."""
+"""The maximum number of attachments of a conversation that are fetched."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,7 +96,7 @@ def encode_entries(entries: Sequence[ListedEntry], available: ListedEntries) -> 
 
 
 def compare(before: Mapping[str, ListedEntry], available: ListedEntries) -> list[ListedEntry]:
-    """Return the present entries, then the removed ones.
+    """Return the present entries, then the removed entries.
 
     Entries below a folder that could not be listed are assumed to be present.
     """

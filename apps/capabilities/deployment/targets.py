@@ -138,7 +138,7 @@ def request_parameters(
     then by the arguments.
 
     Properties of the deployment's configuration are put into `custom_fields`. Arguments that the
-    function does not declare are left out.
+    function does not declare are omitted.
     """
     declared = configurable(info.configuration_schema)
     given = {name: value for name, value in arguments.items() if name in target.arguments}

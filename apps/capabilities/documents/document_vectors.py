@@ -33,8 +33,8 @@ MOST_CHUNKS = 2_000
 documents support only keyword search.
 """
 MOST_WAITING = 32
-"""At most this many documents are queued for embedding. A further document is queued with the next
-question about it.
+"""The maximum number of documents that are queued for embedding. A further document is queued with
+the next question about it.
 """
 TOO_LONG = "it is too long to be searched by meaning"
 NOT_KEPT = "there is no room to cache it, so it is not prepared for a search by meaning"

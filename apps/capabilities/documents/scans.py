@@ -29,7 +29,7 @@ with the next question.
 PAGES = 30
 """A model reads up to this many pages of one document."""
 PAGE_CHARACTERS = 40_000
-"""The text of one page can have up to this many characters, about five times a full page."""
+"""The maximum number of characters of the text of one page, about five times a full page."""
 NO_TEXT = "NO TEXT"
 TASK = f"""You transcribe pages of a document. Write down all the text of the page in the picture, in \
 reading order and in its own language, as Markdown with headings, lists and tables. Of a chart or \

@@ -22,7 +22,9 @@ MOST_CHARACTERS = 100_000
 
 @dataclass(slots=True)
 class RunDocumentCache:
-    """Caches documents by a hash of their content, and drops the least recently used ones."""
+    """Caches documents by a hash of their content, and removes the least recently used
+    documents.
+    """
 
     kept: dict[str, Document] = field(default_factory=dict)
 

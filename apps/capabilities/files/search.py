@@ -22,12 +22,14 @@ from apps.errors import InvalidParameter
 
 MOST_CONTEXT = 50
 AT_ONCE = 4
-"""Up to this many files of a folder are searched, and held in memory, at the same time."""
+"""The maximum number of files of a folder that are searched, and held in memory, at the same
+time.
+"""
 AGAIN = "Search again to continue from there."
 MOST_UNREAD = 10
 """A notice contains the names of up to this many unreadable files."""
 MOST_CHARACTERS = 40_000
-"""A result can have up to this many characters."""
+"""The maximum number of characters of a result."""
 LONGEST_LINE = 400
 """A line is truncated around the match to this many characters."""
 

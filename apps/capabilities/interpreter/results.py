@@ -73,8 +73,8 @@ def page_text(text: str, sample: DataSample | None) -> str:
 
 
 def titles_of(produced: Sequence[ProducedFile], title: str) -> list[str]:
-    """Return the title that the model chose, numbered if there are several values, else the names
-    of the files.
+    """Return the title that the model chose, numbered if there are several values, otherwise the
+    names of the files.
     """
     if not title:
         return [item.name for item in produced]

@@ -1,5 +1,5 @@
-"""Converts the tools of a server into tools of a run. They are prepared once for each list from the
-server.
+"""Converts the tools of a server to tools of a run. The tools are prepared once for each list from
+the server.
 """
 
 import logging
@@ -43,12 +43,10 @@ from apps.manifest.toolsets.tools import as_stated
 logger = logging.getLogger(__name__)
 
 MOST_TOOLS = 500
-"""A toolset can have up to this many tools. Models support far fewer, so a larger number is a
-mistake.
-"""
+"""The maximum number of tools of a toolset. Models support far fewer tools."""
 DESCRIPTION_CHARACTERS = 10_000
 MOST_NAMED = 10
-"""One issue names up to this many withheld tools."""
+"""An issue contains the names of up to this many withheld tools."""
 WHY = {
     "changed": "because the server changed the description and no operator has reviewed it yet",
     "withheld": "because an operator did not accept the changed description",
@@ -69,11 +67,11 @@ class PreparedTools:
 
 
 def prepare_tools(toolset: Toolset, listing: Listing, withheld: Mapping[str, str]) -> PreparedTools:
-    """Prepare the tools of a list. `withheld` are tools that a model may not be shown, as in
-    `withheld_tools`.
+    """Prepare the tools of a list. `withheld` contains the tools that must not be offered to
+    models, as returned by `withheld_tools`.
     """
     hides = frozenset(toolset.node.hidden_from_model or ())
-    # Tools that hooks need come first, then the rest in the server's order.
+    # Tools that hooks need come first, then the other tools in the server's order.
     chosen = sorted(allowed_tools(toolset, listing), key=lambda tool: tool.name not in hides)
     tools: list[PreparedTool] = []
     hidden: list[PreparedTool] = []
@@ -117,7 +115,7 @@ def withheld_issue(toolset: Toolset, state: str, names: Sequence[str]) -> Initia
 
 
 def allowed_tools(toolset: Toolset, listing: Listing) -> Iterator[types.Tool]:
-    """Yield the tools that may be called, each name once."""
+    """Yield the tools that the manifest allows, each name once."""
     only = frozenset(toolset.node.allowed_tools or ())
     hidden = frozenset(toolset.node.hidden_from_model or ())
     there = {tool.name: tool for tool in reversed(listing.tools)}
@@ -194,8 +192,8 @@ async def call(
     opening: Opening,
     invocation: Invocation,
 ) -> ToolResult:
-    """Call the server's tool `tool_name`, which the model knows as `name`. `file_names` are the
-    parameters that take files.
+    """Call the server's tool `tool_name`, whose name for the model is `name`. `file_names` contains
+    the parameters whose values are files.
 
     Raises `ToolError`, `FileRefused`.
     """

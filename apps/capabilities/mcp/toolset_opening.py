@@ -1,5 +1,5 @@
-"""Opens toolsets in one run, resulting in their servers' tools and resources or in the reasons why
-there are none.
+"""Opens toolsets in a run. The result is the tools and resources of their servers, or issues with
+the reasons why there are none.
 """
 
 import asyncio
@@ -56,14 +56,14 @@ logger = logging.getLogger(__name__)
 INSTRUCTIONS_CHARACTERS = 10_000
 NO_TOOLS = "its server lists no tools."
 MOST_PREPARED = 8
-"""A toolset caches up to this many lists, because a server may show different lists to different
+"""A toolset caches up to this many lists, because a server may return different lists to different
 callers.
 """
 
 
 @dataclass(slots=True)
 class OpenedToolset:
-    """An opened toolset. `binding` is set if the server was found, `refusal` if it requires a
+    """An opened toolset. `binding` is set if the server was found, and `refusal` if it requires a
     sign-in.
 
     `connecting` is the tool with which the user signs in with their own account, if the server
@@ -89,7 +89,9 @@ class PreparableToolset:
         self.prepared: dict[Hashable, PreparedTools] = {}
 
     async def open(self, opening: Opening, leases: Leases) -> OpenedToolset:
-        """Like `open_known`, but with the sign-in tool if users sign in themselves."""
+        """Open the toolset in the same way as `open_known`. If the user has to sign in first, the
+        toolset has only the sign-in tool.
+        """
         wanted = wanted_account(self.toolset)
         if wanted is None:
             return await self.open_known(opening, leases)
@@ -155,7 +157,7 @@ class PreparableToolset:
         context = binding.request_context()
         listing = await slot.cached("listing", context, reader.read, reader.late)
         if listing.is_partial:
-            slot.forget_lists()  # the next run requests the rest again
+            slot.forget_lists()  # The next run requests the remaining pages again.
         toolset = replace(binding.toolset, server_name=listing.server_name)
         opened.binding = binding = replace(binding, toolset=toolset)
         withheld = await withheld_tools(binding, listing)
@@ -182,7 +184,7 @@ class PreparableToolset:
         key = (repr(toolset.name), listing.fingerprint, frozenset(withheld.items()))
         found = self.prepared.pop(key, None)
         if found is None:
-            # Checking many schemas takes seconds and would block the event loop.
+            # Reading many schemas takes seconds, and would block the event loop.
             found = await asyncio.to_thread(prepare_tools, toolset, listing, withheld)
         self.prepared[key] = found
         if len(self.prepared) > MOST_PREPARED:
@@ -194,7 +196,7 @@ def is_sign_in(failure: ConnectionFailed, toolset: Toolset) -> bool:
     return failure.needs_sign_in or refused_account(toolset, failure) is not None
 
 
-@lru_cache(maxsize=1024)  # log each problem once per process
+@lru_cache(maxsize=1024)  # Each problem is logged once per process.
 def log_once(application: str, server: str, problem: str) -> None:
     logger.warning("Application %s, MCP server %s: %s", application or "(unnamed)", server, problem)
 
@@ -209,8 +211,8 @@ async def open_toolsets(
     """Yield the toolsets as one contribution, with `issues` before their issues and `more` after
     their tools.
 
-    Toolsets that require a sign-in are reopened once everything is open. So a user is asked to sign
-    in at most once per run, for all toolsets of all capabilities.
+    Toolsets that require a sign-in are reopened after all capabilities have been opened. A user is
+    therefore asked to sign in at most once per run, for all toolsets together.
     """
     async with current_pool().leases() as leases:
         opened = await together(one.open(opening, leases) for one in toolsets)
@@ -245,7 +247,7 @@ async def together(opening: Iterable[Coroutine[None, None, OpenedToolset]]) -> l
 
 
 def unreachable_reason(toolset: Toolset, error: QuickAppError | AddressInvalid) -> str:
-    """Return why the workspace could not find the server."""
+    """Return the reason why the workspace could not find the server."""
     status = error.status if isinstance(error, ServiceFailed) else None
     named = f"required toolset ({toolset.kept_as})"
     if isinstance(error, DeploymentNotFound) or status == HTTPStatus.NOT_FOUND:

@@ -1,4 +1,4 @@
-"""The memories of one run, and their background maintenance."""
+"""The memories of one run, with their maintenance in the background."""
 
 import asyncio
 import logging
@@ -23,8 +23,8 @@ UPKEEP_SECONDS = 30.0
 class Upkeep:
     """Maintains memories in the background after they are stored.
 
-    The end of the run waits for it, because it needs the run's credentials. Cancelling the run
-    cancels it.
+    The end of the run waits for the maintenance, because it needs the run's credentials. Cancelling
+    the run cancels it.
     """
 
     task: asyncio.Task[None] | None = None
@@ -69,7 +69,8 @@ class RunMemories:
                 async with asyncio.timeout(UPKEEP_SECONDS):
                     await self.look_once(datetime.now(UTC))
             except Exception:
-                # The memory is stored, and the next one retries. No content is logged.
+                # The memory is stored, and maintenance is retried after the next memory. No content
+                # is logged.
                 logger.exception("Memories could not be pruned or merged")
 
     async def look_once(self, now: datetime) -> None:

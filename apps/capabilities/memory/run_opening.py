@@ -27,7 +27,7 @@ def open_memories(manifest: Manifest, wanted: Memory) -> Open:
     async def open_memory(opening: Opening) -> AsyncIterator[Contribution]:
         try:
             store = await opening.workspace.memories(is_shared=wanted.scope == "user")
-            if store is None:  # visitors have no memory
+            if store is None:  # Visitors have no memory.
                 yield NOTHING
                 return
             embedder = await find_embedder(opening, wanted.embedding_deployment_id)
@@ -47,8 +47,8 @@ def open_memories(manifest: Manifest, wanted: Memory) -> Open:
 
 
 def priming_step(remembering: RunMemories) -> HistoryStep:
-    """Return a step that adds the memories as if the model had searched for them, and adds them
-    again only if they have changed.
+    """Return a step that adds the memories to the conversation, as if the model had searched for
+    them. They are added again only if they have changed.
     """
     wanted = remembering.wanted
     tool, limit = search_names(wanted)

@@ -118,8 +118,8 @@ def about_parameters(wanted: MemoryFeature) -> dict[str, Parameter]:
 
 
 def required_of(wanted: MemoryFeature) -> tuple[str, ...]:
-    """Return the required arguments. The category is required if the default category is not
-    allowed.
+    """Return the names of the required arguments. The category is required if the manifest does not
+    allow the default category.
     """
     is_named = wanted.categories is not None and GENERAL not in wanted.categories
     return ("content", "category") if is_named else ("content",)
@@ -164,7 +164,7 @@ def memory_tool(
 
 
 async def run_tool(work: Work, opening: Opening, invocation: Invocation) -> ToolResult:
-    """Raises `InvalidParameter`, `ToolError`."""
+    """Run a memory tool. Raises `InvalidParameter` and `ToolError`."""
     with refusals():
         text = await work(opening.known[MEMORIES], invocation.arguments)
     return plain_result(invocation, text)
@@ -172,7 +172,7 @@ async def run_tool(work: Work, opening: Opening, invocation: Invocation) -> Tool
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """Convert rejected memories into messages for the model."""
+    """Convert errors about rejected memories to errors for the model."""
     try:
         yield
     except MemoryRefused as error:
@@ -233,8 +233,8 @@ def listing(lines: Iterable[str], otherwise: str) -> str:
 
 
 def memory_line(memory: MemoryItem, score: float | None = None) -> str:
-    """Return the memory on one line, so that it cannot be mistaken for another memory or the end of
-    the list.
+    """Return the memory on one line, so that its content cannot look like another memory or the end
+    of the list.
     """
     facts = [
         f"id {memory.id}",

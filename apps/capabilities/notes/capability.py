@@ -1,4 +1,4 @@
-"""Notes: the model reads and writes the notes of the user or their team."""
+"""Notes: tools with which the model reads and writes the notes of the user or the user's team."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -22,7 +22,7 @@ def prepare(manifest: Manifest) -> Open | None:
     @asynccontextmanager
     async def open_notes(opening: Opening) -> AsyncIterator[Contribution]:
         space = await find_space(opening.caller)
-        if space is None:  # visitors and DIAL's users have no notes here
+        if space is None:  # Visitors and callers of DIAL Core have no notes.
             yield NOTHING
             return
         opening.known[NOTES] = RunNotes(space, opening, wanted.embedding_deployment_id)
@@ -32,7 +32,7 @@ def prepare(manifest: Manifest) -> Open | None:
 
 
 async def find_space(caller: Caller) -> NoteSpace | None:
-    if caller.team is None:  # this does not query the database
+    if caller.team is None:  # This does not query the database.
         return space_of(caller)
     found: NoteSpace | None = await database_sync_to_async(space_of)(caller)
     return found

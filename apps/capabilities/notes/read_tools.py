@@ -1,4 +1,4 @@
-"""The tools that read notes. Each raises `NoteRefused`, `ToolError`."""
+"""The tools that read notes. Each tool may raise `NoteRefused` or `ToolError`."""
 
 from itertools import islice
 from typing import Any
@@ -75,7 +75,7 @@ async def update_embeddings(own: RunNotes, given: dict[str, Any]) -> str:
     done = await note_vectors.update(
         owner, embedder, seconds=UPDATE_SECONDS, is_forced=given["forceUpdate"]
     )
-    # A call with `forceUpdate` would start over.
+    # Another call with `forceUpdate` would start again from the first note.
     more = " Call it again without forceUpdate for the others." if done.left else ""
     return f"{done.done} notes were embedded, {done.left} are left.{more}"
 

@@ -29,7 +29,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 FOLDER = "conversations/"
-"""The prefix of the caller's folder in a conversation on the chat page."""
+"""The prefix of the caller's folder if the run belongs to a conversation of the chat page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +43,14 @@ class RunNotes:
     deployment_id: str | None = None
 
     def owner(self, given: dict[str, Any]) -> str:
-        """Return the owner of the workspace that the arguments name. Raises `NoteRefused`."""
+        """Return the owner of the notes in the arguments' workspace. Raises `NoteRefused`."""
         return self.space.named(given.get("workspaceName") or "").owner
 
     @property
     def author(self) -> Author:
-        """Return the agent as the author, with the sources that it has read so far."""
+        """Return the agent as the author of a change, with the untrusted sources that it has
+        read.
+        """
         caller = self.opening.caller
         is_conversation = caller.folder.startswith(FOLDER)
         return Author(
@@ -67,8 +69,8 @@ class RunNotes:
             raise ToolError(f"Notes cannot be compared here: {error}", is_lasting=True) from error
 
     def has_read(self, note: Note) -> None:
-        """Mark the run as untrusted after it reads a note whose author had read untrusted content
-        that the note may repeat.
+        """Mark the run as having read untrusted content if the note is marked as untrusted, because
+        it may repeat such content.
         """
         if note.is_untrusted:
             self.opening.taint.add(f"note “{note.title}”")
@@ -81,7 +83,7 @@ Work = Callable[[RunNotes, dict[str, Any]], Any]
 
 
 async def run_tool(work: Work, opening: Opening, invocation: Invocation) -> ToolResult:
-    """Raises `InvalidParameter`, `ToolError`."""
+    """Run a notes tool. Raises `InvalidParameter` and `ToolError`."""
     with refusals():
         text = await work(opening.known[NOTES], dict(invocation.arguments))
     return plain_result(invocation, text)
@@ -89,7 +91,7 @@ async def run_tool(work: Work, opening: Opening, invocation: Invocation) -> Tool
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """Convert rejected notes into messages for the model."""
+    """Convert errors about rejected notes to errors for the model."""
     try:
         yield
     except NoteRefused as error:

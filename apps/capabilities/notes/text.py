@@ -1,4 +1,4 @@
-"""Notes as the model reads them: quoted as data, so that they cannot be mistaken for anything else."""
+"""Formats notes for the model as quoted data, so that it does not follow instructions in them."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -24,8 +24,8 @@ def quote_line(value: object) -> str:
 
 
 def facts_of(note: Note, names: Sequence[str]) -> dict[str, Any]:
-    """Return the requested facts by name. A name that is not a built-in fact is a field of the
-    note.
+    """Return the requested properties of a note by name. A name that is not a built-in property is
+    a field of the note.
     """
     known: dict[str, Any] = {
         "title": note.title,

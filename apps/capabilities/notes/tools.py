@@ -1,4 +1,6 @@
-"""The descriptions of the notes tools for the model. Their names and arguments are TidGi's."""
+"""The descriptions of the notes tools for the model. The names and arguments are the same as in
+TidGi.
+"""
 
 from functools import partial
 

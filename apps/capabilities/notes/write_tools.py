@@ -1,4 +1,4 @@
-"""The tools that write notes. Each raises `NoteRefused`, `ToolError`."""
+"""The tools that write notes. Each tool may raise `NoteRefused` or `ToolError`."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -72,7 +72,7 @@ WORK: Mapping[str, Callable[[str, dict[str, Any], Mapping[str, Any], Author], st
 
 
 async def edit(own: RunNotes, given: dict[str, Any]) -> str:
-    """Replace `old`, which must occur in the text exactly once, with `new`."""
+    """Replace the text `old`, which must occur exactly once in the note, with `new`."""
     owner, old, new = own.owner(given), given["old"], given["new"]
     if not old:
         raise InvalidParameter("old", "it is empty; pass the part of the text to change.")
@@ -82,7 +82,9 @@ async def edit(own: RunNotes, given: dict[str, Any]) -> str:
 
 
 def edit_content(content: NoteContent, old: str, new: str) -> NoteContent:
-    """Raises `InvalidParameter` unless the text contains `old` exactly once."""
+    """Return the content with `old` replaced by `new`. Raises `InvalidParameter` unless the text
+    contains `old` exactly once.
+    """
     count = occurrences(content.text, old)
     if count != 1:
         problem = (
@@ -95,8 +97,8 @@ def edit_content(content: NoteContent, old: str, new: str) -> NoteContent:
 
 
 def occurrences(text: str, part: str) -> int:
-    """Return the number of occurrences, including overlapping ones, because any of them may be
-    meant.
+    """Return the number of occurrences, including overlapping occurrences, because the model may
+    mean any of them.
     """
     count, place = 0, text.find(part)
     while place >= 0:
@@ -115,7 +117,7 @@ def change_note(
 
 
 def read_meta(written: str) -> Mapping[str, Any]:
-    """Raises `InvalidParameter` if the text is not a JSON object."""
+    """Parse the argument `extraMeta`. Raises `InvalidParameter` if it is not a JSON object."""
     try:
         found = json.loads(written) if written.strip() else {}
     except (ValueError, RecursionError):
@@ -144,7 +146,7 @@ def with_meta(content: NoteContent, meta: Mapping[str, Any]) -> NoteContent:
 
 
 def read_tags(value: Any) -> tuple[str, ...]:
-    """Return the tags of a list, or of a text in TiddlyWiki's form: `work [[two words]]`. Raises
+    """Return the tags in a list, or in a text in TiddlyWiki's format: `work [[two words]]`. Raises
     `InvalidParameter`.
     """
     if value is None:

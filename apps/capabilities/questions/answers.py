@@ -1,7 +1,7 @@
-"""The card of a question, and the answers to it.
+"""Builds the card of a question from the model, and converts the answers to it.
 
 An answer is `{"outcome": "answered" | "skipped", "choices": [labels], "text": "…"}`, or
-`{"outcome": "timeout"}` if nobody answered in time.
+`{"outcome": "timeout"}` if the user did not answer in time.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ INPUTS: Mapping[str, str] = {"single-select": "single", "multi-select": "multipl
 """Maps each type in the model's arguments to the `input` of the card."""
 
 MOST_OPTIONS = 20
-"""A question can have up to this many options, which a user can read before choosing."""
+"""The maximum number of options of a question."""
 QUESTION_CHARACTERS = 2_000
 LABEL_CHARACTERS = 200
 DESCRIPTION_CHARACTERS = 500
@@ -34,10 +34,11 @@ class Option(TypedDict):
 
 
 def read_card(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the JSON of the card. Its texts are plain text. Raises `InvalidParameter`.
+    """Return the JSON of the card for the model's arguments. Its texts are plain text. Raises
+    `InvalidParameter`.
 
-    It has `question`; `input`, which is `single`, `multiple` or `text`; `options`; and `freeform`,
-    which is True if the user can also write an answer.
+    The card has the keys `question`; `input`, which is `single`, `multiple` or `text`; `options`;
+    and `freeform`, which is True if the user can also write an answer.
     """
     kind = INPUTS[arguments[INPUT_TYPE]]
     return {
@@ -49,7 +50,9 @@ def read_card(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_options(kind: str, given: Sequence[Mapping[str, str]]) -> list[Option]:
-    """Raises `InvalidParameter` if the options do not fit the kind of question."""
+    """Return the options of a question. Raises `InvalidParameter` if they are not valid for the
+    kind of question.
+    """
     if kind == "text":
         if given:
             problem = (
@@ -72,7 +75,7 @@ def read_options(kind: str, given: Sequence[Mapping[str, str]]) -> list[Option]:
 
 
 def read_option(path: str, given: Mapping[str, str]) -> Option:
-    """Raises `InvalidParameter` if a text is empty or too long."""
+    """Return one option of a question. Raises `InvalidParameter` if a text is empty or too long."""
     label = " ".join(given[LABEL].split())
     option = Option(label=check_length(f"{path}.{LABEL}", label, LABEL_CHARACTERS))
     if description := given.get("description", "").strip():
@@ -82,7 +85,7 @@ def read_option(path: str, given: Mapping[str, str]) -> Option:
 
 
 def check_length(path: str, text: str, most: int) -> str:
-    """Raises `InvalidParameter` if the text is empty or too long."""
+    """Raise `InvalidParameter` if the text is empty or too long."""
     if not text:
         raise InvalidParameter(path, "it is empty. Write the text for the user.")
     if len(text) > most:
@@ -92,7 +95,7 @@ def check_length(path: str, text: str, most: int) -> str:
 
 
 ANSWER_CHARACTERS = 10_000
-"""An answer can have up to this many characters, about five pages."""
+"""The maximum number of characters of an answer, about five pages."""
 
 EMPTY = (
     "the answer is empty. Continue with what is most likely, say what you assumed, and do not "
@@ -128,7 +131,9 @@ class QuestionAnswer(BaseModel):
 
 
 def question_problem(asked: Mapping[str, Any], answer: Mapping[str, Any]) -> str:
-    """Return why the answer does not fit the card, as a sentence for the user, or "" if it fits."""
+    """Return the reason why the answer is not valid for the card, as a sentence for the user, or ""
+    if it is valid.
+    """
     try:
         given = QuestionAnswer.model_validate(answer)
     except ValidationError:
@@ -146,7 +151,7 @@ def question_problem(asked: Mapping[str, Any], answer: Mapping[str, Any]) -> str
 
 
 def answer_text(asked: Mapping[str, Any], answer: Mapping[str, Any]) -> str:
-    """Return the text for the model. Choices that are not options count as free text."""
+    """Return the answer as text for the model. Choices that are not options count as free text."""
     if answer.get("outcome") == "timeout":
         return TIMED_OUT
     # Doors reject such answers. An answer from another source must not select an option that was
@@ -169,7 +174,7 @@ def labels(asked: Mapping[str, Any]) -> frozenset[str]:
 def question_card(asked: Mapping[str, Any]) -> NumberedCard:
     """Return the question as text, for users who answer with a message."""
     options = asked["options"]
-    # If a description had several lines, they would look like other options.
+    # The lines of a longer description would look like other options.
     described = [
         f"{option['label']}: {' '.join(option['description'].split())}"
         for option in options
@@ -183,7 +188,9 @@ def question_card(asked: Mapping[str, Any]) -> NumberedCard:
 
 
 def question_answer(asked: Mapping[str, Any], text: str, value: Any = None) -> dict[str, Any]:
-    """Convert a message into an answer. A message that chooses nothing skips the question."""
+    """Convert a user's message to an answer. A message without a valid choice or text skips the
+    question.
+    """
     card = question_card(asked)
     if chosen := card.chosen(text, value):
         return {"outcome": "answered", "choices": [card.choices[one - 1] for one in chosen]}

@@ -1,4 +1,4 @@
-"""Questions from the model to the user."""
+"""A tool with which the model asks the user a question."""
 
 from collections.abc import Mapping
 from contextlib import nullcontext
@@ -86,7 +86,7 @@ def prepare(manifest: Manifest) -> Open | None:
             "Question",
             "read-only",
             addresses=frozenset({QUESTION, OPTIONS}),
-            is_system=True,  # users see the card and then their answer
+            is_system=True,  # Users see the card, and then their answer.
         ),
         partial(ask, wanted),
     )

@@ -1,4 +1,4 @@
-"""The server of an agent, the credentials for it, and requests to it."""
+"""Sends requests to the server of an agent, with credentials."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -76,8 +76,8 @@ class AgentServer:
         return WantedAccount(self.url, self.label, self.how)
 
     async def draft(self, caller: Caller, refused_token: str = "") -> tuple[RequestDraft, str]:
-        """Return a request with credentials, and the renewable token among them, if any. Raises
-        `ToolError` if there are no credentials.
+        """Return a request with credentials, and the token in them if it can be renewed, otherwise
+        None. Raises `ToolError` if there are no credentials.
         """
         draft = RequestDraft("POST")
         token = await authorize(draft, self.how, caller, self.url, refused_token)
@@ -86,8 +86,8 @@ class AgentServer:
     async def with_credentials(
         self, caller: Caller, work: Callable[[RequestDraft], Awaitable[T]]
     ) -> T:
-        """Do the work, and retry with a new token if the server rejects the first one. Raises
-        `ToolError`.
+        """Do the work with credentials. If the server rejects the token, retry with a new token.
+        Raises `ToolError`.
         """
         draft, token = await self.draft(caller)
         try:
@@ -100,7 +100,7 @@ class AgentServer:
 
 
 def read_server(path: str, field: str, url: str, node: AgentToolSet, seconds: float) -> AgentServer:
-    """Return the server. `field` is the toolset's field that contains the `url`. Raises
+    """Return the server of a toolset. `field` is the field that contains the `url`. Raises
     `InitializationIssue`.
     """
     try:
@@ -189,7 +189,7 @@ async def refusal(
 
 
 def called(server: AgentServer, name: str) -> str:
-    """Return the tool and its server, as errors name them."""
+    """Return the names of the tool and its server for error messages."""
     return f"{name} ({server.host})"
 
 
@@ -202,7 +202,7 @@ def status_line(status: int) -> str:
 
 @contextmanager
 def errors_for_model(server: AgentServer, name: str) -> Iterator[None]:
-    """Convert client errors into `ToolError` and `ToolTimedOut`."""
+    """Convert errors of the HTTP client in the block to `ToolError` and `ToolTimedOut`."""
     try:
         yield
     except EgressRefused as error:

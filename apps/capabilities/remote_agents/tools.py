@@ -1,4 +1,4 @@
-"""The tool of an agent, with the options of its toolset."""
+"""Builds the tool of an agent, with the options of its toolset."""
 
 from apps.capabilities.deployment.capability import LONGEST_SECONDS
 from apps.capabilities.deployment.parameters import FILES
@@ -32,8 +32,8 @@ def agent_tool(
     account: WantedAccount | None,
     attachment: AttachmentFilter | None,
 ) -> PreparedTool:
-    """Return the tool. `path` is the path of the toolset; `account` is the user's own account on
-    the agent's server.
+    """Return the tool of an agent. `path` is the path of the toolset; `account` is the user's own
+    account on the agent's server.
 
     Work without an `attachment` filters its attachments itself.
     """

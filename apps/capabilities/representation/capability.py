@@ -29,7 +29,7 @@ TITLE = "title"
 ANY_TYPE = "*/*"
 """DIAL's media type for a link that was not fetched."""
 MOST_ADDED = 50
-"""A tool can add up to this many attachments to one answer."""
+"""The model can add up to this many attachments to one answer."""
 ADDED = Key[set[str]]("added_attachments")
 POSSIBLE = "Use paths of files (files/…), http(s) URLs or data: URIs."
 TOOL_NAME = "internal_representation_add_attachment"
@@ -65,7 +65,9 @@ def prepare(manifest: Manifest) -> Open | None:
 
 
 async def add_attachment(opening: Opening, invocation: Invocation) -> ToolResult:
-    """Add the attachment. Raises `InvalidParameter`, and `ServiceFailed` if a file cannot be found."""
+    """Add an attachment to the answer. Raises `InvalidParameter`, and `ServiceFailed` if a file
+    cannot be found.
+    """
     added = opening.known.get_or_make(ADDED, set)
     place = read_place(str(invocation.arguments[URL]))
     title = one_line(str(invocation.arguments.get(TITLE) or ""), TITLE_CHARACTERS)
@@ -84,7 +86,7 @@ async def add_attachment(opening: Opening, invocation: Invocation) -> ToolResult
 
 
 def read_place(given: str) -> FileLocation:
-    """Raises `InvalidParameter` if the URL cannot be attached."""
+    """Parse the URL of an attachment. Raises `InvalidParameter` if it cannot be attached."""
     try:
         place = locate_file(bare(given.strip()))
     except FileRefused as error:
@@ -98,7 +100,7 @@ def read_place(given: str) -> FileLocation:
 
 def has_userinfo(url: str) -> bool:
     try:
-        # Browsers read a backslash as a slash, and Python does not.
+        # Browsers treat a backslash as a slash, but Python does not.
         return "@" in urlsplit(url.replace("\\", "/")).netloc or "@" in urlsplit(url).netloc
     except ValueError:
         return True
@@ -107,7 +109,8 @@ def has_userinfo(url: str) -> bool:
 async def attachment_at(
     opening: Opening, place: FileLocation, title: str, messages: Sequence[ModelMessage]
 ) -> Attachment:
-    """Return the attachment. A data: URI is stored as a file of the caller; a link is not fetched.
+    """Return the attachment for a URL. A `data:` URI is stored as a file of the caller; a link is
+    not fetched.
 
     Raises `InvalidParameter`.
     """
@@ -125,7 +128,9 @@ async def attachment_at(
 
 
 def link(url: str, title: str, messages: Sequence[ModelMessage]) -> Attachment:
-    """Return a link. If an attachment of the conversation has the same URL, use its type and title."""
+    """Return a link as an attachment. If the conversation has an attachment with the same URL, the
+    link has its type and title.
+    """
     attached = (item for message in messages for item in message.attachments)
     same = (item for item in attached if url in (item.url, item.reference_url))
     known = next(same, Attachment(""))

@@ -32,8 +32,8 @@ from apps.workspace.services.client import ModelService
 
 @dataclass(frozen=True, slots=True)
 class AgentService(ModelService):
-    """The service of an agent. `secrets` are masked if the response repeats them, whatever their
-    headers are called.
+    """The service of an agent. `secrets` are masked if the response repeats them, regardless of the
+    names of their headers.
     """
 
     secrets: tuple[str, ...] = field(default=(), repr=False)
@@ -44,8 +44,8 @@ class AgentService(ModelService):
 
 @dataclass(frozen=True, slots=True)
 class ResponsesAgent:
-    """The called agent. `target` is the tool, `info` requires files to be sent as bytes, and
-    `model` is the agent.
+    """An agent that is called as a tool. `target` is the tool, `info` requires that files are sent
+    as bytes, and `model` calls the agent.
     """
 
     target: Target
@@ -55,7 +55,9 @@ class ResponsesAgent:
 
 
 async def call_agent(agent: ResponsesAgent, opening: Opening, invocation: Invocation) -> ToolResult:
-    """Raises `ToolError`, `ToolTimedOut`, `InvalidParameter`."""
+    """Call the agent, and return its answer as the tool's result. Raises `ToolError`,
+    `ToolTimedOut` and `InvalidParameter`.
+    """
     request = with_parts(await make_request(agent.target, agent.info, opening, invocation))
     ask = partial(ask_agent, agent, request, invocation)
     try:
@@ -69,7 +71,9 @@ async def call_agent(agent: ResponsesAgent, opening: Opening, invocation: Invoca
 async def ask_agent(
     agent: ResponsesAgent, request: ModelRequest, invocation: Invocation, draft: RequestDraft
 ) -> ToolResult:
-    """Raises `ToolError`, `ToolTimedOut`."""
+    """Send the request, show the answer in the stage, and return it. Raises `ToolError` and
+    `ToolTimedOut`.
+    """
     output = StageOutput(agent.target, invocation)
     model = make_service_model(service_of(agent.server, draft), agent.model, agent.server.seconds)
     try:
@@ -99,7 +103,7 @@ def with_parts(request: ModelRequest) -> ModelRequest:
 
 def with_files(message: ModelMessage) -> ModelMessage:
     if message.role != "user" or not message.attachments:
-        # The agent's own files are not sent back to it.
+        # Files that the agent created are not sent back to it.
         return replace(message, attachments=()) if message.attachments else message
     text: list[dict[str, Any]] = [{"type": "text", "text": message.text}] if message.text else []
     return replace(message, content=(*text, *map(file_part, message.attachments)), attachments=())

@@ -82,7 +82,7 @@ def prepare_agent(
         parameters=generate_parameters(info, is_resumable=True),
         work=partial(call_agent, ResponsesAgent(target, info, server, node.model)),
         account=server.account,
-        attachment=None,  # filtered while they arrive, so that the stage can show them at once
+        attachment=None,  # Filtered while they arrive, so that the stage can show them at once.
     )
 
 

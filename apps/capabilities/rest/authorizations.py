@@ -1,4 +1,4 @@
-"""Adds the credentials to a request. They override parameters in the same position."""
+"""Adds the credentials to a request. Credentials override a parameter in the same position."""
 
 from apps.accounts.caller import Caller
 from apps.capabilities.rest.requests import RequestDraft
@@ -26,7 +26,8 @@ async def authorize(
     url: str,
     refused_token: str = "",
 ) -> str:
-    """Add credentials for the URL, and return the token if it is renewable.
+    """Add the credentials for the URL to a request. Return the token if it can be renewed,
+    otherwise None.
 
     Raises `ToolError` if there are no credentials.
     """
@@ -49,7 +50,7 @@ async def authorize(
             draft.credentials.add(own)
         case ClientIdSecretAuthorization() | RestOAuthAuthorization():
             token = await renewable_token(how, caller, url, refused_token)
-            if token:  # otherwise nobody is signed in, and the service decides what to do
+            if token:  # Otherwise, no user is signed in, and the service decides about the request.
                 draft.headers["authorization"] = f"Bearer {token}"
                 draft.credentials.add(token)
             return token
@@ -64,7 +65,9 @@ async def renewable_token(
     url: str,
     refused: str,
 ) -> str:
-    """Return a renewable token other than `refused`. Raises `ToolError`."""
+    """Return a token that can be renewed, but not the rejected token `refused`. Raises
+    `ToolError`.
+    """
     if isinstance(how, ClientIdSecretAuthorization):
         return await find_tokens(how).current(url, refused)
     return await person_token(WantedAccount(url, "", how), caller.bucket, refused)
@@ -90,7 +93,9 @@ def add_key(draft: RequestDraft, how: ApiKeyAuthorization, key: str) -> None:
 
 
 def authorization_problem(how: RestAuthorization | None) -> str:
-    """Return why credentials cannot be sent, or "" if they can. The text does not contain them."""
+    """Return the reason why credentials cannot be sent, or "" if they can. The text does not
+    contain the credentials.
+    """
     if isinstance(how, BearerAuthorization):
         return header_value_problem(how.token.text)
     if isinstance(how, ApiKeyAuthorization) and how.location == "header":

@@ -1,4 +1,4 @@
-"""Calls an operation, from the arguments to the result."""
+"""Calls an operation of a REST service, and converts the response to a result."""
 
 import asyncio
 import uuid
@@ -38,7 +38,9 @@ RUN = Key[uuid.UUID]("idempotency_keys")
 async def call_service(
     operation: Operation, opening: Opening, invocation: Invocation
 ) -> ToolResult:
-    """Raises `ToolError`, `InvalidParameter`, `ToolTimedOut`."""
+    """Call the operation with the arguments. Raises `ToolError`, `InvalidParameter` and
+    `ToolTimedOut`.
+    """
     draft = RequestDraft(operation.method)
     url = operation.address.origin
     for name, shared in operation.headers.items():
@@ -54,7 +56,8 @@ async def call_service(
     draft.headers |= {**tracing.headers(), **draft.headers}
     answer = await exchange(operation, draft)
     if answer.status == UNAUTHORIZED and token:
-        # The token may have been revoked before it expired: try once with a new one.
+        # The token may have been revoked before its expiry, so the call is retried once with a new
+        # token.
         how, caller = operation.authorization, opening.caller
         if await authorize(draft, how, caller, url, refused_token=token):
             answer = await exchange(operation, draft)
@@ -77,9 +80,10 @@ def idempotency_key(opening: Opening, invocation: Invocation) -> str:
 async def result_of(
     operation: Operation, answer: ServiceResponse, opening: Opening, stage: Stage
 ) -> ToolResult:
-    """Return the result for the model. Raises `ToolError` for an error status.
+    """Convert the response to the result for the model. Raises `ToolError` for an error status.
 
-    If the body cannot be stored, the model reads it: the call itself has succeeded.
+    If the body cannot be stored as a file, the result contains it, because the call itself has
+    succeeded.
     """
     text = decode(answer.body, answer.content_type)
     if not 200 <= answer.status < 300:
@@ -105,8 +109,8 @@ async def result_of(
 
 
 def status_error(operation: Operation, answer: ServiceResponse, text: str) -> ShownError:
-    """Return the error for the model, with only the status, because the body of an error is
-    untrusted.
+    """Return the error for the model, which contains only the status, because the body of an error
+    is untrusted.
     """
     where = " and redirects to another address, which is not followed" if answer.location else ""
     return ShownError(

@@ -45,7 +45,7 @@ RISKS: Mapping[str, Risk] = {"GET": "read-only", "DELETE": "destructive"}
 
 
 def prepare(manifest: Manifest) -> Open | None:
-    """Prepare every REST toolset. Parts that cannot be used become issues."""
+    """Prepare all REST toolsets of a manifest. Parts that cannot be used become issues."""
     tools: list[tuple[str, PreparedTool]] = []
     issues: list[InitializationIssue] = []
     needs: list[SecretNeed] = []
@@ -79,14 +79,16 @@ def prepare(manifest: Manifest) -> Open | None:
 
 
 def is_below(place: str, path: str) -> bool:
-    """Return True if a tool needs the credential at a path: its own, or its toolset's."""
+    """Return True if a tool needs the credential at the path, because the credential belongs to the
+    tool or its toolset.
+    """
     toolset, _, inside = path.partition(".")
     is_of_a_tool = inside.startswith("tools[")
     return path.startswith(f"{place}.") if is_of_a_tool else place.startswith(f"{toolset}.")
 
 
 def needs_of_toolset(path: str, toolset: RestToolSet) -> Iterator[SecretNeed]:
-    """Yield the credentials that are sent to all services of the toolset, and to their token
+    """Yield the credentials that all tools of the toolset send to their services, or to the token
     service.
     """
     tools = enabled_nodes(RestTool, toolset.tools, f"{path}.tools")
@@ -131,7 +133,7 @@ def check_shared(path: str, toolset: RestToolSet) -> None:
 def prepare_tool(
     path: str, tool: RestTool, toolset: RestToolSet, manifest: Manifest
 ) -> PreparedTool:
-    """Raises `InitializationIssue`."""
+    """Prepare one tool. Raises `InitializationIssue`."""
     function = tool.open_ai_tool.function
     name = visible_name(toolset.name, function.name)
     parameters = visible_parameters(function.parameters)

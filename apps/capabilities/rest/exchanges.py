@@ -1,4 +1,4 @@
-"""Sends requests to services, and converts errors into sentences for the model, without URLs."""
+"""Sends requests to services, and converts errors to sentences for the model, without URLs."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,7 +27,9 @@ MOST_REDIRECTS = 5
 KEEPS_METHOD = frozenset({307, 308})
 MOVES_TO_GET = frozenset({301, 302, 303})
 MOST_ERROR_BYTES = 65_536
-"""The limit in bytes for the body of an error, which is shown only in the stage."""
+"""The body of an error response is truncated to this many bytes, because it is shown only in the
+stage.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +131,7 @@ def origin(url: str) -> tuple[str, str | None, int | None]:
 
 @contextmanager
 def errors_for_model(operation: Operation) -> Iterator[None]:
-    """Convert client errors into `ToolError` and `ToolTimedOut`."""
+    """Convert errors of the HTTP client in the block to `ToolError` and `ToolTimedOut`."""
     name = operation.name
     try:
         yield

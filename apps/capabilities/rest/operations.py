@@ -1,4 +1,4 @@
-"""Operations of services, as declared in a manifest and checked once for all requests."""
+"""Reads the operations of services from a manifest, and validates them once for all requests."""
 
 import logging
 from collections.abc import Mapping
@@ -29,12 +29,14 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """An operation of a service. `name` is the model's name for it, `function` the operator's.
+    """An operation of a service. `name` is its name for the model, and `function` its name in the
+    manifest.
 
     `places` maps parameter names to their places in the request. `credentials` maps parameter names
     to constants that are hidden from the model and from stages. `headers` are sent with every call
-    of the toolset's tools; `forwarded` names headers of the caller that are forwarded. Both are in
-    lower case. `account` describes the users' own sign-in, or is None.
+    of the toolset's tools. `forwarded` contains the names of the caller's headers that are
+    forwarded. Both have names in lower case. `account` describes the users' own sign-in, or is
+    None.
     """
 
     name: str
@@ -132,7 +134,7 @@ def check_parameters(path: str, parameters: RestFunctionParameters, address: Too
 
 
 def parameter_problem(parameter: RestParameter) -> str:
-    """Return why the parameter can never be sent, or "" if it can."""
+    """Return the reason why the parameter can never be sent, or "" if it can."""
     place = parameter.parameter_info
     constant = parameter.const if isinstance(parameter, RestConstParameter) else None
     if isinstance(constant, Credential):

@@ -62,7 +62,7 @@ def fill_draft(draft: RequestDraft, operation: Operation, arguments: Mapping[str
 def add_value(draft: RequestDraft, name: str, place: ParameterPlace, value: Any) -> None:
     match place.type:
         case "query":
-            # A list is joined by commas unless it must be JSON. An object is always JSON.
+            # A list is joined by commas, unless JSON is required. An object is always sent as JSON.
             is_joined = isinstance(value, list) and place.encoding == "text"
             draft.query[place.key] = (
                 ",".join(map(value_text, value)) if is_joined else value_text(value)
@@ -73,13 +73,15 @@ def add_value(draft: RequestDraft, name: str, place: ParameterPlace, value: Any)
                 raise InvalidParameter(name, problem)
             draft.headers[place.key.lower()] = text
         case _:
-            # DIAL's own implementation also reads `text` as JSON text inside the JSON.
+            # As in DIAL's own implementation, `text` is a JSON text within the JSON.
             is_text = isinstance(value, dict | list) and place.encoding == "text"
             draft.body[place.key] = value_text(value) if is_text else value
 
 
 def add_forwarded(draft: RequestDraft, headers: Mapping[str, str], wanted: Collection[str]) -> None:
-    """Forward the caller's `wanted` headers (names in lower case), unless they are already set."""
+    """Add the caller's `wanted` headers (names in lower case) to the draft, unless they are already
+    set.
+    """
     for name, value in headers.items():
         if name.lower() not in wanted or header_name_problem(name) or header_value_problem(value):
             continue

@@ -1,4 +1,4 @@
-"""The text of a response, decoded for the model and formatted as Markdown for a stage."""
+"""Decodes the text of a response for the model, and formats it as Markdown for a stage."""
 
 import codecs
 import csv
@@ -45,20 +45,21 @@ def decode(body: bytes, content_type: str) -> str | None:
         return None
     try:
         return body.decode(encoding, "replace")
-    except (LookupError, UnicodeError):  # a codec such as hex or idna, which is not for text
+    # The name is a codec such as hex or idna, which is not for text.
+    except (LookupError, UnicodeError):
         return body.decode("utf-8", "replace")
 
 
 def hide_in_body(body: bytes, content_type: str, credentials: Collection[str]) -> bytes:
-    """Return the body with hidden credentials. Bytes that are not text or have the wrong charset
-    are searched as UTF-8 and UTF-16.
+    """Return the body with its credentials redacted. Bytes that are not text or have the wrong
+    charset are searched as UTF-8 and UTF-16.
     """
     wanted = needles(credentials)
     text = decode(body, content_type)
     if text is not None and (shown := hide_credentials(text, wanted)) != text:
         try:
             body = shown.encode(charset(body, content_type), "replace")
-        except (LookupError, UnicodeError):  # the same as in `decode`
+        except (LookupError, UnicodeError):  # The same codecs as in `decode` are rejected.
             body = shown.encode()
     written = {
         one.encode(encoding, "replace").decode("latin-1")
@@ -69,8 +70,8 @@ def hide_in_body(body: bytes, content_type: str, credentials: Collection[str]) -
 
 
 def charset(body: bytes, content_type: str) -> str:
-    """Return the charset of the byte order mark, else of the header, else of the text's
-    declaration.
+    """Return the charset from the byte order mark, otherwise from the header, otherwise from the
+    declaration in the text.
     """
     for mark, name in MARKS.items():
         if body.startswith(mark):
@@ -84,7 +85,7 @@ def charset(body: bytes, content_type: str) -> str:
 
 
 def codec_name(name: str) -> str:
-    """Return Python's name of the charset, or "" for an unknown one."""
+    """Return Python's name of the charset, or "" if it is unknown."""
     try:
         return codecs.lookup(name).name
     except LookupError:
@@ -120,7 +121,7 @@ def format_text(text: str, content_type: str) -> str:
 
 def indented_json(text: str) -> str:
     if len(text) > STAGE_CHARACTERS:
-        return text  # only the beginning is shown
+        return text  # Only the beginning is shown.
     try:
         return json.dumps(json.loads(text), indent=4, ensure_ascii=False)
     except (ValueError, RecursionError):
@@ -129,7 +130,7 @@ def indented_json(text: str) -> str:
 
 def indented_markup(text: str, unclosed: Collection[str] = ()) -> str:
     """Return the markup with each tag on its own line. Elements in `unclosed` have no end tag."""
-    # It is not parsed, because entities in an untrusted document must not be expanded.
+    # The markup is not parsed, because entities in an untrusted document must not be expanded.
     if len(text) > STAGE_CHARACTERS:
         return text
     depth, lines = 0, []
@@ -143,7 +144,7 @@ def indented_markup(text: str, unclosed: Collection[str] = ()) -> str:
 
 
 def table(text: str) -> str:
-    """Return CSV as a Markdown table, or "" if the text is not a table."""
+    """Convert CSV to a Markdown table. Return "" if the text is not a table."""
     try:
         rows = list(islice(csv.reader(StringIO(text)), MOST_ROWS + 2))
     except csv.Error:

@@ -1,5 +1,5 @@
-"""URLs of operations, with placeholders that arguments fill without changing the structure of the
-path.
+"""Fills the placeholders in URLs of operations with arguments, which cannot change the structure of
+the path.
 """
 
 import re
@@ -17,7 +17,8 @@ _placeholder = re.compile(r"\{([^{}/?#]+)\}")
 
 @dataclass(frozen=True, slots=True)
 class ToolAddress:
-    """Splits a URL into parts. In each of the path's `segments`, the odd pieces are placeholders.
+    """The parsed URL of an operation. In each of the path's `segments`, the pieces with odd indices
+    are placeholders.
 
     `query` contains pairs of a name and an encoded parameter from the operator's query.
     """
@@ -44,7 +45,7 @@ class ToolAddress:
 
 
 def read_address(url: str) -> ToolAddress:
-    """Split an operator's URL. A URL that begins with / is on this server.
+    """Parse the URL of an operation. A URL that begins with `/` is on this server.
 
     Raises `AddressInvalid`.
     """

@@ -1,4 +1,4 @@
-"""Tools for the conversation's alarm and the user's schedules."""
+"""The tools for the alarm of a conversation and the user's schedules."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -202,23 +202,23 @@ def prepare(manifest: Manifest) -> Open | None:
 
 
 async def run_tool(work: Work, opening: Opening, invocation: Invocation) -> ToolResult:
-    """Do the work. Raises `InvalidParameter`, `ToolError`."""
+    """Run a schedule tool. Raises `InvalidParameter` and `ToolError`."""
     text = await on_desk(work, opening, invocation)
     return plain_result(invocation, text)
 
 
 async def set_alarm(opening: Opening, invocation: Invocation) -> ToolResult:
-    """Set the alarm and end the turn. Raises `InvalidParameter`."""
+    """Set the alarm of the conversation, and end the turn. Raises `InvalidParameter`."""
     text = await on_desk(alarm, opening, invocation)
     show_result(invocation, text)
-    # The model is not called again for a text, and has often written none.
+    # The model often writes no text with this call, and is not called again.
     invocation.emit(TextDelta(f"\n\n{text.partition(' Until then')[0]}"))
     return ToolResult(text, "text/plain", ends_turn=True)
 
 
 async def on_desk(work: Work, opening: Opening, invocation: Invocation) -> str:
-    """Do the work with the user's schedules, and return the text. Raises `InvalidParameter`,
-    `ToolError`.
+    """Do the work with the user's schedules on a database thread, and return the text for the
+    model. Raises `InvalidParameter` and `ToolError`.
     """
     desk = opening.chat.schedules
     if desk is None:
@@ -230,7 +230,7 @@ async def on_desk(work: Work, opening: Opening, invocation: Invocation) -> str:
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """Convert rejected schedules into messages for the model."""
+    """Convert errors about rejected schedules to errors for the model."""
     try:
         yield
     except ValidationError as error:

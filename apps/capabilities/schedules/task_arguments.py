@@ -1,4 +1,4 @@
-"""Converts the arguments that a model writes into the fields of a schedule."""
+"""Converts the arguments of the schedule tools to the fields of a schedule."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, time
@@ -15,7 +15,7 @@ REPEAT = "repeatIntervalMinutes"
 
 
 def schedule_fields(given: Mapping[str, Any], time_zone: str) -> dict[str, Any]:
-    """Return the fields that the arguments set. Raises `InvalidParameter`."""
+    """Return the fields of a schedule that the arguments set. Raises `InvalidParameter`."""
     zone = given.get("timezone") or time_zone
     return {
         field: read(argument, given[argument], zone)
@@ -25,10 +25,12 @@ def schedule_fields(given: Mapping[str, Any], time_zone: str) -> dict[str, Any]:
 
 
 def read_moment(argument: str, written: str, zone: str) -> datetime:
-    """Return the time. Without an offset, it is in the time zone `zone`. Raises `InvalidParameter`."""
+    """Parse a time. A time without an offset is in the time zone `zone`. Raises
+    `InvalidParameter`.
+    """
     try:
         return read_datetime(written, zone_of(zone or "UTC"))
-    except (ValueError, LookupError, OSError):  # also raised for the zone
+    except (ValueError, LookupError, OSError):  # An unknown zone raises this error too.
         problem = (
             f"{written[:50]!r} is not a time from 1900 to 2199. Use a format such as "
             "2026-11-24T17:30:00+01:00."
@@ -37,14 +39,16 @@ def read_moment(argument: str, written: str, zone: str) -> datetime:
 
 
 def repeat_seconds(argument: str, minutes: float, zone: str = "") -> int:
-    """Return the interval in seconds. Raises `InvalidParameter`."""
+    """Parse an interval, and return it in seconds. Raises `InvalidParameter`."""
     if not 1 <= minutes <= 366 * 24 * 60:
         raise InvalidParameter(argument, "it must be between 1 minute and a year.")
     return round(minutes * 60)
 
 
 def read_hour(argument: str, written: str, zone: str) -> time | None:
-    """Return the time of day, or None for "", which removes the hours. Raises `InvalidParameter`."""
+    """Parse a time of day. Return None for "", which removes the active hours. Raises
+    `InvalidParameter`.
+    """
     if not written.strip():
         return None
     try:
@@ -87,7 +91,7 @@ def read_schedule_id(written: str) -> UUID | None:
 
 
 def list_schedule(row: Schedule) -> dict[str, Any]:
-    """Return a schedule as the model reads it."""
+    """Return a description of a schedule for the model."""
     return {
         "taskId": str(row.pk),
         "name": row.name,

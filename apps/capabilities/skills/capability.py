@@ -1,7 +1,7 @@
 """Skills: instructions that the model reads when a task needs them.
 
-Every application offers the predefined skills and the skills of its manifest. Users can add more to
-a question.
+Every application offers the predefined skills and the skills of its manifest. Users can add further
+skills to a question.
 """
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ from apps.errors import InitializationIssue
 from apps.manifest.manifest import Manifest
 
 FILE_PARAMETERS = "tool-call-file-parameter-formatting"
-"""The predefined skill that every conversation begins with, because any tool may accept a file."""
+"""The predefined skill with which every conversation begins, because any tool may accept a file."""
 
 
 def prepare(manifest: Manifest) -> Open:
@@ -84,15 +84,17 @@ def contribution(
     steps: tuple[HistoryStep, ...],
     issues: Sequence[InitializationIssue],
 ) -> Contribution:
-    """Return the contribution. `own` are the predefined skills, `collection` all skills."""
+    """Return the contribution of the skills to a run. `own` contains the predefined skills, and
+    `collection` all skills.
+    """
     opening.known[SKILLS] = collection
     skill = own.skills.get(FILE_PARAMETERS)
     first = (partial(begin_with, injection_of(skill.name, skill.full_text)),) if skill else ()
     last = (
         (without_picks,) if any(message.extra for message in opening.conversation.messages) else ()
     )
-    # Contribute even if no skill can be read, because the steps add calls of the tool to the
-    # conversation.
+    # The contribution is needed even if no skill can be read, because the steps add calls of the
+    # tool to the conversation.
     is_needed = bool(collection.skills or steps)
     return Contribution(
         tools=(tool.bind(opening),) if is_needed else (),
@@ -138,7 +140,9 @@ def refusal_issues(
 
 @lru_cache(maxsize=8)
 def injection_of(name: str, text: str) -> Injection:
-    """Return the injection. It is cached, because it is the same for all conversations."""
+    """Return the injection of a skill. It is cached, because it is the same for all
+    conversations.
+    """
     return Injection(TOOL_NAME, {"skill_name": name}, text, "refresh_if_changed")
 
 

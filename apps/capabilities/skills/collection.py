@@ -1,4 +1,4 @@
-"""The skills of one run, and the texts that describe them to the model."""
+"""The skills of one run, with their texts for the model."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -17,15 +17,17 @@ HOW_TO = (
 )
 
 ReadFile = Callable[[str], Awaitable[str]]
-"""Returns the text of one of the listed files. Raises `QuickAppError` if it cannot be read."""
+"""A function that returns the text of one of a skill's files. Raises `QuickAppError` if the file
+cannot be read.
+"""
 
 
 @dataclass(frozen=True)
 class Skill:
-    """A skill. `text` is its document, `files` are the paths of its other files.
+    """A skill. `text` is its `SKILL.md`, and `files` are the paths of its other files.
 
-    `origin` is for messages to the operator. `problem` is the reason why not all files are listed,
-    or "" if they are.
+    `origin` is the source of the skill, for messages to the operator. `problem` is the reason why
+    the list of files is incomplete, or "".
     """
 
     name: str
@@ -47,7 +49,7 @@ class Skill:
 
     @cached_property
     def full_text(self) -> str:
-        """Return the document and the list of files, as the model reads them."""
+        """Return the `SKILL.md` and the list of files, in the format for the model."""
         lines = [f"  <file>{escape(path, quote=False)}</file>" for path in self.files]
         if self.problem:
             lines.append(f"  <note>{escape(self.problem, quote=False)}</note>")
@@ -70,7 +72,8 @@ class SkillCollection:
 
     def prompt_with(self, tools: Toolbox) -> str:
         """Return the part of the system prompt that lists the skills whose tools are available."""
-        names = {*tools.listed, *tools.hidden}  # tools that are found later are hidden now
+        # Tools that a search finds later are hidden at this time.
+        names = {*tools.listed, *tools.hidden}
         return list_skills(
             tuple(
                 (one.name, one.description) for one in self.skills.values() if one.is_usable(names)
@@ -88,7 +91,7 @@ def list_skills(skills: tuple[tuple[str, str], ...]) -> str:
     """Return the part of the system prompt that lists skills by name and description, or "" if
     there is none.
 
-    It is cached, because all requests to an application list the same skills.
+    The text is cached, because it is the same for all requests to an application.
     """
     if not skills:
         return ""
@@ -101,7 +104,9 @@ def list_skills(skills: tuple[tuple[str, str], ...]) -> str:
 
 
 def merge_collections(skills: Iterable[Skill]) -> SkillCollection:
-    """Merge skills. If several have the same name, the first one is used."""
+    """Merge collections of skills. If several skills have the same name, the first skill is
+    used.
+    """
     kept: dict[str, Skill] = {}
     issues = []
     for skill in skills:

@@ -1,4 +1,4 @@
-"""Skills that users add to a question: `custom_content.skills` of their messages."""
+"""Reads the skills that users add to a question, from `custom_content.skills` of their messages."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +18,9 @@ KEY = "skills"
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """A skill that a user added. `question` is the index among the user's messages."""
+    """A skill that a user added. `question` is the index of the message among the user's
+    messages.
+    """
 
     question: int
     address: SkillAddress
@@ -26,8 +28,8 @@ class Pick:
 
 @dataclass(frozen=True, slots=True)
 class Picks:
-    """The added skills of a conversation, the newest question first, with issues about unusable
-    ones.
+    """The added skills of a conversation, those of the newest question first, with issues about
+    skills that cannot be used.
     """
 
     picks: tuple[Pick, ...] = ()
@@ -42,7 +44,9 @@ NOTHING = Picks()
 
 
 def picks_in(messages: Sequence[ModelMessage]) -> Picks:
-    """Return up to `SKILL_INVOCATION_MAX_SKILLS` distinct skills."""
+    """Return the skills that users added in the conversation, up to `SKILL_INVOCATION_MAX_SKILLS`
+    distinct skills.
+    """
     if not any(KEY in message.extra for message in messages):
         return NOTHING
     questions = [message for message in messages if message.role == "user"]
@@ -68,7 +72,7 @@ def picks_in(messages: Sequence[ModelMessage]) -> Picks:
 
 
 def urls_of(message: ModelMessage) -> Iterator[str | None]:
-    """Yield the URLs of a message, and None for each invalid entry."""
+    """Yield the URLs of the skills in a message, and None for each invalid entry."""
     written = message.extra.get(KEY)
     if written is None:
         return
@@ -89,12 +93,12 @@ def pick_issues(picks: Picks, fetched: FetchedSkills) -> Iterator[Initialization
 async def with_picks(
     picks: Picks, fetched: FetchedSkills, offered: SkillCollection, messages: Sequence[ModelMessage]
 ) -> Sequence[ModelMessage]:
-    """Return the messages with each added skill, as if the model had read it right after the
-    question.
+    """Return the messages with each added skill injected, as if the model had read it right after
+    the question.
     """
     places = [place for place, message in enumerate(messages) if message.role == "user"]
     ordered = sorted(picks.picks, key=attrgetter("question"))
-    for pick in reversed(ordered):  # from the end, so that earlier positions do not change
+    for pick in reversed(ordered):  # From the end, so that earlier positions do not change.
         read = injection(pick, fetched, offered)
         messages = inject(messages, read, places[pick.question] + 1)
     return messages

@@ -28,7 +28,7 @@ PATH = "file_path"
 SKILLS = Key[SkillCollection]("skills")
 """The key of the run's skills."""
 MOST_NAMED = 30
-"""An error message names up to this many skills or files."""
+"""An error message contains the names of up to this many skills or files."""
 PARAMETERS = parameters(
     {
         NAME: text_parameter("The name of a skill, as it is listed.", display=IN_TITLE),
@@ -57,14 +57,16 @@ def read_tool(manifest: Manifest) -> PreparedTool:
         ),
         read_skill,
     )
-    # The schema requires it only for the model, because `find_skill` has a better message for a
-    # missing name.
+    # Only the schema for the model requires the name, because the error of `find_skill` for a
+    # missing name is more helpful.
     schema = {**tool.spec.parameters, "required": [NAME]}
     return replace(tool, spec=ToolSpec(TOOL_NAME, DESCRIPTION, schema))
 
 
 async def read_skill(opening: Opening, invocation: Invocation) -> ToolResult:
-    """Raises `ToolError`, `QuickAppError`."""
+    """Return the text of a skill, or of one of its files. Raises `ToolError` and
+    `QuickAppError`.
+    """
     skill = find_skill(opening.known[SKILLS], invocation.arguments.get(NAME))
     path = str(invocation.arguments.get(PATH) or "").strip()
     text = await read_file(skill, path) if path else skill.full_text
@@ -74,7 +76,7 @@ async def read_skill(opening: Opening, invocation: Invocation) -> ToolResult:
 
 
 def find_skill(collection: SkillCollection, name: object) -> Skill:
-    """Raises `ToolError` if the name is missing or unknown."""
+    """Return the skill in the arguments. Raises `ToolError` if the name is missing or unknown."""
     wanted = str(name or "").strip()
     if not wanted:
         raise ToolError(f"Missing required parameter: {NAME}")
@@ -85,7 +87,9 @@ def find_skill(collection: SkillCollection, name: object) -> Skill:
 
 
 async def read_file(skill: Skill, path: str) -> str:
-    """Raises `ToolError` if the skill has no such file, and `QuickAppError` if it cannot be read."""
+    """Return the text of a skill's file. Raises `ToolError` if the skill has no such file, and
+    `QuickAppError` if it cannot be read.
+    """
     if not skill.files:
         note = f" {skill.problem}" if skill.problem else ""
         raise ToolError(f"Skill '{skill.name}' has no bundled files.{note}")

@@ -1,4 +1,4 @@
-"""Skills stored in a workspace, read with the caller's permissions."""
+"""Reads the skills that are stored in a workspace, with the caller's permissions."""
 
 import asyncio
 import logging
@@ -31,14 +31,16 @@ class SkillAddress(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Return the last part of the address, as the name of a skill that cannot be read."""
+        """Return the last part of the URL, which is used as the name of a skill that cannot be
+        read.
+        """
         return unquote(self.url.rstrip("/").rpartition("/")[2])[:64] or self.url[:64]
 
 
 @dataclass(frozen=True, slots=True)
 class FetchedSkills:
-    """Maps each address to a skill or a refusal. `outage` is the reason why all failed at once, or
-    "".
+    """The fetched skills, and the errors of skills that could not be fetched, by URL. `outage` is
+    the common reason if all of them failed, or "".
     """
 
     skills: Mapping[SkillAddress, Skill] = field(default_factory=dict)
@@ -47,8 +49,8 @@ class FetchedSkills:
 
     @property
     def issues(self) -> tuple[InitializationIssue, ...]:
-        """Return an issue for an outage. Individual failures become issues of their picks and
-        manifest entries.
+        """Return an issue if there is an outage. The failures of single skills are reported with
+        the skills that users added and the entries of the manifest.
         """
         if not self.outage:
             return ()
@@ -58,8 +60,8 @@ class FetchedSkills:
 
 
 async def fetch_all(workspace: Workspace, addresses: Iterable[SkillAddress]) -> FetchedSkills:
-    """Fetch all skills. This never raises, because the run continues without a skill that cannot be
-    loaded.
+    """Fetch all skills. Never raises, because a run continues without skills that cannot be
+    fetched.
     """
     wanted = list(dict.fromkeys(addresses))
     turns = asyncio.Semaphore(MOST_AT_ONCE)
@@ -106,8 +108,8 @@ async def fetch(turns: asyncio.Semaphore, workspace: Workspace, address: SkillAd
 async def read_skill(
     workspace: Workspace, address: SkillAddress
 ) -> tuple[str, tuple[str, ...], str]:
-    """Return the document, its other files, and why the list is incomplete, if it is. Raises
-    `QuickAppError`.
+    """Return the `SKILL.md`, the paths of the other files, and the reason if this list is
+    incomplete, or "". Raises `QuickAppError`.
     """
     if address.kind == "dial-prompt":
         return await workspace.prompt(address.url), (), ""
@@ -116,7 +118,7 @@ async def read_skill(
 
 
 async def read_file(workspace: Workspace, address: SkillAddress, path: str) -> str:
-    """Raises `QuickAppError`."""
+    """Return the text of a skill's file. Raises `QuickAppError`."""
     if address.kind == "dial-prompt":
         raise FileMissing("A skill from a prompt has no files.")
     return await workspace.skill_file(address.url, path)

@@ -34,9 +34,9 @@ from apps.errors import ToolError
 from apps.manifest.manifest import Manifest
 
 WAITING_SECONDS = 3600
-"""A task waits up to this many seconds to start."""
+"""The timeout for the start of a task, in seconds."""
 MOST_PREPARED = 32
-"""Up to this many selections of a sub-agent and its toolsets are cached."""
+"""The maximum number of prepared combinations of a sub-agent and toolsets that are cached."""
 
 
 def prepare(manifest: Manifest) -> Open | None:
@@ -82,7 +82,9 @@ class SubagentTools:
         return self.known[key]
 
     async def work(self, opening: Opening, invocation: Invocation) -> ToolResult:
-        """Raises `ToolError`, `ToolTimedOut`, `InvalidParameter`."""
+        """Run the sub-agent of a call, and return its result. Raises `ToolError`, `ToolTimedOut`
+        and `InvalidParameter`.
+        """
         task = read_task(invocation.arguments, self.offer)
         features = self.manifest.features
         shows_stages = features is None or features.stage_display.propagate_sub_stages
@@ -117,7 +119,7 @@ def make_tool(subagents: SubagentTools) -> PreparedTool:
         task_arguments(offer),
         display_for(manifest),
         WAITING_SECONDS + subagents.seconds,
-        is_repeatable=True,  # its own steps are recorded
+        is_repeatable=True,  # The sub-agent's own steps are recorded.
         approval=approval_rules(manifest).unasked,
         risk="read-only",
     )

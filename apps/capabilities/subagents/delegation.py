@@ -1,4 +1,6 @@
-"""Runs a sub-agent's task within limits on time and concurrency, handles its errors, and stops it."""
+"""Runs the task of a sub-agent, with limits on time and concurrency, and stops it if the user
+requests this.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine, Iterator
@@ -24,7 +26,9 @@ NO_ANSWER = "The sub-agent ended without an answer. Try again, or continue witho
 
 @dataclass(frozen=True, slots=True)
 class SubagentCall:
-    """A call of `tool` that delegates a task to a sub-agent; `seconds` is its time limit."""
+    """A call of `tool` that delegates a task to a sub-agent. `seconds` is the time limit of the
+    task.
+    """
 
     tool: str
     seconds: float
@@ -33,7 +37,7 @@ class SubagentCall:
     async def answer(self, opening: Opening, delegation: Delegation) -> str | None:
         """Return the sub-agent's final text, or None if it waits for a user.
 
-        The time limit starts when the task does. Raises `ToolError`, `ToolTimedOut`.
+        The time limit begins when the task starts. Raises `ToolError` and `ToolTimedOut`.
         """
         invocation = self.relay.invocation
         async with turn():
@@ -54,17 +58,19 @@ class Turns:
         self.semaphore = asyncio.Semaphore(count)
 
     async def aclose(self) -> None:
-        """Do nothing. Waiting tasks belong to runs, which end on their own."""
+        """Do nothing, because waiting tasks end with their runs."""
 
 
-# This is set inside a task. The task's application may call others that also have tasks. If these
-# nested tasks waited for the process limit, a task could wait for its own end.
+# This is set within a task. The task's application may call other applications that also have
+# tasks. If these nested tasks waited for a free slot, a task could wait for its own end.
 _within: ContextVar[Turns | None] = ContextVar("turns", default=None)
 _depth: ContextVar[int] = ContextVar("depth of sub-agents", default=0)
 
 
 def depth() -> int:
-    """Return the depth of nesting: 0 outside every task, 1 within one, 2 within a nested task."""
+    """Return the depth of nested tasks: 0 outside a task, 1 within a task, 2 within a nested
+    task.
+    """
     return _depth.get()
 
 
@@ -83,7 +89,7 @@ async def turn() -> AsyncIterator[None]:
 
 @contextmanager
 def errors_for_model(tool: str, seconds: float) -> Iterator[None]:
-    """Convert a sub-agent's errors into `ToolError` and `ToolTimedOut`."""
+    """Convert errors of a sub-agent in the block to `ToolError` and `ToolTimedOut`."""
     try:
         yield
     except ToolError:
@@ -96,12 +102,12 @@ def errors_for_model(tool: str, seconds: float) -> Iterator[None]:
 
 
 class SubagentStopped(ToolError):
-    """Raised if a user stops only the sub-agent and not the rest of the answer."""
+    """Raised if a user stops only the sub-agent, and not the whole answer."""
 
 
 async def unless_stopped(work: Coroutine[Any, Any, T], wish: asyncio.Event, told: str) -> T:
-    """Return the result of the work, which is cancelled when `wish` is set. The work has ended when
-    this returns.
+    """Return the result of the work. If the event `wish` is set, the work is cancelled. The work
+    has ended when this function returns.
 
     Raises `SubagentStopped` with the text `told`.
     """
@@ -113,7 +119,7 @@ async def unless_stopped(work: Coroutine[Any, Any, T], wish: asyncio.Event, told
     finally:
         waiting.cancel()
         task.cancel()
-        await asyncio.wait((task,))  # release its resources before anything else continues
+        await asyncio.wait((task,))  # The work releases its resources before the caller continues.
         if not task.cancelled():
-            task.exception()  # retrieve the error, so that asyncio does not log it
+            task.exception()  # The error is retrieved, so that asyncio does not log it.
     raise SubagentStopped(told)

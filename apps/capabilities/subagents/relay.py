@@ -1,4 +1,4 @@
-"""The events of a sub-agent, which are shown in the stage of its task or collected for its result."""
+"""Shows the events of a sub-agent in the stage of its task, and collects its result."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -34,7 +34,9 @@ from apps.agent.tools import Invocation, ToolResult
 
 @dataclass(slots=True)
 class Relay:
-    """The `emit` of a sub-agent. The sub-agent's stages, if shown, are nested in the task's stage."""
+    """The `emit` function of a sub-agent. If the sub-agent's stages are shown, they are nested in
+    the task's stage.
+    """
 
     invocation: Invocation
     shows_stages: bool
@@ -69,12 +71,14 @@ class Relay:
             case Finished(_, usage) | Spent(usage):
                 self.usage = usage.per_model
             case StateSaved() | ToolCallsRequested() | TodoChanged():
-                pass  # a sub-agent has no next request, no client tools and no to-do list
+                pass  # A sub-agent has no next request, no client tools and no to-do list.
             case _:
                 assert_never(event)
 
     def result(self, text: str) -> ToolResult:
-        """Return the sub-agent's final text, with the other parts of its answer."""
+        """Return the sub-agent's final text as the result of the call, with the attachments and
+        annotations of its answer.
+        """
         attachments = tuple(dict.fromkeys(self.attachments))
         return ToolResult(
             text,
@@ -87,7 +91,7 @@ class Relay:
     def below(
         self, event: StageOpened | StageRenamed | StageDelta | StageAttachment | StageClosed
     ) -> Event:
-        """Return the event with IDs that are unique among all sub-agents."""
+        """Return the event, with stage IDs that are unique among all sub-agents of the run."""
         task = self.invocation.id
         named = replace(event, stage_id=f"{task}-{event.stage_id}")
         if not isinstance(named, StageOpened):

@@ -46,12 +46,12 @@ from apps.manifest.toolsets.parameters import FunctionParameters
 
 TOOL_NAME = "spawn-agent"
 DEEPEST = 2
-"""Sub-agents can be nested up to this depth. A sub-agent of a sub-agent has no sub-agents."""
+"""The maximum depth of nested sub-agents: a sub-agent of a sub-agent has no sub-agents."""
 NAME_CHARACTERS = 50
 MOST_SUBAGENTS = 32
-"""Up to this many sub-agents are cached."""
+"""The maximum number of sub-agents that are cached."""
 WAITING_SECONDS = 3600
-"""A task waits up to this many seconds to start."""
+"""The timeout for the start of a task, in seconds."""
 STOPPED = "The user stopped this sub-agent. Continue without it, and do not start it again unless the user asks."
 ADVICE = "The results of other sub-agents remain valid. Continue with them, or try another way."
 
@@ -96,8 +96,8 @@ class SubagentAssignment:
 
 @dataclass(slots=True)
 class SubagentSpawner:
-    """Creates the sub-agents of one manifest. When predefined content changes, the dependent parts
-    are recreated.
+    """Creates the sub-agents of one manifest. When predefined content changes, the affected
+    sub-agents are created again.
     """
 
     manifest: Manifest
@@ -132,7 +132,7 @@ class SubagentSpawner:
                 description,
                 task_parameters(tuple(agents)),
                 "Helper:",
-                "read-only",  # its own steps are recorded
+                "read-only",  # The sub-agent's own steps are recorded.
             ),
             work,
             seconds=WAITING_SECONDS + settings.SUBAGENT_TIMEOUT_SECONDS,
@@ -141,8 +141,8 @@ class SubagentSpawner:
     async def work(
         self, opening: Opening, invocation: Invocation, agents: Mapping[str, AgentDefinition]
     ) -> ToolResult:
-        """Run the sub-agent. Raises `InvalidParameter`. Other failures are returned in the result,
-        with their usage.
+        """Run the sub-agent of a call. Raises `InvalidParameter`. Other failures are returned as
+        results, with the usage.
         """
         task = read_task(invocation.arguments, agents)
         features = self.manifest.features
@@ -184,7 +184,9 @@ def kind_of(agent: AgentDefinition | None, wanted: SpawnAgent) -> SubagentKind:
 
 @dataclass(frozen=True, slots=True)
 class RunningSubagent:
-    """A running sub-agent. It emits the events that show it as a separate run."""
+    """A running sub-agent, which emits the events with which the page shows it as a separate
+    run.
+    """
 
     call: SubagentCall
     delegation: Delegation
@@ -194,8 +196,8 @@ class RunningSubagent:
         return self.delegation.progress
 
     async def run(self, opening: Opening, task: SubagentAssignment) -> ToolResult:
-        """Return the sub-agent's result, or its failure as one, or `Pending` while it waits for a
-        user.
+        """Return the sub-agent's result, a result that describes its failure, or `Pending` if it
+        waits for a user.
         """
         invocation = self.call.relay.invocation
         key = whole_key(invocation.ledger, invocation.key)
@@ -251,7 +253,9 @@ class RunningSubagent:
 def read_task(
     arguments: Mapping[str, object], agents: Mapping[str, AgentDefinition]
 ) -> SubagentAssignment:
-    """Raises `InvalidParameter` if the task is empty or the agent is unknown."""
+    """Parse the arguments of a call. Raises `InvalidParameter` if the task is empty or the agent is
+    unknown.
+    """
     text, context, name = (
         str(arguments.get(key) or "") for key in ("task", "context", "agentDefinitionId")
     )

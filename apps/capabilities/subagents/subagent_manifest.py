@@ -1,4 +1,6 @@
-"""The manifest of a sub-agent: a copy of its application's, with its prompt and toolsets."""
+"""Builds the manifest of a sub-agent: a copy of the application's manifest, with the prompt and
+toolsets of the sub-agent.
+"""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -25,8 +27,8 @@ how you worked."""
 
 
 WRITTEN_HERE = "sub-agent"
-"""The name of a sub-agent's own prompt, in place of the name of a predefined prompt. Its variables
-are filled in the same way.
+"""The name of a sub-agent's own prompt, used like the name of a predefined prompt, so that its
+variables are replaced in the same way.
 """
 NOT_FOR_SUBAGENTS = frozenset(
     {"subagents", "spawn_agent", "questions", "memory", "schedules", "todo"}
@@ -34,13 +36,13 @@ NOT_FOR_SUBAGENTS = frozenset(
 
 
 def name_of(toolset: ToolSet) -> str:
-    """Return the model's name for a toolset, or "" if the model cannot choose it."""
+    """Return the name of a toolset for the model, or "" if the model cannot choose the toolset."""
     is_on = not isinstance(toolset, PredefinedToolSet) and toolset.enabled
     return toolset.label if is_on else ""
 
 
 def descriptions(manifest: Manifest) -> dict[str, str]:
-    """Return the descriptions of the toolsets to choose from, by name."""
+    """Return the descriptions of the toolsets that the model can choose, by name."""
     return {
         name: localize_text(toolset.description)
         for toolset in manifest.tool_sets
@@ -50,8 +52,8 @@ def descriptions(manifest: Manifest) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class SubagentKind:
-    """A kind of sub-agent. `chosen` names the toolsets that it may use, or is None for all;
-    `brought` are additional toolsets.
+    """A kind of sub-agent. `chosen` contains the names of the toolsets that it can use, or is None
+    for all toolsets; `brought` are additional toolsets.
 
     Fields that are None use the application's value.
     """
@@ -66,7 +68,7 @@ class SubagentKind:
 
 def manifest_of(manifest: Manifest, kind: SubagentKind) -> Manifest:
     """Return the manifest of a sub-agent. It has no sub-agents and no starters."""
-    # Other toolsets are disabled and not removed, because issues name a toolset by its index.
+    # Other toolsets are disabled and not removed, because issues identify a toolset by its index.
     orchestrator = manifest.orchestrator
     prompt = PredefinedSystemPrompt(template=WRITTEN_HERE, content=kind.prompt)
     changes: dict[str, Any] = {"system_prompt": prompt}
@@ -125,7 +127,7 @@ def hooks_left(manifest: Manifest, chosen: Collection[str]) -> Iterator[Hook]:
 
 
 def functions_of(toolset: ToolSet) -> Iterator[str]:
-    """Yield the names of tools that hooks can use without the name of a toolset."""
+    """Yield the names of tools to which hooks can refer without the name of a toolset."""
     if not isinstance(toolset, WrittenToolSet) or toolset.kind.is_prefixed:
         return
     for tool in toolset.tools:

@@ -38,7 +38,9 @@ none. Give it only those that the task needs. Omit it for other sub-agents. Tool
 
 @dataclass(frozen=True, slots=True)
 class SubagentTask:
-    """A validated call. `tool_sets` are the model's choice, None if it has no choice."""
+    """A validated call of the tool. `tool_sets` are the toolsets that the model chose, or None if
+    it has no choice.
+    """
 
     type: SubagentType
     prompt: str
@@ -56,8 +58,8 @@ def line_of(name: str, description: str) -> str:
 
 
 def task_arguments(offer: OfferedTypes) -> Arguments:
-    """Return the schema for the model. `read_task` checks names, so that an error can list the
-    valid ones.
+    """Return the schema of the arguments. `read_task` checks the names in them, so that its error
+    can list the valid names.
     """
     text = {"type": "string"}
     required = ["subagent_type", "prompt"]
@@ -84,7 +86,9 @@ def task_arguments(offer: OfferedTypes) -> Arguments:
 
 
 def read_task(arguments: Mapping[str, object], offer: OfferedTypes) -> SubagentTask:
-    """Raises `InvalidParameter` if the task is empty, or if the sub-agent or a toolset is unknown."""
+    """Parse the arguments of a call. Raises `InvalidParameter` if the task is empty, or if the
+    sub-agent or a toolset is unknown.
+    """
     name, prompt = str(arguments["subagent_type"]), str(arguments["prompt"])
     chosen = offer.types.get(name)
     if chosen is None:
@@ -102,7 +106,9 @@ def read_task(arguments: Mapping[str, object], offer: OfferedTypes) -> SubagentT
 
 
 def read_toolsets(given: object, offer: OfferedTypes) -> frozenset[str]:
-    """Raises `InvalidParameter` unless the value is a list of known toolsets."""
+    """Return the chosen toolsets. Raises `InvalidParameter` unless the value is a list of known
+    toolsets.
+    """
     valid = f"Valid toolsets: {', '.join(offer.toolsets) or 'none'}; [] for no toolset."
     if given is None:
         raise InvalidParameter("tool_sets", f"it is required but missing. {valid}")
@@ -116,7 +122,7 @@ def read_toolsets(given: object, offer: OfferedTypes) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class TaskDisplay(Display):
-    """Shows the stage of a task: the sub-agent, the task, and the toolsets that the call names."""
+    """Formats the stage of a task, with the sub-agent, the task, and the toolsets of the call."""
 
     def request(self, arguments: Mapping[str, Any]) -> str:
         name = one_line(value_text(arguments.get("subagent_type")))

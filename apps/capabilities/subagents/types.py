@@ -1,4 +1,4 @@
-"""The sub-agents that an application offers to its model."""
+"""Lists the sub-agents that an application offers to its model."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class SubagentType:
     """A type of sub-agent. `tool_sets` is None for all toolsets of the application.
 
     `chooses_toolsets` means that the model chooses the toolsets with each call. `has_lost_all`
-    means that its manifest names toolsets but none of them exist.
+    means that the manifest lists toolsets for it, but none of them is available.
     """
 
     name: str
@@ -35,7 +35,9 @@ class SubagentType:
 
 @dataclass(frozen=True, slots=True)
 class OfferedTypes:
-    """The types and the toolset descriptions by name, in the order in which the model reads them."""
+    """The types of sub-agents and the descriptions of toolsets by name, in the order of the tool's
+    description.
+    """
 
     types: Mapping[str, SubagentType]
     toolsets: Mapping[str, str]

@@ -33,7 +33,7 @@ def prepare(manifest: Manifest) -> Open | None:
         PARAMETERS,
         "Answer",
         "read-only",
-        is_system=True,  # no stage at the default level, because the answer shows the same text
+        is_system=True,  # No stage at the default level, because the answer shows the same text.
     )
     tool = internal_tool(manifest, declared, sum_up)
 
@@ -52,8 +52,8 @@ async def sum_up(opening: Opening, invocation: Invocation) -> ToolResult:
 
 
 def without_summary(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-    """Return the conversation without the calls and their results, because the answer contains the
-    same text.
+    """Return the conversation without the calls of this tool and their results, because the answer
+    contains the same text.
     """
     gone = {call.id for m in messages for call in m.tool_calls if call.name == TOOL_NAME}
     if not gone:

@@ -1,4 +1,4 @@
-"""Tools that describe the user's surroundings: their team, and the pages of the product."""
+"""Tools that describe the user's team, and the places of the product."""
 
 import json
 from collections.abc import Mapping

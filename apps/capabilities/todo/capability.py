@@ -1,7 +1,7 @@
-"""A to-do list for each conversation, which the model writes and the user sees.
+"""The to-do list of a conversation, which the model maintains and the page shows.
 
-The list is stored in the state of the answers, so it needs no database row and belongs to the owner
-of the conversation.
+The list is stored in the state of the answers, so it needs no database row, and its owner is the
+owner of the conversation.
 """
 
 from collections.abc import Sequence
@@ -46,7 +46,7 @@ PARAMETERS = parameters(
 
 @dataclass(slots=True)
 class TodoTools:
-    """Reads and changes the to-do list of one run's conversation, or "" if there is none."""
+    """The to-do list of one run's conversation, with the functions that read and change it."""
 
     text: str
 
@@ -88,7 +88,7 @@ def store_list(opening: Opening, todo: TodoTools) -> None:
 
 
 async def manage(opening: Opening, invocation: Invocation) -> ToolResult:
-    """Read or write the list. Raises `InvalidParameter`."""
+    """Run an operation on the list. Raises `InvalidParameter`."""
     todo = opening.known[LIST]
     if invocation.arguments["operation"] == "write":
         todo.text = read_text(invocation.arguments.get("text"))
@@ -103,7 +103,7 @@ async def manage(opening: Opening, invocation: Invocation) -> ToolResult:
 
 
 def read_text(text: object) -> str:
-    """Raises `InvalidParameter` if the text is missing or too long."""
+    """Return the text in the arguments. Raises `InvalidParameter` if it is missing or too long."""
     if not isinstance(text, str):
         raise InvalidParameter("text", "it is missing. Write the whole list, or an empty string.")
     if len(text) > MOST_CHARACTERS:

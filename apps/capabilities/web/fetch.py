@@ -1,4 +1,4 @@
-"""Fetches a web page or file, and shows it to the model or saves it as a file."""
+"""Fetches a web page or file, and returns its text or saves it as a file."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ URL = "url"
 SAVE_PATH = "save_path"
 PREVIEW_BYTES = 1_000
 KEPT_CHARACTERS = 4_000_000
-"""A run caches up to this many characters of page text in total for further calls."""
+"""A run caches up to this many characters of page text in total."""
 CONVERSIONS_AT_ONCE = 2
 CONVERSION_SECONDS = 20.0
 """The timeout of a conversion, in seconds of wall-clock time."""
@@ -43,14 +43,14 @@ LANGUAGES = {
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
-    """One call, whose result is smaller than `most_bytes`."""
+    """One call of the tool. Its result is smaller than `most_bytes`."""
 
     opening: Opening
     most_bytes: int
 
     async def answer(self, invocation: Invocation) -> ToolResult:
-        """Return the result. Raises `InvalidParameter`, and `ServiceFailed` if a file cannot be
-        stored.
+        """Return the result of the call. Raises `InvalidParameter`, and `ServiceFailed` if a file
+        cannot be stored.
         """
         url = external_url(str(invocation.arguments[URL]))
         path = invocation.arguments.get(SAVE_PATH)
@@ -104,7 +104,7 @@ class Fetch:
         return f"\n\n{excerpt}"
 
     async def load(self, url: str) -> Loaded:
-        """Raises `InvalidParameter` if the file cannot be loaded."""
+        """Load the file. Raises `InvalidParameter` if it cannot be loaded."""
         try:
             return await self.opening.loader.load(url)
         except FileRefused as error:
@@ -137,7 +137,7 @@ READINGS = Key[Readings]("web_pages")
 
 
 def external_url(given: str) -> str:
-    """Return the URL if it is external. Raises `InvalidParameter`."""
+    """Return the URL in the arguments. Raises `InvalidParameter` if it is not an external URL."""
     try:
         place = locate_file(bare(given.strip()))
     except FileRefused as error:

@@ -1,5 +1,5 @@
-"""The text of a fetched file: decoded, with pages as Markdown, and truncated to the size of a
-result.
+"""Decodes the text of a fetched file, converts pages to Markdown, and truncates the text to the
+size of a result.
 """
 
 import codecs
@@ -25,13 +25,15 @@ TEXTS = frozenset({
     "application/xml", "application/yaml", "image/svg+xml", "message/rfc822",
 })  # fmt: skip
 NO_CHARSETS = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"})
-"""Python's text codecs that are not encodings of web pages."""
+"""Text codecs of Python that are not encodings of web pages."""
 SIGNATURES = (b"%PDF-", b"PK\x03\x04", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"\x1f\x8b")
 """The first bytes of binary files, whatever type the server reports."""
 UNREADABLE_SHARE = 10
-"""A file is binary if more than one of this many characters cannot be decoded."""
+"""A file counts as binary if more than one in this many characters cannot be decoded."""
 HEAD_BYTES = 1_024
-"""A page can declare its encoding within this many bytes of its beginning (HTML, 13.2.3.2)."""
+"""The number of bytes at the beginning of a page in which it can declare its encoding (HTML,
+13.2.3.2).
+"""
 
 _meta = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
 
@@ -75,7 +77,7 @@ def decode_file(file: Loaded) -> str:
 def is_charset(name: str) -> bool:
     try:
         codec = codecs.lookup(name)
-        b"".decode(name)  # not every codec is for text
+        b"".decode(name)  # Not every codec is for text.
     except (LookupError, ValueError):
         return False
     return codec.name.replace("_", "-") not in NO_CHARSETS
@@ -110,7 +112,7 @@ def block(text: str, language: str, most_bytes: int, notice: str) -> str:
 
 
 def first_lines(text: str, most_bytes: int) -> str:
-    """Return whole lines, or part of the first line, or "" if there is no space."""
+    """Return the first lines that fit, or a part of the first line, or "" if nothing fits."""
     head = clipped_bytes(text, most_bytes)
     lines, newline, _ = head.rpartition("\n")
     return lines if newline and lines.strip() else head

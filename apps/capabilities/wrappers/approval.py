@@ -1,10 +1,10 @@
-"""Calls that wait until a user has approved them.
+"""Wraps tools whose calls wait for a user's approval.
 
-The card of such a call gets this JSON: `title`, the call in words; `name` of the tool; `arguments`
-as the model wrote them; `editable`, the JSON Schemas of the arguments that the user may change;
-`risk`; `always`, the scopes in which the user can choose not to be asked again; `four_eyes`, true
-if another user has to answer; `private`, true if only the user may read the arguments; and
-`because`, a sentence, if the reason is a source that the conversation has read.
+The JSON of the card for a call contains `title`, a description of the call; `name` of the tool;
+`arguments` as the model wrote them; `editable`, the JSON Schemas of the arguments that the user may
+change; `risk`; `always`, the scopes that *Don't ask again* offers; `four_eyes`, true if another
+user has to answer; `private`, true if only the user may read the arguments; and `because`, a
+sentence, if the reason is an untrusted source that the conversation has read.
 
 The answer is `{"outcome": "approved" | "denied" | "timeout"}`, with changed `arguments` or a
 `reason`.
@@ -63,7 +63,7 @@ APPROVED: Mapping[InteractionKind, InteractionRequest] = {
         "", "approval", {}, answer={"outcome": "approved"}, answered_by="operator"
     )
 }
-"""The answers of a call that an operator makes or has configured, which needs no approval."""
+"""The answers for a call that an operator makes or has configured, which needs no approval."""
 
 APPROVE, DENY = 1, 2
 RISKS = {"destructive": "It may destroy something.", "changes": "It changes something."}
@@ -76,8 +76,8 @@ def with_approval(
 ) -> PreparedTool:
     """Return a tool whose calls are made only if the rules or a user allow them.
 
-    The stage of a call opens after the approval. The conversation's untrusted sources are checked
-    when the call begins.
+    The stage of a call opens after the approval. Whether the conversation has read untrusted
+    content is checked when the call begins.
     """
     is_guarded = risk != "read-only" and rules.after_untrusted == "confirm"
 
@@ -93,7 +93,7 @@ def with_approval(
         because = opening.taint.reason if is_guarded else ""
         consent = invocation.ledger.consent(name)
         if written and consent is None:
-            # A decision about a name without its hash may be about another tool.
+            # A decision about a name without its hash may refer to another tool.
             plain = invocation.ledger.consent(sanitize(written))
             consent = "confirm" if plain == "confirm" else None
         if not because and not has_to_ask(rules, decision, consent):
@@ -112,7 +112,9 @@ def with_approval(
 
 
 def has_to_ask(rules: ApprovalRules, decision: Decision, consent: Consent | None) -> bool:
-    """Return True if the rules or the user require approval, whatever the conversation has read."""
+    """Return True if the rules or the user require approval, without regard to untrusted
+    content.
+    """
     if decision == "allow":
         return consent == "confirm" and rules.asks
     return consent != "always" or not rules.always or bool(rules.nearest("four_eyes"))
@@ -148,8 +150,8 @@ async def apply_decision(
 
 
 def is_asker(caller: Caller, answered_by: str) -> bool:
-    """Return True if the caller answered their own request, in any team, or if the answering user
-    is unknown.
+    """Return True if the caller answered their own approval request, in any team, or if the
+    answering user is unknown.
     """
     if not answered_by or personal(answered_by) == personal(caller.bucket):
         return True
@@ -162,8 +164,8 @@ def refusal_result(text: str) -> ToolResult:
 
 
 def with_defaults(arguments: Arguments, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments as the tool will see them, so that omitting one does not circumvent a
-    rule.
+    """Return the arguments with default values, as the tool gets them, so that omitting an argument
+    does not circumvent a rule.
     """
     return {**arguments.defaults, **{k: v for k, v in given.items() if v is not None}}
 
@@ -197,7 +199,8 @@ def approval_card(asked: Mapping[str, Any]) -> NumberedCard:
     arguments = shorten_text(
         json.dumps(asked["arguments"], ensure_ascii=False, indent=1), VALUE_CHARACTERS
     )
-    # In a code block, because parts of it come from the model and from what it has read.
+    # In a code block, because parts of the text come from the model and from content that it has
+    # read.
     because = one_line(asked.get("because", ""), WHY_CHARACTERS)
     call = fence_code(
         f"{one_line(asked['title'])}\n{asked['name']} {arguments}\n{because}".rstrip()
@@ -208,7 +211,9 @@ def approval_card(asked: Mapping[str, Any]) -> NumberedCard:
 
 
 def approval_answer(asked: Mapping[str, Any], text: str, value: Any = None) -> dict[str, Any]:
-    """Convert a message into an answer, which has a `reason` if the message is not an exact choice."""
+    """Convert a message to an answer. If the message is not exactly one of the choices, it becomes
+    the `reason` for a denial.
+    """
     chosen = approval_card(asked).chosen(text, value)
     if chosen == (APPROVE,):
         return {"outcome": "approved"}

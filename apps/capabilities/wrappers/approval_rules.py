@@ -1,8 +1,8 @@
-"""The rules that decide which calls require a user's approval, and which are never made.
+"""Decides by rules which calls require a user's approval, and which calls are denied.
 
-A denial at any level takes precedence, then a permission at any level; otherwise, the nearest mode
-decides. Rules have a time limit. If evaluating a rule exceeds it, a denying rule counts as a match
-and an allowing rule does not.
+Deny rules at any level take precedence, then allow rules at any level; otherwise, the nearest mode
+decides. The evaluation of rules has a time limit. If it is exceeded, a deny rule counts as matched,
+and an allow rule as not matched.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from apps.patterns import compile_pattern
 logger = logging.getLogger(__name__)
 
 DECISION_SECONDS = 0.1
-"""Evaluating all rules for one call can take up to this many seconds. They are evaluated on the
-event loop, which all requests share.
+"""The timeout for evaluating all rules for one call, in seconds. Rules are evaluated on the event
+loop, which all requests share.
 """
 
 SHORT = (",", ":")
@@ -51,8 +51,8 @@ class Matcher:
         return tuple(SchemaCheck.of(schema) for schema in self.rules.arguments)
 
     def matches(self, texts: Sequence[str], arguments: Mapping[str, Any], deadline: float) -> bool:
-        """Return True if a rule matches the call. Raises `TimeoutError` past the deadline, and the
-        error of a broken rule.
+        """Return True if a rule matches the call. Raises `TimeoutError` after the deadline, and the
+        error of an invalid rule.
         """
         return any(
             pattern.search(text, timeout=left_until(deadline))
@@ -62,7 +62,7 @@ class Matcher:
 
 
 def left_until(deadline: float) -> float:
-    """Return the remaining seconds, more than 0. Raises `TimeoutError`."""
+    """Return the remaining seconds until the deadline. Raises `TimeoutError` if none remain."""
     left = deadline - time.monotonic()
     if left <= 0:
         raise TimeoutError
@@ -75,7 +75,7 @@ class ApprovalRules:
 
     levels: tuple[Approval, ...] = ()
     matchers: tuple[tuple[Matcher, Matcher], ...] = field(default=(), compare=False)
-    """The denying and the allowing matchers of each level."""
+    """The deny matcher and the allow matcher of each level."""
     asks: bool = True
     """False if no mode requires approval. Denied calls remain denied."""
 
@@ -87,8 +87,8 @@ class ApprovalRules:
     def judge(self, tool: str, arguments: Mapping[str, Any], *, full_name: str = "") -> Decision:
         """Return the decision about one call. `arguments` have their default values.
 
-        Rules also find a tool by its `full_name`. Without its hash, a name may belong to another
-        tool, so only denying rules match that form.
+        Rules also match the `full_name` of a tool. A name without its hash may belong to another
+        tool, so only deny rules match such a name.
         """
         names = dict.fromkeys(filter(None, (tool, full_name)))
         texts = [call_text(name, arguments) for name in names] if self.has_patterns else []
@@ -125,14 +125,14 @@ class ApprovalRules:
         return next((one for one in stated if one is not None), "auto")
 
     def nearest(self, name: str) -> Any:
-        """Return the value of a field at the nearest level that sets it, else its default."""
+        """Return the value of a field at the nearest level that sets it, or the field's default."""
         for level in self.levels:
             if name in level.model_fields_set:
                 return getattr(level, name)
         return Approval.model_fields[name].get_default(call_default_factory=True)
 
     def sets(self, name: str) -> bool:
-        """Return True if any level sets that field."""
+        """Return True if any level sets the field."""
         return any(name in level.model_fields_set for level in self.levels)
 
     @property
@@ -162,7 +162,7 @@ def is_match(
 
 
 def call_text(tool: str, arguments: Mapping[str, Any]) -> str:
-    """Return the text that patterns are matched against: compact JSON."""
+    """Return the compact JSON of a call, against which patterns are matched."""
     # Unlike msgspec, `json` accepts lone surrogates, which models write.
     return json.dumps({"tool": tool, "arguments": arguments}, ensure_ascii=False, separators=SHORT)
 

@@ -1,4 +1,4 @@
-"""Checks the arguments that the model wrote, so that a tool can trust them."""
+"""Validates the arguments that the model wrote, so that tools can rely on them."""
 
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -47,15 +47,17 @@ class Arguments:
 
     @property
     def constants(self) -> Mapping[str, Any]:
-        """Return the arguments that are sent with every call and that the model cannot change."""
+        """Return the constant arguments, which are sent with every call and which the model cannot
+        change.
+        """
         constants: dict[str, Any] = self.inject({})
         return constants
 
     def check(self, given: Mapping[str, Any], unshown: Collection[str] = ()) -> dict[str, Any]:
         """Return the arguments with defaults and constants. Raises `InvalidParameter`.
 
-        Null for an optional parameter means that it is left out. The message does not repeat values
-        of the `unshown` arguments.
+        An optional parameter that is null counts as omitted. The error does not repeat values of
+        the `unshown` arguments.
         """
         required = self.schema["required"]
         named = {k: v for k, v in given.items() if v is not None or k in required}
@@ -73,8 +75,8 @@ class Arguments:
 
 
 def with_integers(value: Any, schema: Any) -> Any:
-    """Return the value with whole numbers where the schema requires integers, because JSON accepts
-    5.0 as one.
+    """Return the value with numbers such as 5.0 converted to integers if the schema requires an
+    integer.
     """
     if not isinstance(schema, Mapping):
         return value
@@ -106,10 +108,11 @@ def read_arguments(parameters: FunctionParameters | RestFunctionParameters) -> A
 def with_arguments(
     tool: PreparedTool, arguments: Arguments, addresses: Collection[str] = ()
 ) -> PreparedTool:
-    """Return a tool that gets only checked arguments, with the content of files in place of
+    """Return a tool that gets only valid arguments, with the content of files in place of
     references.
 
-    Arguments in `addresses` take the URL of a file. Raises `InvalidParameter`.
+    Arguments in `addresses` contain the URL of a file and are not replaced. Raises
+    `InvalidParameter`.
     """
 
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
@@ -154,7 +157,7 @@ def problems(
 
 
 def unknown_names(violation: ValidationError, path: str) -> Iterator[tuple[str, str]]:
-    """Yield the names in an object that are missing from its schema, with the names that the schema
+    """Yield the names in an object that its schema does not define, with the names that it
     defines.
     """
     schema: Any = violation.schema

@@ -1,4 +1,4 @@
-"""Selects the attachments of a tool that are stored, and those that the answer shows."""
+"""Selects the attachments of a tool to store, and the attachments to show in the answer."""
 
 import logging
 import mimetypes
@@ -21,7 +21,9 @@ from apps.workspace.stored_files import FileInfo
 logger = logging.getLogger(__name__)
 
 CANNOT_STORE = "The service can’t store files right now."
-"""The reason that the model gets. The outage's own text would ask it to repeat the call."""
+"""The error for the model if the storage is unavailable. The outage's own text would ask the model
+to repeat the call.
+"""
 
 
 def with_attachments(tool: PreparedTool, wanted: AttachmentFilter) -> PreparedTool:
@@ -46,15 +48,14 @@ def with_attachments(tool: PreparedTool, wanted: AttachmentFilter) -> PreparedTo
 
 @dataclass(frozen=True, slots=True)
 class AttachmentPlaces:
-    """The attachments that an answer shows: `inside` its text, or `beside` the text."""
+    """The attachments that an answer shows `inside` its text, and `beside` the text."""
 
     inside: tuple[Attachment, ...]
     beside: tuple[Attachment, ...]
 
     @classmethod
     def of(cls, kept: Sequence[Attachment], wanted: AttachmentFilter) -> Self:
-        # Only stored files, because a page that shows the text would load any other URL without
-        # asking.
+        # Only stored files, because a page would load any other URL in the text automatically.
         inside = tuple(
             a
             for a in kept
@@ -75,7 +76,7 @@ async def keep_file(stem: str, content: bytes, kind: str, opening: Opening) -> A
 
 
 async def store_file(name: str, content: bytes, kind: str, opening: Opening) -> FileInfo:
-    """Store a file of the caller. Raises `FileRefused`, even during an outage of the storage,
+    """Store a file of the caller. Raises `FileRefused`, also during an outage of the storage,
     because the tool itself did not fail.
     """
     try:

@@ -23,10 +23,10 @@ from apps.manifest.toolsets.fallback_strategies import Fallback
 class ToolOptions:
     """The options of one tool in a manifest. `seconds` is the timeout.
 
-    References in arguments named in `addresses` are not loaded. A tool without `attachment` filters
-    its attachments itself, as they arrive. `is_repeatable` means that two calls have the effect of
-    one. `is_untrusted` means that third parties control the content of results. `is_private` and
-    `full_name` are as in `Tool`.
+    References in arguments whose names are in `addresses` are not loaded. A tool without
+    `attachment` filters its attachments itself, as they arrive. `is_repeatable` means that two
+    calls have the effect of one. `is_untrusted` means that third parties control the content of
+    results. `is_private` and `full_name` are as in `Tool`.
     """
 
     arguments: Arguments
@@ -57,7 +57,7 @@ def prepared_tool(
 
 
 def wrap_tool(tool: PreparedTool, wishes: ToolOptions) -> PreparedTool:
-    """Apply the wrappers that the options require, innermost first."""
+    """Return the tool with the wrappers that the options require, innermost first."""
     tool = with_retries(tool, wishes.fallback, wishes.seconds, is_repeatable=wishes.is_repeatable)
     tool = with_timeout(tool, wishes.seconds)
     tool = with_arguments(tool, wishes.arguments, wishes.addresses)
@@ -80,7 +80,9 @@ def wrap_tool(tool: PreparedTool, wishes: ToolOptions) -> PreparedTool:
 
 
 def with_untrusted_results(tool: PreparedTool) -> PreparedTool:
-    """Return a tool that taints the run with each result, including the result of a failed call."""
+    """Return a tool whose results, including those of failed calls, mark the run as having read
+    untrusted content.
+    """
 
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
         result: ToolResult | None = None

@@ -1,4 +1,4 @@
-"""The title of a tool call's stage, and the display of its arguments."""
+"""Formats the title of a tool call's stage, and the arguments in it."""
 
 import re
 from collections.abc import Mapping
@@ -32,9 +32,10 @@ _placeholder = re.compile(r"\{([^{}]+)\}")
 
 @dataclass(frozen=True, slots=True)
 class Display:
-    """Describes how a tool's calls are displayed. `name` is the title, unless `stage` has one.
+    """The display options of a tool's calls. `name` is the title of a stage, unless `stage` sets a
+    title.
 
-    `parameters` are those with a display, in the order of the manifest.
+    `parameters` are the parameters with a display, in the order of the manifest.
     """
 
     name: Localized
@@ -54,13 +55,13 @@ class Display:
         return title
 
     def request(self, arguments: Mapping[str, Any]) -> str:
-        """Return the block that shows the arguments, or the configured body."""
+        """Return the block of the stage with the arguments, or with the configured body."""
         if self.stage is not None and self.stage.body:
             return f"{fill_template(self.stage.body, arguments)}\n\n"
         return HEADING + self.entries(arguments)
 
     def beginning(self, locale: str) -> str:
-        """Return the part of the title that does not depend on the arguments."""
+        """Return the beginning of the title, which does not depend on the arguments."""
         configured = self.stage.name if self.stage is not None and self.stage.show else None
         if not configured:
             return localize_text(self.name, locale)
@@ -68,8 +69,8 @@ class Display:
         return configured[: first.start()] if first is not None else configured
 
     def lead(self, name: str) -> str:
-        """Return the text before an argument that is shown while it arrives, or "" if it cannot be
-        shown this way.
+        """Return the text before an argument that is shown while it arrives, or "" if no argument
+        is shown in this way.
         """
         shown = self.shown_as(name)
         is_itself = not shown.ignore and shown.replaced_value_info is None
@@ -133,7 +134,9 @@ def display_of(
 
 
 def stage_level(manifest: Manifest) -> str:
-    """Return the level of stages. The installation's level overrides every application's."""
+    """Return the level of stages. The level of the installation overrides the levels of
+    applications.
+    """
     if settings.DEFAULT_STAGE_DISPLAY_LEVEL:
         return str(settings.DEFAULT_STAGE_DISPLAY_LEVEL)
     return manifest.features.stage_display.level if manifest.features is not None else "info"

@@ -1,4 +1,4 @@
-"""Handles failed tools: the first strategy of the manifest that applies decides."""
+"""Handles failed tool calls with the first strategy of the manifest that applies."""
 
 import logging
 from collections.abc import Sequence
@@ -31,8 +31,8 @@ NOT_SHOWN = "An error occurred while executing the tool."
 
 
 class ShownError(ToolError):
-    """Raised for a failure with a different text in the stage. `shown` is Markdown for the stage,
-    in addition to the message for the model; `told` is as in `ToolError`.
+    """Raised for a failure whose text in the stage differs from the message for the model. `shown`
+    is additional Markdown for the stage; `told` is the same as in `ToolError`.
     """
 
     def __init__(self, message: str, shown: str, **told: Any) -> None:
@@ -42,10 +42,11 @@ class ShownError(ToolError):
 
 @dataclass(frozen=True, slots=True)
 class FallbackStep:
-    """One strategy. `ends` stops the run; otherwise, the model gets the error and the
-    `instructions`.
+    """One fallback strategy. With `ends`, the run stops; otherwise, the model gets the error and
+    the `instructions`.
 
-    Without a trigger, the strategy's own instructions replace the manifest's.
+    For a strategy without a trigger, built-in instructions replace the instructions in the
+    manifest.
     """
 
     ends: bool
@@ -53,8 +54,8 @@ class FallbackStep:
     instructions: str = ""
 
     def applies(self, text: str, *, explicitly: bool) -> bool:
-        """Return True if the step applies. A step without a trigger applies to everything, unless
-        `explicitly`.
+        """Return True if the strategy applies to the failure. A strategy without a trigger applies
+        to all failures, unless `explicitly` is True.
         """
         if self.trigger is None:
             return not explicitly
@@ -116,7 +117,7 @@ def read_step(strategy: AnyStrategy, tool_name: str) -> FallbackStep:
 def decide(
     steps: Sequence[FallbackStep], text: str, error: Exception, *, is_timeout: bool
 ) -> ToolResult:
-    """Return the result for the model.
+    """Return the result for the model after a failure.
 
     Raises `Stopped` if the run must end.
     """

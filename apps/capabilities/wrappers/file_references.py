@@ -1,7 +1,8 @@
-"""Arguments that name a file instead of holding its content: `file:{prefix}::{path or URL}`.
+"""Replaces references to files in arguments with the content of the files:
+`file:{prefix}::{path or URL}`.
 
-The model writes the name, and the tool gets the content. The conversation and the stage of the call
-never contain more than the name.
+The model writes the reference, and the tool gets the content. The conversation and the stage of the
+call contain only the reference.
 """
 
 import asyncio
@@ -19,7 +20,7 @@ MISSING_PREFIX = "Missing required file prefix (base64::, url::, text::)"
 INSTEAD = "Use base64:: or url:: instead"
 MOST_FILES = 50
 MOST_BYTES = 64 * 1024 * 1024
-"""All files of one call can be up to this many bytes in total, because they become part of its
+"""The files of one call can have up to this many bytes in total, because they become part of its
 arguments.
 """
 
@@ -43,7 +44,9 @@ class FileReference:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedFiles:
-    """The arguments with the content of files. `loaded` names the arguments with such content."""
+    """The arguments with the content of files. `loaded` contains the names of the arguments with
+    such content.
+    """
 
     arguments: Mapping[str, Any]
     loaded: frozenset[str] = frozenset()
@@ -59,7 +62,7 @@ def read_reference(text: str) -> FileReference | None:
     prefix, url = found[1], found[2].strip()
     if prefix is None:
         if not url:
-            return None  # only "file:", with which a sentence may end
+            return None  # The text is only "file:", with which a sentence may end.
         raise FileRefused(MISSING_PREFIX)
     if not url:
         raise FileRefused(f"The file reference {found[0]!r} contains no path.")
@@ -67,7 +70,7 @@ def read_reference(text: str) -> FileReference | None:
 
 
 def bare(text: str) -> str:
-    """Return the address in a reference, or any other text unchanged. Raises `FileRefused`."""
+    """Return the path or URL in a reference, or any other text unchanged. Raises `FileRefused`."""
     reference = read_reference(text)
     return text if reference is None else reference.url
 
@@ -77,8 +80,8 @@ async def load_references(
 ) -> ResolvedFiles:
     """Load the files in arguments and in elements of lists concurrently.
 
-    Arguments named in `addresses` take the URL of a file, so nothing is loaded for them. Raises the
-    first `InvalidParameter` once all loads have ended.
+    Arguments whose names are in `addresses` contain the URL of a file, so nothing is loaded for
+    them. Raises the first `InvalidParameter` after all loads have ended.
     """
     work = ReferenceLoader(loader, frozenset(addresses))
     names = [name for name, value in given.items() if may_refer(value)]
@@ -89,7 +92,9 @@ async def load_references(
 
 
 async def all_of(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
-    """Return all results in order. Raises the first error once all work has ended."""
+    """Run the work concurrently, and return all results in order. Raises the first error after all
+    work has ended.
+    """
     outcomes = await asyncio.gather(*work, return_exceptions=True)
     for outcome in outcomes:
         if isinstance(outcome, BaseException):
@@ -120,8 +125,8 @@ class ReferenceLoader:
         )
 
     async def element(self, name: str, place: str, value: Any) -> Any:
-        """Return the element with its file loaded. Raises `InvalidParameter`, which names the
-        position but never contains the content of a file.
+        """Return an element of a list with its file loaded. Raises `InvalidParameter` with the
+        position of the element, but never with the content of a file.
         """
         try:
             reference = read_reference(value) if isinstance(value, str) else None
@@ -134,7 +139,7 @@ class ReferenceLoader:
             raise InvalidParameter(place, str(error)) from error
 
     async def content(self, name: str, reference: FileReference) -> str:
-        """Return the content of the file. Raises `QuickAppError`."""
+        """Return the content of the file to which a reference points. Raises `QuickAppError`."""
         self.files += 1
         if self.files > MOST_FILES:
             raise FileRefused(f"The call refers to too many files; the limit is {MOST_FILES}.")

@@ -1,5 +1,5 @@
-"""The platform's own tools, which are declared in code, with the manifest's timeout and stage
-level.
+"""Prepares the platform's own tools, which are declared in code, with the timeout and stage level
+of the manifest.
 """
 
 from contextlib import nullcontext
@@ -45,9 +45,9 @@ def text_parameter(description: str, default: str | None = None, **fields: Any) 
 class PlatformTool:
     """Declares a tool of the platform: its texts for models and users, and its risk.
 
-    A `read-only` tool can be repeated and needs no approval. References in arguments named in
-    `addresses` are not loaded. `streams` is the argument that is shown as it arrives, or "".
-    `is_system` tools are shown only in debugging; `is_private` is as in `Tool`.
+    A `read-only` tool can be repeated and needs no approval. References in arguments whose names
+    are in `addresses` are not loaded. `streams` is the name of the argument that is shown while it
+    arrives, or "". `is_system` tools are shown only in debugging; `is_private` is as in `Tool`.
     """
 
     name: str
@@ -70,7 +70,9 @@ def internal_tool(
     attachment: AttachmentFilter = EVERYTHING,
     approval: ApprovalRules | None = None,
 ) -> PreparedTool:
-    """Prepare a tool with its own timeout and approval rules, or the manifest's."""
+    """Prepare a tool. Its timeout and approval rules are those of the tool, or of the manifest if
+    it has none.
+    """
     rules = approval_rules(manifest) if approval is None else approval
     reads = declared.risk == "read-only"
     wishes = ToolOptions(
@@ -82,7 +84,7 @@ def internal_tool(
         attachment,
         is_repeatable=reads,
         addresses=declared.addresses,
-        # The platform's reading tools do nothing that a user has to approve.
+        # The platform's read-only tools need no approval.
         approval=rules.unasked if reads else rules,
         risk=declared.risk,
         is_private=declared.is_private,
@@ -93,7 +95,7 @@ def internal_tool(
 
 
 def open_with(tool: PreparedTool) -> Open:
-    """Return a function that opens a contribution of one tool."""
+    """Return a function that opens a capability with one tool."""
     return lambda opening: nullcontext(Contribution((tool.bind(opening),)))
 
 
@@ -108,5 +110,7 @@ def plain_result(invocation: Invocation, text: str) -> ToolResult:
 
 
 def field_or_setting(wanted: BaseModel, field: str, default: Any) -> Any:
-    """Return the value of a field that the manifest sets, else the installation's."""
+    """Return the value of a field in the manifest, or the setting of the installation if the
+    manifest does not set it.
+    """
     return getattr(wanted, field) if field in wanted.model_fields_set else default

@@ -1,4 +1,4 @@
-"""Limits the time of a tool, and the part of its result that the model gets."""
+"""Limits the duration of tool calls, and the length of results for the model."""
 
 from dataclasses import replace
 
@@ -11,16 +11,18 @@ from apps.capabilities.wrappers.value_texts import shorten_text
 from apps.errors import ToolTimedOut
 
 RESULT_CHARACTERS = 400_000
-"""A result can have up to this many characters, about 100,000 tokens. That is the entire context
+"""The maximum number of characters of a result, about 100,000 tokens, which is the entire context
 window of most models.
 """
 WHOLE_RESULTS = Key[dict[str, str]]("whole_results")
-"""Maps the ID of a call to the full text of its truncated result, but only if a capability requests
-these texts.
+"""The key of the full texts of truncated results, by the ID of the call. It exists only if a
+capability requests these texts.
 """
 
 KEEP_RESULT = Key[KeepResult]("keep_result")
-"""Stores results that do not fit into a request, but only if a capability stores files."""
+"""The key of the function that stores results which do not fit into a request. It exists only if a
+capability stores files.
+"""
 
 
 def with_limit(tool: PreparedTool) -> PreparedTool:
@@ -40,7 +42,9 @@ def with_limit(tool: PreparedTool) -> PreparedTool:
 
 
 def with_timeout(tool: PreparedTool, seconds: float) -> PreparedTool:
-    """Return a tool with a timeout. Raises `ToolTimedOut`, including for a timeout inside the tool."""
+    """Return a tool with a timeout. Its calls raise `ToolTimedOut`, also for a timeout within the
+    tool.
+    """
 
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
         try:

@@ -12,7 +12,8 @@ _numbers = re.compile(r"[1-9][0-9]?(?:\s*,\s*[1-9][0-9]?)*")
 class NumberedCard:
     """A card. `text` is the question in Markdown; the `choices` are numbered from 1.
 
-    `several` means that more than one can be chosen. `advice` names other possible answers.
+    `several` means that more than one choice is possible. `advice` describes other possible
+    answers.
     """
 
     text: str
@@ -28,8 +29,8 @@ class NumberedCard:
     def chosen(self, text: str, value: Any = None) -> tuple[int, ...]:
         """Return the numbers that a message chooses, or () if it is not an exact choice.
 
-        `value` is the value of the card's form. Without one, the `text` must consist of numbers
-        separated by commas, or be the title of one choice.
+        `value` is the value of the card's form. If it is missing, the `text` must consist of
+        numbers separated by commas, or be the title of one choice.
         """
         found = self.numbers(text) if value is None else value
         numbers = found if isinstance(found, list) else [found]

@@ -1,4 +1,6 @@
-"""The parameters of a manifest: the JSON Schema for the model, and constants that it never sees."""
+"""Converts the parameters in a manifest to the JSON Schema for the model, and to constants, which
+are hidden from the model.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -13,11 +15,13 @@ from apps.manifest.toolsets.parameters import (
 from apps.manifest.toolsets.rest_parameters import RestFunctionParameters
 
 Inject = Callable[[Any], Any]
-"""Adds the constants to a value that matches its schema."""
+"""A function that adds the constants to a value that matches the schema."""
 
 
 def parameters_schema(parameters: FunctionParameters | RestFunctionParameters) -> dict[str, Any]:
-    """Return an object schema whose `required` lists only parameters that the model can see."""
+    """Return the schema of an object. Its `required` lists only parameters that are not hidden from
+    the model.
+    """
     schema = object_schema(parameters.properties, parameters.required)
     for name, parameter in parameters.properties.items():
         if name in schema["properties"] and parameter.default is not None:

@@ -1,4 +1,4 @@
-"""A tool before it belongs to a run: prepared once for a manifest, bound for each run."""
+"""Tools that are prepared once for a manifest, and bound to each run."""
 
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from apps.agent.tools import Invocation, Tool, ToolResult, ToolSpec
 from apps.capabilities.registry import Opening
 
 Work = Callable[[Opening, Invocation], Coroutine[Any, Any, ToolResult]]
-"""A `CallTool` that also receives the run."""
+"""A function like `CallTool` that also receives the run."""
 
 Announce = Callable[[str], Announcement | None]
 
@@ -24,9 +24,9 @@ class PreparedTool:
     """A tool that is prepared for a manifest and not yet bound to a run. `toolset` is its path in
     the manifest, or "" if there is none.
 
-    `streams` names an argument that is shown while the model writes it, or "" if there is none.
-    `announce` returns, for a locale, the early opening of the stage before the arguments are
-    complete. `constants` are arguments of every call that are hidden from the model.
+    `streams` is the name of the argument that is shown while the model writes it, or "" if there is
+    none. `announce` returns, for a locale, the announcement that opens the stage before the
+    arguments are complete. `constants` are arguments of every call that are hidden from the model.
     `is_repeatable` means that two calls have the effect of one. `is_private`, `is_read_only` and
     `full_name` are as in `Tool`.
     """

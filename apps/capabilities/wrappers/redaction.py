@@ -1,7 +1,8 @@
-"""Hides credentials that a server repeats, for example in an error about a wrong key.
+"""Redacts credentials that a server repeats in its response, for example in an error about a wrong
+key.
 
-Servers repeat them as JSON, in URLs and as HTML. Each of these has several spellings for one
-character, so the text is also searched in its unescaped form.
+Servers repeat credentials in JSON, URLs and HTML. Each of these formats has several escapes for the
+same character, so the unescaped text is searched too.
 """
 
 import html
@@ -13,18 +14,22 @@ from functools import lru_cache
 from urllib.parse import unquote
 
 SHORTEST = 6
-"""A secret has at least this many characters. A shorter text may occur in answers by chance."""
+"""Only credentials of at least this many characters are redacted. A shorter text may occur in
+answers by chance.
+"""
 SHOWN = "[hidden]"
 MOST_LAYERS = 2
-"""Up to this many layers of escapes are decoded, such as JSON or HTML in a JSON string."""
+"""The maximum number of layers of escapes that are decoded, such as JSON or HTML in a JSON
+string.
+"""
 
 MOST_KNOWN = 1024
-"""Up to this many escapes of one kind are cached with their letters. Most answers repeat a few of
-them many times.
+"""The maximum number of escapes of one kind that are cached with their characters, because most
+answers repeat a few escapes many times.
 """
 SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", '"': '"', "/": "/"}
-"""Maps escapes of JSON, without the backslash, to their letters. A backslash is handled separately,
-in pairs.
+"""Maps JSON escapes, without the backslash, to their characters. Escaped backslashes are handled
+separately, in pairs.
 """
 
 _ascii = r"u00[0-7][0-9a-fA-F]"
@@ -37,7 +42,9 @@ _html = re.compile("&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,
 
 @dataclass(frozen=True, slots=True)
 class Needles:
-    """The texts to hide, and the patterns that find and decode the escapes that can occur in them."""
+    """The texts to redact, and the patterns that find and decode the escapes that can occur in
+    them.
+    """
 
     texts: frozenset[str] = field(repr=False)
     escapes: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...]
@@ -52,8 +59,8 @@ def needles(credentials: Collection[str]) -> Needles:
 
 
 def json_pattern(letters: str) -> re.Pattern[str]:
-    """Return a pattern for escapes of these letters only, because a large answer has many others,
-    such as quotation marks.
+    """Return a pattern for escapes of these characters only, because a large answer contains many
+    other escapes, such as quotation marks.
 
     JSON within JSON has more backslashes before the same escape.
     """
@@ -77,7 +84,7 @@ from_html = lru_cache(MOST_KNOWN)(html.unescape)
 
 
 def hide_credentials(text: str, wanted: Needles) -> str:
-    """Replace each credential in the text, in any spelling."""
+    """Return the text with each credential replaced, in any spelling."""
     parts, end = [], 0
     for start, stop in merge_places(sorted(places(text, wanted))):
         parts += [text[end:start], SHOWN]
@@ -100,8 +107,8 @@ def places(text: str, wanted: Needles, layers: int = MOST_LAYERS) -> Iterator[tu
 
 
 class UnescapedText:
-    """A text without its escapes. It stores the end of each escape, in this text and in the escaped
-    text.
+    """A text with its escapes decoded. It stores the end position of each escape in this text and
+    in the escaped text.
     """
 
     def __init__(self, escaped: str, pattern: re.Pattern[str], read: Callable[[str], str]) -> None:
@@ -119,13 +126,13 @@ class UnescapedText:
         self.text = "".join([*parts, escaped[end:]])
 
     def place(self, place: int) -> int:
-        """Return the corresponding position in the escaped text."""
+        """Return the position in the escaped text that corresponds to a position in this text."""
         index = bisect_right(self.ends, place) - 1
         return place if index < 0 else self.escaped_ends[index] + place - self.ends[index]
 
 
 def merge_places(sorted_places: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield the places with overlapping ones joined."""
+    """Yield the ranges of text, with overlapping ranges joined."""
     last: tuple[int, int] | None = None
     for start, stop in sorted_places:
         if last and start < last[1]:

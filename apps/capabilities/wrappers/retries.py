@@ -1,4 +1,4 @@
-"""Retries a tool automatically, if the manifest enables it, before a failure is reported."""
+"""Retries tool calls automatically, if the manifest enables this, before a failure is reported."""
 
 import asyncio
 import logging
@@ -27,10 +27,10 @@ def with_retries(
     is_repeatable: bool,
     wait: Wait = asyncio.sleep,
 ) -> PreparedTool:
-    """Return a tool with retries. All attempts share the `seconds` of the call. Raises the last
-    `ToolError`.
+    """Return a tool with retries. All attempts share the timeout of `seconds`. A call raises the
+    last `ToolError`.
 
-    Without `is_repeatable`, calls are retried only if the strategy allows it explicitly.
+    If `is_repeatable` is False, calls are retried only if the strategy explicitly allows this.
     """
     if not any(isinstance(s, Continue) and s.retry is not None for s in fallback.strategies):
         return tool
@@ -58,10 +58,10 @@ def with_retries(
 
 
 def wanted_for(error: ToolError, strategies: Sequence[AnyStrategy]) -> Attempts | None:
-    """Return the attempts of the first strategy that applies, or None if it does not retry.
+    """Return the retry options of the first strategy that applies, or None if it does not retry.
 
-    Timeouts and permanent errors are retried only if a trigger names them. A call that has begun to
-    answer is never retried.
+    Timeouts and permanent errors are retried only if a trigger lists them. A call whose answer has
+    begun is never retried.
     """
     if error.has_answered:
         return None

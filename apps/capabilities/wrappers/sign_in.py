@@ -1,8 +1,8 @@
-"""Tools whose server is called with the user's own account.
+"""Wraps tools whose server is called with the user's own account.
 
-A call waits until the user has signed in. The card gets this JSON: `title`; `account`, the ID of
-the sign-in in `apps.workspace.oauth`; `server`, the host that will be called with the account;
-`host`, the host of the sign-in page.
+A call waits until the user has signed in. The JSON of the card contains `title`; `account`, the ID
+of the sign-in in `apps.workspace.oauth`; `server`, the host that will be called with the account;
+and `host`, the host of the sign-in page.
 
 The answer is `{"outcome": "connected" | "skipped" | "timeout"}`.
 """
@@ -48,13 +48,15 @@ def with_sign_in(tool: PreparedTool, wanted: WantedAccount) -> PreparedTool:
 
 
 async def person_token(wanted: WantedAccount, bucket: str, refused: str = "") -> str:
-    """Return the user's token, or "" if they have to sign in. Raises `ToolError`."""
+    """Return the user's token, or "" if the user has to sign in. Raises `ToolError`."""
     account = await find_account(wanted, bucket)
     return await access_token(account.pk, refused) if account is not None else ""
 
 
 async def ask_person(wanted: WantedAccount, opening: Opening, invocation: Invocation) -> ToolResult:
-    """Wait for a sign-in. Without one, return the reason to the model. Raises `ToolError`."""
+    """Ask the user to sign in. If the user does not sign in, return the reason to the model. Raises
+    `ToolError`.
+    """
     title = one_line(wanted.title, TITLE_CHARACTERS)
     answered = invocation.answers.get("sign_in")
     if answered is not None:

@@ -1,4 +1,4 @@
-"""Opens the stage of a tool call around its work, if its application shows it."""
+"""Opens the stage of a tool call around its work, if the application shows the stage."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -37,7 +37,7 @@ class DeferredEmit:
 
 
 class BrokenOff(Exception):
-    """Carries a result for the model out of the block of a stage, which is then shown as failed."""
+    """Raised with a result for the model, so that the stage around the call is shown as failed."""
 
     def __init__(self, result: ToolResult) -> None:
         self.result = result
@@ -47,8 +47,8 @@ def with_stage(tool: PreparedTool, display: Display) -> PreparedTool:
     """Return a tool whose calls are shown as the display defines. The inner work gets the stage
     from its invocation.
 
-    A failure that became a result leaves the stage excused. If the stage contains part of the
-    answer, it is failed instead, because it must not look complete.
+    If a failure became a result, the stage is closed as excused. If the stage already contains a
+    part of the answer, it is closed as failed, because it must not look complete.
     """
 
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
@@ -62,7 +62,7 @@ def with_stage(tool: PreparedTool, display: Display) -> PreparedTool:
         except BrokenOff as broken:
             return broken.result
 
-    # Clients choose the locale, so the number of locales is unlimited.
+    # Clients choose the locale, so the number of locales is not limited.
     announce = lru_cache(maxsize=16)(partial(announcement, display, tool.streams))
     return replace(tool, work=work, announce=announce)
 
@@ -82,7 +82,7 @@ def show_stage(
             if invocation.early is None:
                 begun = open_stage(emit, invocation.id, title, is_timed=True, tool=name)
             else:
-                begun = invocation.early.adopted(title)  # opened earlier
+                begun = invocation.early.adopted(title)  # The stage was opened earlier.
             stage = closing.enter_context(begun)
             stage.write(request(display, invocation))
             yield structs.replace(invocation, emit=emit, stage=stage)
@@ -109,7 +109,9 @@ def request(display: Display, invocation: Invocation) -> str:
 
 
 def announcement(display: Display, argument: str, locale: str) -> Announcement | None:
-    """Return the early opening of the stage, or None if it must not be shown."""
+    """Return the announcement that opens the stage early, or None if the stage must not open
+    early.
+    """
     title = display.beginning(locale)
     if display.visibility != "always" or not title:
         return None
@@ -118,7 +120,7 @@ def announcement(display: Display, argument: str, locale: str) -> Announcement |
 
 
 def show_failure(stage: Stage, markdown: str) -> None:
-    """Write an error, and reveal the stage if only failures are shown."""
+    """Write the error into the stage. If only failures are shown, show the stage now."""
     if isinstance(stage.emit, DeferredEmit):
         stage.emit.reveal()
     stage.write(markdown)

@@ -1,7 +1,7 @@
-"""Leaves out tools of deployments that the caller may not use, if an application enables that.
+"""Omits tools of deployments that the caller may not use, if the application enables this filter.
 
-This only spares the model failed calls and is not a security boundary, because Core checks each
-call of a deployment. So if the usable deployments are unknown, no tool is left out.
+The filter only prevents calls that would fail. It is not a security boundary, because Core checks
+each call of a deployment. If the usable deployments are unknown, no tool is omitted.
 """
 
 import logging
@@ -19,7 +19,9 @@ USABLE_IDS = Key[frozenset[str] | None]("usable_deployments")
 
 
 async def usable_ids(manifest: Manifest, opening: Opening) -> frozenset[str] | None:
-    """Return the decoded IDs that the caller may use, or None if nothing is left out."""
+    """Return the decoded IDs of the deployments that the caller may use, or None if no tool has to
+    be omitted.
+    """
     wanted = manifest.features.tool_access_filter if manifest.features is not None else None
     if wanted is None or not wanted.enabled:
         return None

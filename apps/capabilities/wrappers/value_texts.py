@@ -1,4 +1,4 @@
-"""Converts values to text, and limits how much untrusted text is shown."""
+"""Converts values to texts of limited length."""
 
 import re
 from typing import Any
@@ -6,10 +6,9 @@ from typing import Any
 import msgspec
 
 STAGE_CHARACTERS = 20_000
-"""A text in a stage can have up to this many characters, about ten pages, which is still readable.
-"""
+"""A text in a stage is truncated to this many characters, about ten pages."""
 VALUE_CHARACTERS = 4_000
-"""An argument in a stage can have up to this many characters."""
+"""An argument in a stage is truncated to this many characters."""
 ERROR_CHARACTERS = 2_000
 TITLE_CHARACTERS = 100
 
@@ -24,13 +23,17 @@ def shorten_text(text: str, most: int) -> str:
 
 
 def one_line(text: str, most: int = TITLE_CHARACTERS) -> str:
-    """Return the text on one line for a title: white space is collapsed, and the end is truncated."""
+    """Return the text on one line, for a title. White space is collapsed, and a long text is
+    truncated.
+    """
     line = " ".join(text[: most * 4].split())
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
 def value_text(value: Any) -> str:
-    """Return a value as users see it: text unchanged, everything else as JSON, or "" for None."""
+    """Return the text of a value for users: a string unchanged, any other value as JSON, and "" for
+    None.
+    """
     if value is None:
         return ""
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()

@@ -53,7 +53,7 @@ def replace_key(application: Application, actor: str, address: str) -> Widget:
 
 
 def widget_of(application: Application) -> Widget:
-    """Return the stored widget, or a new one that is off."""
+    """Return the stored widget, or a new widget that is off."""
     found = Widget.objects.filter(application=application).first()
     return found or Widget(application=application)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from apps.catalog.content.items import LARGEST_FILE, reason
 
 MOST_FILES = 500
-"""An application can have up to this many files. Each of its skills can have up to 200 files."""
+"""The maximum number of files of an application. Each of its skills can have up to 200 files."""
 MOST_BYTES = 16 * 1024 * 1024
 DEEPEST_FOLDER = 8
 

@@ -25,7 +25,7 @@ CASES = "cases"
 BESIDE = frozenset({"README.md", "LICENSE", "LICENSE.md"})
 """Files that are for human readers, and not part of the application."""
 LARGEST_DOCUMENT = 1024 * 1024
-"""A document can have up to this many bytes. YAML is parsed at about 400,000 bytes per second."""
+"""The maximum number of bytes of a document. YAML is parsed at about 400,000 bytes per second."""
 
 
 def read_application(slug: str, files: Mapping[str, bytes]) -> ContentFile:

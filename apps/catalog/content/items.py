@@ -75,7 +75,7 @@ def reason(error: OSError | ValueError) -> str:
 
 
 LARGEST_FILE = 2 * 1024 * 1024
-"""A file can have up to this many bytes. The largest manifests in use have about 100,000 bytes."""
+"""The maximum number of bytes of a file. The largest manifests in use have about 100,000 bytes."""
 
 
 def read_item_text(path: Path) -> str:

@@ -25,8 +25,8 @@ from apps.catalog.content.items import (
 logger = logging.getLogger(__name__)
 
 MOST_CONTENTS = 64
-"""Up to this many `Content` objects are cached: the installed content, and the content of published
-versions.
+"""The maximum number of `Content` objects that are cached: the installed content, and the content
+of published versions.
 """
 MOST_LISTED = 12
 """If an unknown name is not similar to any known name, the error message lists up to this many

@@ -84,7 +84,7 @@ def not_connected(request: HttpRequest, error: ToolError, status: int) -> HttpRe
 
 
 async def go_on(account: ToolAccount) -> None:
-    """Resume the runs that wait for this account. Busy runs are resumed in the background."""
+    """Resume the runs that wait for this account. A background task resumes the busy runs."""
     busy = await resume(await database_sync_to_async(waiting_runs)(account), account)
     if busy:
         HUB.hold(keep_resuming(busy, account))
@@ -99,9 +99,9 @@ async def keep_resuming(runs: list[Run], account: ToolAccount) -> None:
 
 
 async def resume(runs: list[Run], account: ToolAccount) -> list[Run]:
-    """Answer the sign-in cards of these runs. Return the runs that are busy.
+    """Answer the sign-in cards of these runs. Return the busy runs.
 
-    A busy run is handling the answer to another card. It waits for this sign-in again afterwards.
+    A busy run is handling the answer to another card. Afterwards, it waits for this sign-in again.
     """
     busy = []
     for run in runs:
@@ -142,7 +142,7 @@ def answer_cards(run: Run, account: ToolAccount) -> None:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def connections(request: HttpRequest) -> HttpResponse:
-    """List the accounts. The form field `account` disconnects one."""
+    """List the accounts. The form field `account` disconnects an account."""
     caller = visitor(request)
     mine = ToolAccount.objects.filter(bucket=caller.bucket, connected_at__isnull=False)
     if request.method == "POST":

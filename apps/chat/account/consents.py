@@ -23,9 +23,9 @@ LISTED = 500
 def approvals(request: HttpRequest) -> HttpResponse:
     """List the user's consents, or change them.
 
-    The form field `consent` withdraws one. The form field `ask` requires approval for each call of
-    a tool: `7:pay` is the key of an application and the name of a tool; `7:` means all of its
-    tools.
+    The form field `consent` withdraws a consent. The form field `ask` requires approval for each
+    call of a tool: `7:pay` is the key of an application and the name of a tool; `7:` means all of
+    its tools.
     """
     caller = visitor(request)
     mine = Consent.objects.filter(bucket=caller.bucket)

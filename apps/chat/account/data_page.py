@@ -41,7 +41,7 @@ def data(request: HttpRequest) -> HttpResponse:
 
 
 def page(request: HttpRequest, status: int = 200, **told: Any) -> HttpResponse:
-    """Return the page. `told` is a success message or the reason for an error."""
+    """Return the page. `told` is the message of a success, or the reason for an error."""
     caller = visitor(request)
     context = {
         "applications": usable(caller).only("slug", "title"),

@@ -1,4 +1,4 @@
-"""Deletion of all conversations of a user, or of their account with all its data."""
+"""Deletes all conversations of a user, or the user's account with all its data."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -59,7 +59,8 @@ def delete_conversations(caller: Caller, user: int) -> int:
     """
     gone = timezone.now() - UNDO - timedelta(seconds=1)
     mine = Conversation.objects.filter(owned_by(user))
-    # Hide all of them first: if the process dies in the meantime, housekeeping deletes the rest.
+    # First hide all conversations. If the process ends in the meantime, housekeeping deletes the
+    # remaining conversations.
     rows = list(mine.kept().values_list("pk", "application__slug", "former_slug"))
     hide_held(mine)
     mine.kept().update(deleted_at=gone, arranged_at=timezone.now())
@@ -92,8 +93,9 @@ def check_deletable(user: User, *, locks: bool = False) -> None:
 def delete_account(caller: Caller, user: User) -> ErasureReport:
     """Erase an account with its data. Raises `Refused`.
 
-    Usage metrics, audit events and the history of operators' changes are retained with IDs. So are
-    the user's applications, which then have no owner. The returned report counts both.
+    Usage metrics, audit events and the history of operators' changes are retained with IDs. The
+    user's applications are also retained, without an owner. The returned report contains the counts
+    of retained data.
     """
     with transaction.atomic():
         # Locked, so that no legal hold can be placed before the account is inactive.

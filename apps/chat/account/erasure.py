@@ -1,5 +1,5 @@
-"""The report about an erased account: counts from before the deletion, and the results of a search
-afterwards.
+"""Writes the report about an erased account: counts before the deletion, and the results of a
+search after it.
 """
 
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ BYTES = "bytes_of_files"
 
 @dataclass(frozen=True, slots=True)
 class RetainedRows:
-    """Rows that outlive the account, and the reason, which the report shows.
+    """Rows that remain after the deletion, and the reason, which the report shows.
 
     `rows` is None for large tables that have no index by user.
     """
@@ -94,7 +94,9 @@ def counts(user: int) -> dict[str, int]:
 
 
 def begin_report(user: int, requested_by: str = "") -> ErasureReport:
-    """Count the data of an account before it is deleted. A repeated call does not count again."""
+    """Count the data of an account before it is deleted. If the data was counted before, it is not
+    counted again.
+    """
     report = request_erasure(user, requested_by)
     if not report.removed:
         report.removed = counts(user)

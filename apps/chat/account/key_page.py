@@ -1,4 +1,4 @@
-"""The part of the page "Connections" for users' own keys for model services."""
+"""The section of the page "Connections" for users' own keys for model services."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -66,7 +66,7 @@ def store(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def test(request: HttpRequest) -> HttpResponse:
-    """Send the service one small request with the user's key. The timeout is `SECONDS`."""
+    """Test the user's key with one small request to the service. The timeout is `SECONDS`."""
     service = chosen_service(request)
     found = {"user": account_of(request), "provider": service.provider, "origin": service.origin}
     row = get_object_or_404(PersonalKey, **found)

@@ -1,4 +1,4 @@
-"""The form for notifications of unseen answers, a part of the account page."""
+"""The form for notifications of unseen answers, on the account page."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The entries about a user's own budgets in the account menu."""
+"""Adds the user's own budgets to the account menu."""
 
 from functools import partial
 from typing import Any
@@ -10,7 +10,7 @@ from apps.insights.budgets.budget_usage import own_sentences
 
 
 def own_budgets(request: HttpRequest) -> dict[str, Any]:
-    """Return a lazy context for templates, so that only those that show the budgets query the
+    """Return a lazy context for templates, so that only templates that show the budgets query the
     database.
     """
     user = getattr(request, "user", None)

@@ -32,8 +32,8 @@ from apps.doors.sessions import announce_end
 from apps.errors import Refused
 
 NEW_KEY = "new_key"
-"""The session stores the prefix of an API key that was just created under this key. The page shows
-the API key once.
+"""The session key of the prefix of an API key that was just created. The page shows the API key
+once.
 """
 
 
@@ -126,7 +126,7 @@ def change_picture(request: HttpRequest) -> HttpResponse:
 def picture(request: HttpRequest, user: int) -> HttpResponse:
     """Return the picture of a user.
 
-    Users can see their own picture and those of the members of their teams. Users who may see
+    Users can see their own picture and the pictures of their teams' members. Users who may see
     accounts can see all pictures. Raises Http404 for everyone else.
     """
     mine = account_user(request)

@@ -122,7 +122,7 @@ def page(request: HttpRequest, status: int = 200, **forms: Any) -> HttpResponse:
 
 
 def preferences_row(request: HttpRequest) -> Preferences:
-    """Return the stored settings of the user, or new ones with the defaults."""
+    """Return the stored settings of the user, or new settings with the defaults."""
     if not request.user.is_authenticated:
         return Preferences(language=chosen_for_request(request))
     user = account_user(request)
@@ -156,7 +156,7 @@ def change(request: HttpRequest, part: str) -> HttpResponse:
 
 
 def speak(request: HttpRequest, response: HttpResponse, kept: Preferences) -> None:
-    """Activate the language that was just chosen. A cookie stores it for the sign-in page."""
+    """Activate the chosen language for this response. A cookie stores it for the sign-in page."""
     name = site_settings.LANGUAGE_COOKIE_NAME
     setattr(request, KEPT, kept)
     if kept.language:

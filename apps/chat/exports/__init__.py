@@ -1,1 +1,1 @@
-"""Exports of conversations as files."""
+"""Exports conversations as files."""

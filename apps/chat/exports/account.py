@@ -1,4 +1,4 @@
-"""The part of a user's export other than conversations: the account and the data of other apps."""
+"""Exports the data of a user other than conversations: the account and the data of other apps."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ class ExportedRows:
 
 
 def rows_of(user: int) -> Mapping[str, ExportedRows]:
-    """Return the rows to export, by their names in the export."""
+    """Return the rows to export, by the keys under which the export contains them."""
     theirs, owned = Q(user=user), of_person(user, "owner")
     return {
         "account": ExportedRows(User, Q(pk=user), frozenset({"password"})),

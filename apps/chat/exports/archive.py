@@ -1,7 +1,8 @@
-"""All conversations of a user as one streamed ZIP, each in the format of a single export.
+"""Streams all conversations of a user as one ZIP, each in the format of a single export.
 
-`conversations/` has one JSON file per conversation, which can be imported again. `files.json` lists
-their files with the owner's addresses. `account.json` has the user's other data.
+`conversations/` contains one JSON file for each conversation, which can be imported again.
+`files.json` lists their files with the owner's addresses. `account.json` contains the user's other
+data.
 """
 
 import json
@@ -30,7 +31,7 @@ LONGEST_NAME = 60
 class ZipBuffer:
     """The bytes that were written and not sent yet.
 
-    It is not seekable, because the whole ZIP is never stored.
+    The buffer is not seekable, because the whole ZIP is never stored.
     """
 
     def __init__(self) -> None:
@@ -99,7 +100,7 @@ def write_json(value: object) -> bytes:
 
 
 def files_of(user: int) -> Iterator[dict[str, object]]:
-    """Return the files of conversations, except temporary ones."""
+    """Return the files of conversations, except temporary conversations."""
     mine = Conversation.objects.lasting().filter(owned_by(user))
     known = set(mine.values_list("pk", flat=True))
     rows = StoredFile.objects.filter(of_person(user), name__startswith=f"{ROOT}/").order_by("name")

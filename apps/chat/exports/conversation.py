@@ -1,4 +1,4 @@
-"""A conversation as a file for download: the displayed path as Markdown, or all branches as JSON."""
+"""Exports a conversation as a file: the displayed path as Markdown, or all branches as JSON."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Images and files of imported messages, which are in the ZIP or inside the messages."""
+"""Imports the images and files of messages, which are in the ZIP or inside the messages."""
 
 import base64
 import binascii
@@ -23,7 +23,9 @@ from apps.conversations.files.folder import MOST_FILES, file_title, folder_of, s
 from apps.errors import FileRefused, Refused
 
 MOST_BYTES = 512 * 1024 * 1024
-"""Up to this many bytes are read from the files of one import, whatever sizes the ZIP declares."""
+"""The maximum number of bytes that are read from the files of one import, whatever sizes the ZIP
+declares.
+"""
 DATA = re.compile(r"data:[\w.+-]+/[\w.+-]+;base64,")
 
 
@@ -37,7 +39,7 @@ class ImportedFiles:
         with suppress(*UNREADABLE, TooManyEntries):
             self._archive = open_archive(file, MOST_MEMBERS)
             for member in self._archive.infolist():
-                # The rest of the name follows the key.
+                # The key is the beginning of the name.
                 if found := KEY.match(PurePosixPath(member.filename).name):
                     self._members.setdefault(found.group(), member)
 
@@ -66,8 +68,8 @@ class ImportedFiles:
 
 
 def name_of(file: SourceFile, content: bytes) -> str:
-    """Return the file's name, or one with an extension that fits its bytes, because many images in
-    the ZIP end in `.dat`.
+    """Return the file's name, or a name with an extension that fits the bytes, because many images
+    in the ZIP have the extension `.dat`.
     """
     ending = filetype.guess_extension(content)
     return file.name or (f"picture.{ending}" if ending else "picture")

@@ -1,4 +1,4 @@
-"""Conversations of ChatGPT's export, `conversations.json`: a tree of nodes with IDs."""
+"""Reads conversations of ChatGPT's export, `conversations.json`: a tree of nodes with IDs."""
 
 import re
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ HIDDEN = frozenset(
         "tether_browsing_display",
     }
 )
-"""These content types are not imported: the model's thoughts, browsing results and background
+"""The content types that are not imported: the model's thoughts, browsing results and background
 instructions.
 """
 SPEAKERS: dict[str, Speaker] = {"user": "user", "assistant": "assistant", "tool": "assistant"}

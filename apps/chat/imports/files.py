@@ -1,5 +1,5 @@
-"""Export files from other programs: detects their format, and reads their conversations
-sequentially.
+"""Reads export files of other programs: detects their format, and reads one conversation after the
+other.
 """
 
 import json
@@ -18,14 +18,12 @@ from apps.chat.imports.tree import SourceConversation, UnreadableConversation
 from apps.documents.zip_names import READ_AS, named_entries
 
 LARGEST_FILE = 64 * 1024 * 1024
-"""A file can have up to this many bytes. In a ZIP, the limit applies to the total size of its
+"""The maximum number of bytes of a file. In a ZIP, the limit applies to the total size of its
 conversation files.
 """
 MOST_CONVERSATIONS = 20_000
 MOST_MEMBERS = 50_000
-"""A ZIP can contain up to this many files, because an export can include the images of many
-years.
-"""
+"""The maximum number of files in a ZIP. An export can include the images of many years."""
 READ_BYTES = 1024 * 1024
 ENCODINGS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"", "utf-8-sig"))
 NO_CONVERSATIONS = gettext_lazy(
@@ -37,7 +35,7 @@ EXPECTED = gettext_lazy(
     "WebUI, LibreChat or QuickApps."
 )
 BEGINNING_BYTES = 8192
-"""`filetype` needs this many bytes to detect a type."""
+"""The number of bytes that `filetype` needs to detect a type."""
 WHITESPACE = " \t\n\r"
 _decoder = json.JSONDecoder()
 
@@ -56,7 +54,8 @@ FORMATS = (
 
 
 def conversations_in(file: IO[bytes]) -> Iterator[SourceConversation | UnreadableConversation]:
-    """Yield the conversations sequentially, or an exception for one that cannot be read.
+    """Yield one conversation after the other, or an exception for a conversation that cannot be
+    read.
 
     Raises `UnreadableConversation` if the file itself cannot be read.
     """
@@ -177,7 +176,7 @@ def decode_text(content: bytes) -> str:
 def documents_in(text: str) -> Iterator[Any]:
     """Yield the members of a list individually, or the document itself.
 
-    This lets other requests run in between. Raises `UnreadableConversation`.
+    Other requests can run in between. Raises `UnreadableConversation`.
     """
     at = skip(text, 0)
     if not text.startswith("[", at):

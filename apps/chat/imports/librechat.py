@@ -1,5 +1,5 @@
-"""A conversation of LibreChat's export: a flat list of messages, or messages with their replies
-inside.
+"""Reads a conversation of LibreChat's export: a flat list of messages, or messages that contain
+their replies.
 """
 
 from collections.abc import Iterator
@@ -48,7 +48,9 @@ def read(document: dict[str, Any]) -> SourceConversation:
 
 
 def flat(messages: list[dict[str, Any]]) -> Iterator[SourceNode]:
-    """Yield the messages in order. Old exports and exports of one branch do not name parents."""
+    """Yield the messages in order. Messages of old exports and of exports of one branch do not
+    contain their parents' IDs.
+    """
     if any("parentMessageId" in one for one in messages):
         for place, one in enumerate(messages):
             parent = identifier(one.get("parentMessageId"))

@@ -1,4 +1,6 @@
-"""Conversations of Open WebUI's export: a tree of messages with IDs, or a flat list in older files."""
+"""Reads conversations of Open WebUI's export: a tree of messages with IDs, or a flat list in older
+files.
+"""
 
 import re
 from collections.abc import Iterator
@@ -102,7 +104,7 @@ def line_of(file: dict[str, Any]) -> str:
 
 
 def pictures_of(message: dict[str, Any]) -> Iterator[SourceFile]:
-    """Yield the images inside a message that are stored nowhere else."""
+    """Yield the images inside a message that are not also stored as files."""
     for file in entries(message.get("files")):
         if file.get("type") == "image":
             yield SourceFile(string(file.get("url")), string(file.get("name")), line_of(file))

@@ -1,4 +1,4 @@
-"""Imported conversations in the form in which they are stored here: alternating questions and
+"""Converts imported conversations to the form in which they are stored: alternating questions and
 answers.
 """
 
@@ -15,7 +15,7 @@ from apps.datetimes import of_timestamp, read_datetime
 
 MOST_NODES = 20_000
 MOST_CHARACTERS = 20_000_000
-"""All messages of one conversation can have up to this many characters in total."""
+"""The maximum total number of characters of all messages of one conversation."""
 LONGEST_TITLE = 200
 LONGEST_ID = 200
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
@@ -56,7 +56,7 @@ class SourceFile:
 class SourceNode:
     """A message from a file.
 
-    A message without a `role` is not shown; the messages after it are.
+    A message without a `role` is not shown, but the messages after it are shown.
     """
 
     id: str
@@ -73,7 +73,7 @@ class SourceNode:
 @dataclass(frozen=True, slots=True)
 class SourceConversation:
     """A conversation from a file. `leaf` is the last displayed message, or None for the newest
-    one.
+    message.
     """
 
     source: Source
@@ -121,7 +121,7 @@ class Segment:
     """Consecutive nodes of one speaker on a path, which become one message."""
 
     before: "Segment | None" = None
-    """The segment that this one continues."""
+    """The previous segment on the path."""
     parent: int | None = None
     node: SourceNode | None = None
     place: int | None = None
@@ -181,7 +181,7 @@ def tree_of(conversation: SourceConversation) -> MessageTree:
     """Return the conversation as a tree of messages.
 
     A message without a known parent begins the conversation. Messages that form a cycle are
-    skipped. Raises `UnreadableConversation` if there is nothing or too much to show.
+    skipped. Raises `UnreadableConversation` if the conversation is empty or too large.
     """
     if len(conversation.nodes) > MOST_NODES:
         raise UnreadableConversation(
@@ -262,18 +262,18 @@ def string(written: Any) -> str:
 
 
 def entries(written: Any) -> list[dict[str, Any]]:
-    """Return the objects of a list, or [] for anything else."""
+    """Return the objects in a list, or [] for any other value."""
     return [one for one in written if isinstance(one, dict)] if isinstance(written, list) else []
 
 
 def item(written: Any, name: str) -> dict[str, Any]:
-    """Return the object under a name, or {} for anything else."""
+    """Return the object under a name, or {} for any other value."""
     found = written.get(name) if isinstance(written, dict) else None
     return found if isinstance(found, dict) else {}
 
 
 def identifier(written: Any) -> str:
-    """Return an ID of the file, or "" for anything else."""
+    """Return an ID in the file, or "" for any other value."""
     return written if isinstance(written, str) and 0 < len(written) <= LONGEST_ID else ""
 
 
@@ -296,7 +296,7 @@ def left_out(what: str, name: str = "") -> str:
 
 
 def take_left_out(text: str) -> tuple[str, list[str]]:
-    """Split a text into the written text and the items in the lines from `left_out`."""
+    """Return the text without its `left_out` lines, and the items in these lines."""
     prefix, suffix = left_out("\n").split("\n")
     kinds = tuple(map(str, LEFT_OUT_KINDS))
     written: list[str] = []

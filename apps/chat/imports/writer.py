@@ -1,7 +1,7 @@
 """Stores imported conversations: messages as a tree, with a run and a journal for each answer.
 
-The page displays runs from their journals. Imported conversations therefore look, branch, export
-and continue like all others. They do not count as usage.
+The page displays runs from their journals. Therefore imported conversations are displayed,
+branched, exported and continued like all other conversations. They do not count as usage.
 """
 
 import hashlib
@@ -42,7 +42,7 @@ from apps.live.models import JournalEntry, Run
 
 DOOR = "import"
 AT_ONCE = 500
-"""One statement writes up to this many rows."""
+"""The maximum number of rows that one statement writes."""
 SOURCES = {
     "chatgpt": "ChatGPT",
     "open-webui": "Open WebUI",
@@ -50,14 +50,14 @@ SOURCES = {
     "quickapps": gettext_lazy("a QuickApps export"),
 }
 MOST_TOLD = 50
-"""A report lists up to this many failed conversations."""
+"""The maximum number of failed conversations in a report."""
 
 
 @dataclass(slots=True)
 class ConversationImportReport:
     """The outcome of an import.
 
-    `skipped` has the title and the reason for up to `MOST_TOLD` conversations.
+    `skipped` contains the title and the reason for up to `MOST_TOLD` conversations.
     """
 
     is_trial: bool = False
@@ -94,8 +94,8 @@ def import_file(
 ) -> ConversationImportReport:
     """Import all conversations of a file into an application. A trial stores nothing.
 
-    Each conversation is stored whole or not at all. If the file cannot be read to its end, nothing
-    is stored and `UnreadableConversation` is raised.
+    Each conversation is stored completely or not at all. If the file cannot be read to its end,
+    nothing is stored and `UnreadableConversation` is raised.
     """
     report = ConversationImportReport(is_trial)
     seen: set[tuple[str, str]] = set()

@@ -1,4 +1,4 @@
-"""Users' changes to their memories. The module needs NumPy, so import it on use."""
+"""Changes a user's memories. The module needs NumPy, so import it only where it is used."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -40,14 +40,14 @@ async def export(row: MemoryCollection) -> bytes:
 
 
 async def import_file(caller: Caller, application: str, content: bytes) -> int:
-    """Import memories. Return the number of new ones."""
+    """Import memories. Return the number of new memories."""
     store = LocalMemories(caller.bucket, application)
     embedder = await embedder_of(caller, application)
     return await operations.import_(store, embedder, content)
 
 
 async def embedder_of(caller: Caller, application: str) -> Embedder:
-    """Return the embedder that the application's manifest names, or the installation's embedder."""
+    """Return the embedder in the application's manifest, or the embedder of the installation."""
     wanted = None
     try:
         features = (

@@ -1,4 +1,4 @@
-"""Lists a user's memories for the page. It only reads rows and needs no vectors."""
+"""Lists a user's memories for the page. The module only reads rows and needs no vectors."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,8 +35,8 @@ class ListedMemory:
 
 @dataclass(frozen=True, slots=True)
 class MemorySection:
-    """The memories of one application, or those that all applications share. `count` includes other
-    pages.
+    """The memories of one application, or the memories that all applications share. `count`
+    includes other pages.
     """
 
     collection: MemoryCollection

@@ -1,4 +1,4 @@
-"""Selects the notes that a page shows: those of the current team, or the user's own."""
+"""Selects the notes that a page shows: the notes of the current team, or the user's own notes."""
 
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
@@ -20,7 +20,7 @@ def own_space(request: HttpRequest) -> NoteSpace:
 
 
 def own_note(request: HttpRequest, pk: int) -> tuple[NoteSpace, Note]:
-    """Return a note, deleted or not. Raises Http404 if it belongs to another user."""
+    """Return a note, which may be deleted. Raises Http404 if it belongs to another user."""
     space = own_space(request)
     return space, get_object_or_404(Note, owner=space.owner, pk=pk)
 
@@ -36,7 +36,9 @@ def note_author(request: HttpRequest) -> Author:
 
 
 def is_file_of_notes(caller: Caller, bucket: str, name: str) -> bool:
-    """Return True for a file of the notes that the caller works with, which may be a team's."""
+    """Return True for a file of the notes in the caller's current workspace, which may be a
+    team's.
+    """
     if not name.startswith(FOLDER):
         return False
     space = space_of(caller)

@@ -32,7 +32,7 @@ from apps.runs.explanations import error_text
 from apps.workspace.local.files import files
 
 MOST_NAMES = 100
-"""Up to this many attempts are made to find an unused file name."""
+"""The maximum number of attempts that are made to find an unused file name."""
 GONE = gettext_lazy(
     "The note was changed in the meantime, so nothing was done. Check the current version."
 )

@@ -18,7 +18,7 @@ from apps.notes.content import note_content
 from apps.notes.models import Note, NoteVersion
 
 SHOWN = 20
-"""A page shows this many versions."""
+"""The number of versions on a page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,9 @@ def history(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def read(note: Note, before: str) -> list[NoteVersion]:
-    """Read one version more than is shown, to compare the last one with it."""
+    """Read one version more than the page shows, because the last shown version is compared with
+    it.
+    """
     rows = note.versions.select_related("user").order_by("-number")
     if (number := read_integer(before)) is not None:
         rows = rows.filter(number__lt=number)

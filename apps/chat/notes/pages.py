@@ -30,10 +30,10 @@ ON_A_PAGE = 50
 LISTED_TAGS = 40
 LISTED_BACKLINKS = 100
 EXCERPT = 240
-"""The list shows up to this many characters of a text."""
+"""The maximum number of characters of a text in the list."""
 MOST_TITLES = 200
 OFFERED = 12
-"""The page of a note offers up to this many applications that can be asked about it."""
+"""The maximum number of applications that the page of a note offers for questions about it."""
 VIEWS = ("", "agents", "deleted")
 
 
@@ -130,7 +130,9 @@ def agent_name(version: NoteVersion) -> str:
 
 
 def offered_applications(caller: Caller) -> list[Application]:
-    """Return the applications that can be asked about a note, those with access to notes first."""
+    """Return the applications to which the user can send a question about a note. Applications with
+    access to notes are first.
+    """
     first = list(writing(caller)[:OFFERED])
     others = usable(caller).only("slug", "title").exclude(pk__in=[one.pk for one in first])
     return [*first, *others[: OFFERED - len(first)]]
@@ -140,7 +142,7 @@ def offered_applications(caller: Caller) -> list[Application]:
 @require_safe
 @never_cache
 def open_title(request: HttpRequest) -> HttpResponse:
-    """Redirect to the note with the `title`, or to the form for a new one."""
+    """Redirect to the note with the `title`, or to the form for a new note."""
     title = request.GET.get("title", "")
     pk = existing(own_space(request).owner, [title]).get(title_key(title))
     if pk is not None:

@@ -1,4 +1,6 @@
-"""A note as the start of a question: the composer contains its link and its text."""
+"""Quotes a note at the beginning of a question, so that the composer contains its link and its
+text.
+"""
 
 from django.utils.translation import gettext
 
@@ -8,13 +10,15 @@ from apps.notes.spaces import space_of
 from apps.notes.store import notes_of
 
 QUOTED = 2_000
-"""Up to this many characters of the text are quoted. An agent with the note tools can read the
-rest.
+"""The maximum number of characters of the text that are quoted. An agent with the note tools can
+read the whole note.
 """
 
 
 def quote_of(caller: Caller, number: str) -> str:
-    """Return the start of a question about a note of the caller, or "" if it does not exist."""
+    """Return the beginning of a question about a note of the caller, or "" if the note does not
+    exist.
+    """
     space = space_of(caller)
     note = (
         notes_of(space.owner).filter(pk=read_integer(number) or 0).first()

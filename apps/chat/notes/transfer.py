@@ -1,4 +1,4 @@
-"""Export and import of notes as a ZIP archive of Markdown files."""
+"""Exports and imports notes as a ZIP archive of Markdown files."""
 
 from tempfile import TemporaryFile
 from typing import Any

@@ -1,4 +1,4 @@
-"""Entries in the composer's menus and switches for one user and one application."""
+"""Lists the entries of the composer's menus and switches for one user and one application."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ LONGEST_DETAIL = 200
 
 @require_safe
 def choices(request: HttpRequest, slug: str) -> HttpResponse:
-    """Return the choices for the conversation in the query, or for a new one.
+    """Return the choices for the conversation in the query, or for a new conversation.
 
     Raises Http404 if the visitor has no access to the application or the conversation.
     """
@@ -118,8 +118,8 @@ async def models_of(
 async def efforts_of(
     caller: Caller, application: ResolvedApplication | None, model: str = ""
 ) -> Sequence[str]:
-    """Return the reasoning efforts that a user can choose for the model; () if the application sets
-    the effort itself.
+    """Return the reasoning efforts that a user can choose for the model, or () if the application
+    sets the effort itself.
 
     `model` is the user's choice, or "" for the application's own model.
     """
@@ -141,8 +141,8 @@ class ConversationChoices:
 
 
 def wishes_of(caller: Caller, slug: str, conversation: str) -> ConversationChoices:
-    """Return the choices of the caller's conversation, or of a new one. Raises Http404 for a
-    conversation of another user.
+    """Return the choices of the caller's conversation, or of a new conversation. Raises Http404 for
+    a conversation of another user.
     """
     if not conversation:
         return ConversationChoices()
@@ -173,7 +173,7 @@ def change_effort(request: HttpRequest, slug: str, conversation: UUID) -> HttpRe
 @require_POST
 def change_model(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
     """Change the model of the conversation from the next question on. The form field `deployment`
-    names it; "" means the default.
+    contains the model's ID; "" means the default.
     """
     found = find_conversation(request, slug, conversation)
     application, deployment_id = find_resolved(slug), request.POST.get("deployment", "")

@@ -1,5 +1,5 @@
-"""Data of the chat page about its application and its conversation, for its first load and for
-updates in place.
+"""Reads the data of the chat page about its application and its conversation, when the page is
+loaded and when it is updated without a reload.
 """
 
 from collections.abc import Mapping, Sequence

@@ -19,7 +19,7 @@ from apps.feedback.models import Feedback
 from apps.feedback.ratings import RatedAnswer
 
 MOST_ASKED = 200
-"""One request can name up to this many answers."""
+"""The maximum number of answers in one request."""
 LONGEST_TEXT = 100_000
 
 

@@ -56,7 +56,9 @@ def find(request: HttpRequest) -> JsonResponse:
 
 
 def conversations(caller: Caller, words: str) -> list[dict[str, Any]]:
-    """Return the conversations that contain the words, or the newest ones without words."""
+    """Return the conversations that contain the words. Without words, return the newest
+    conversations.
+    """
     mine = own(caller).select_related("application")
     if not words:
         return [of_conversation(row, "") for row in mine[:MOST_OF_A_KIND]]

@@ -1,8 +1,8 @@
-"""Documents for frames that show content from a model: scripts can run there but cannot reach
-anything else.
+"""Serves documents for frames that show content from a model. Scripts can run in such a frame, but
+cannot access anything outside it.
 
-Each is an empty page that gets its content from its parent through `postMessage`. The policy gives
-it an opaque origin: no cookies, no storage, no parent, no network.
+Each document is an empty page that receives its content from its parent through `postMessage`. The
+policy gives it an opaque origin: no cookies, no storage, no parent, no network.
 """
 
 from django.http import HttpRequest, HttpResponse
@@ -29,11 +29,11 @@ def artifact(request: HttpRequest) -> HttpResponse:
 @require_safe
 @xframe_options_sameorigin
 def diagram(request: HttpRequest) -> HttpResponse:
-    """Return the document that draws diagrams. It measures them in place and returns them as
-    SVG.
+    """Return the document that draws diagrams. The document measures the diagrams, and sends them
+    to its parent as SVG.
     """
     response = render(request, "chat/diagram_frame.html")
-    # The library writes styles. Without an origin, 'self' would match nothing.
+    # The library creates inline styles. 'self' matches nothing in a document with an opaque origin.
     scripts = f"script-src 'nonce-{request.csp_nonce}'"  # type: ignore[attr-defined]  # by django-csp
     response["Content-Security-Policy"] = f"{SANDBOX}; {scripts}; style-src 'unsafe-inline'"
     return response

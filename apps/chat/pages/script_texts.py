@@ -1,4 +1,4 @@
-"""The texts of the page's scripts in the language of the reader."""
+"""Provides the texts of the page's scripts in the language of the user."""
 
 from functools import lru_cache
 from hashlib import sha256
@@ -31,7 +31,7 @@ def texts(request: HttpRequest, language: str, version: str) -> HttpResponse:
     if language == ENGLISH or not supported_language(language):
         raise Http404("This language is not available.")
     with translation.override(language):
-        # Only our own texts: the admin also uses the texts of other packages.
+        # Only our own texts are included. The texts of other packages are only for the admin.
         response = JavaScriptCatalog(packages=["apps.chat"]).get(request)
     is_current = version == version_of_texts(language)
     response["Cache-Control"] = f"public, max-age={A_YEAR}, immutable" if is_current else "no-cache"

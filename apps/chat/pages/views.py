@@ -1,5 +1,5 @@
-"""The pages for applications, new conversations and earlier ones; renaming, downloading and
-deleting.
+"""The pages for applications and conversations, and the requests that rename, download and delete
+conversations.
 """
 
 from collections.abc import Iterable
@@ -39,9 +39,9 @@ from apps.live.journal.notifications import announce_growth
 
 LONGEST_TITLE = 200
 LONGEST_ADDRESSED = 8001
-"""Up to this many characters of a question in a URL are read.
+"""The maximum number of characters of a question in a URL that are read.
 
-This is one more than the page accepts, so that the page reports longer questions.
+The page accepts one character less, so that it reports longer questions.
 """
 LOCKED = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 """The policy for icons: an SVG runs no scripts and loads nothing, even when it is opened by its
@@ -53,9 +53,11 @@ URL.
 @never_cache
 @ensure_csrf_cookie
 def index(request: HttpRequest) -> HttpResponse:
-    """Show a new conversation with the most recently used application, above all applications.
+    """Show a new conversation with the most recently used application, and below it all
+    applications.
 
-    `q` fills in a question without sending it, on the page of `app` if given, otherwise here.
+    `q` fills in a question without sending it, on the page of the application `app` if it is given,
+    otherwise on this page.
     """
     caller = visitor(request)
     applications = usable(caller).only("slug", "title", "description", "icon")
@@ -196,14 +198,14 @@ def download(request: HttpRequest, slug: str, conversation: UUID) -> HttpRespons
 @require_safe
 @never_cache
 def usage(request: HttpRequest, slug: str, conversation: UUID) -> JsonResponse:
-    """Return how much of the model's context window is used. Raises Http404 for a conversation of
+    """Return the used part of the model's context window. Raises Http404 for a conversation of
     another user.
     """
     return JsonResponse(context_usage(find_conversation(request, slug, conversation)))
 
 
 def announce(conversation: Conversation) -> None:
-    """Notify the owner's other pages that their list has changed."""
+    """Notify the owner's other open pages that the list of conversations has changed."""
     async_to_sync(announce_growth)(person_stream(conversation.owner))
 
 

@@ -17,7 +17,7 @@ NAME = "QuickApps"
 PAPER = "#faf9f6"
 """The background colour while the page starts: `--paper` of the light theme."""
 ICON_SIZES = (192, 512)
-"""Chromium requires icons of these sizes in pixels."""
+"""The sizes of icons that Chromium requires, in pixels."""
 OFFLINE_FILES = (
     "chat/styles/tokens.css",
     "chat/styles/typeface.css",
@@ -62,10 +62,11 @@ def web_manifest(request: HttpRequest) -> JsonResponse:
 @require_safe
 @cache_control(no_cache=True)
 def service_worker(request: HttpRequest) -> HttpResponse:
-    """Return the service worker. It must be at the root to control all pages."""
+    """Return the service worker. Its URL must be at the root, so that it controls all pages."""
     files = [static(name) for name in OFFLINE_FILES]
     installed = getattr(staticfiles_storage, "manifest_hash", "")
-    # If the files change, the worker changes as well, and deletes the cache of the previous one.
+    # If the files change, the text of the worker changes as well, and the new worker deletes the
+    # cache of the previous worker.
     version = hashlib.sha256("\n".join([installed, *files]).encode()).hexdigest()[:12]
     context = {"version": version, "files": json.dumps([reverse("offline"), *files])}
     text = render_to_string("chat/service_worker.js", context)
@@ -78,5 +79,6 @@ def offline(request: HttpRequest) -> HttpResponse:
     """Return the page that the worker shows when the server cannot be reached. It contains no user
     data.
     """
-    # Rendered without the request: browsers cache the page, so it must not show who was signed in.
+    # The page is rendered without the request. Browsers cache it, so it must not show which user
+    # was signed in.
     return HttpResponse(render_to_string("chat/offline.html"))

@@ -84,7 +84,7 @@ def export(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def import_file(request: HttpRequest) -> HttpResponse:
-    """Import the form field `file`, a document that was exported here."""
+    """Import the form field `file`, which contains exported prompts."""
     sent = request.FILES.get("file")
     if sent is None:
         return listing(request, gettext("Choose a file first."), 400)

@@ -1,4 +1,4 @@
-"""Export and import of a user's prompts as one JSON document."""
+"""Exports and imports a user's prompts as one JSON document."""
 
 from typing import Any
 
@@ -49,7 +49,7 @@ def import_prompts(user: int, content: bytes) -> int:
 
 
 def read_prompts(content: bytes) -> list[PromptEntry]:
-    """Parse the document. Raises `Refused`, which names the invalid field."""
+    """Parse the document. Raises `Refused` with the name of the invalid field."""
     if len(content) > IMPORT_BYTES:
         raise TooLarge("too_large", gettext("The file is too large; the limit is 12 MB."))
     try:

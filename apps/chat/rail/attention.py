@@ -1,4 +1,6 @@
-"""Unseen answers and open questions in all of a user's conversations and schedules."""
+"""Finds unseen answers and open questions in all of a user's conversations, and paused
+schedules.
+"""
 
 from typing import Any
 
@@ -18,7 +20,7 @@ def attention(caller: Caller) -> dict[str, Any]:
     """Return the conversations with an unseen answer or an open question, newest first, and the
     schedules that were paused because of a problem.
 
-    `quiet` are the hours in which the page shows no notifications.
+    `quiet` contains the hours in which the page shows no notifications.
     """
     waiting = Run.objects.filter(bucket=caller.bucket, status=Run.Status.WAITING)
     streams = set(waiting.values_list("stream", flat=True))

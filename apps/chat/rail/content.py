@@ -1,4 +1,4 @@
-"""The content of the sidebar: pages of a user's conversations, and changes to them."""
+"""Reads the content of the sidebar: pages of a user's conversations, and changes to them."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
@@ -22,15 +22,15 @@ from apps.errors import Refused
 from apps.live.models import Run
 
 PAGE = 50
-"""One page contains this many rows."""
+"""The number of rows on one page."""
 MOST_PINNED = 200
 RECENT = 3
 MOST_APPLICATIONS = 5
 MOST_CHANGED = 200
-"""One update contains up to this many rows. After more changes, the page reloads its list."""
+"""The maximum number of rows in one update. After more changes, the page reloads its list."""
 SLACK = timedelta(seconds=60)
-"""Changes are read with this overlap, because clocks differ between processes, and rows are stored
-slightly after their timestamp.
+"""The overlap with which changes are read, because clocks differ between processes, and rows are
+stored slightly after their timestamp.
 """
 
 Part = Literal["main", "pinned", "archived"]
@@ -38,7 +38,7 @@ Part = Literal["main", "pinned", "archived"]
 
 @dataclass(frozen=True, slots=True)
 class RailPage:
-    """A page of rows. `next` is the cursor of the following page, or "" on the last one."""
+    """A page of rows. `next` is the cursor of the following page, or "" on the last page."""
 
     rows: list[dict[str, Any]]
     next: str
@@ -76,7 +76,7 @@ def recent_rows(caller: Caller, found: Iterable[Conversation]) -> list[dict[str,
 
 
 def applications(caller: Caller) -> list[Application]:
-    """Return the applications that the user pinned, or the most recently used ones."""
+    """Return the applications that the user pinned, or the most recently used applications."""
     offered, rows = usable(caller), PinnedApplication.objects.filter(owner=caller.bucket)
     pinned = list(rows.values_list("application", flat=True))
     if pinned and (found := list(offered.filter(pk__in=pinned)[:MOST_APPLICATIONS])):
@@ -161,12 +161,12 @@ def folders_of(caller: Caller) -> list[dict[str, Any]]:
 
 @dataclass
 class RailNews:
-    """The state of the sidebar that one page last received, so that only changes are sent."""
+    """The last state of the sidebar that was sent to one page, so that only changes are sent."""
 
     since: datetime = field(default_factory=lambda: timezone.now() - SLACK)
     told: dict[UUID, dict[str, Any] | None] = field(default_factory=dict)
     lively: frozenset[UUID] = frozenset()
-    """The conversations that were being answered or unread. The end of these states changes no
+    """The conversations that were active or unread. The end of these states changes no
     timestamp.
     """
 
@@ -201,8 +201,9 @@ class RailNews:
 
 
 def find_changed(caller: Caller, since: datetime, lively: Collection[UUID]) -> list[Conversation]:
-    """Return the conversations that changed since then, including deleted ones."""
-    # One query per index, because a database would read whole tables for some unions of conditions.
+    """Return the conversations that changed since a time, including deleted conversations."""
+    # Each index has its own query, because a database would read whole tables for some unions of
+    # conditions.
     mine = Conversation.objects.filter(owner=caller.bucket, temporary_until=None)
     mine = mine.select_related("application")
     asked = (Q(updated_at__gte=since), Q(arranged_at__gte=since), Q(pk__in=lively))

@@ -1,4 +1,4 @@
-"""A context processor with the data of the sidebar."""
+"""Defines the context processor for the data of the sidebar."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -14,7 +14,7 @@ from apps.chat.visitors import visitor
 
 
 def rail(request: HttpRequest) -> dict[str, Any]:
-    """Return a lazy context for templates, so that only those that show the sidebar query the
+    """Return a lazy context for templates, so that only templates that show the sidebar query the
     database.
     """
     if getattr(request, "user", None) is None:

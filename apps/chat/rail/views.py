@@ -1,4 +1,6 @@
-"""Sidebar requests: pages of the list, search, and the order and folders of conversations."""
+"""Answers requests of the sidebar: pages of the list, search, and the order and folders of
+conversations.
+"""
 
 from uuid import UUID
 
@@ -58,7 +60,7 @@ def conversations(request: HttpRequest) -> HttpResponseBase:
 @never_cache
 @with_json_errors
 def search(request: HttpRequest) -> HttpResponseBase:
-    """Return the conversations, including archived ones, that contain the words of `?q=` in their
+    """Return the conversations, which may be archived, that contain the words of `?q=` in their
     titles or messages.
     """
     caller, query = visitor(request), request.GET.get("q", "")[:LONGEST_QUERY]
@@ -199,5 +201,5 @@ def all_folders(caller: Caller, folder: Folder | None = None) -> JsonResponse:
 
 
 def announce(caller: Caller) -> None:
-    """Notify the user's other pages that the list has changed."""
+    """Notify the user's other open pages that the list has changed."""
     async_to_sync(announce_growth)(person_stream(caller.bucket))

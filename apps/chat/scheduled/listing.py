@@ -1,4 +1,4 @@
-"""Schedules as shown to their user: with their next times, and the last result."""
+"""Lists a user's schedules with their next times and their last results."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -29,9 +29,9 @@ TONES = {Run.Status.WAITING: "warning", Run.Status.FAILED: "warning", Run.Status
 class ListedSchedule:
     """A schedule in the list.
 
-    `result` is the result of the last run, or "" before the first. `tone` is the CSS class of its
-    badge. `conversation` is that of the last run, or None if the user cannot open it. `differences`
-    are changes that an operator proposes.
+    `result` is the result of the last run, or "" before the first run. `tone` is the CSS class of
+    its badge. `conversation` is the conversation of the last run, or None if the user cannot open
+    it. `differences` are changes that an operator proposes.
     """
 
     row: Schedule

@@ -1,1 +1,3 @@
-"""Links through which others can read a conversation as it was when it was shared."""
+"""Creates links by which other users can read a conversation in its state at the time of
+sharing.
+"""

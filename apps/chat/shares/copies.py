@@ -33,7 +33,7 @@ from apps.workspace.local.files import files
 from apps.workspace.stored_files import FileContent
 
 AT_ONCE = 500
-"""One statement writes up to this many rows."""
+"""The maximum number of rows that one statement writes."""
 
 
 @dataclass(slots=True)
@@ -48,7 +48,7 @@ class CopiedFiles:
     names: list[str] = field(default_factory=list)
 
     def copy(self, address: str, found: FileContent, written: str) -> None:
-        """Copy one file. Raises `FileRefused` if the reader's quota is used up."""
+        """Copy one file. Raises `FileRefused` if the reader's quota is exhausted."""
         name = free_file_name(safe_name(written), self.names)
         kept = files.keep(
             self.bucket,
@@ -60,8 +60,8 @@ class CopiedFiles:
         self.paths[address] = kept.path
 
     def rewrite(self, text: str) -> str:
-        """Replace URLs under the link with those of the copies."""
-        # The longest first, because one URL may be a prefix of another.
+        """Replace the URLs of files under the link with the URLs of their copies."""
+        # The longest URL is first, because one URL may be a prefix of another.
         for address in sorted(self.paths, key=len, reverse=True):
             text = text.replace(address, self.paths[address])
         return text
@@ -141,7 +141,8 @@ def write_turns(
         runs.append(run)
         messages += said
     Run.objects.bulk_create(runs, batch_size=AT_ONCE)
-    # Without parents: each message follows the one stored before it.
+    # Messages are stored without parents, so each message follows the message that was stored
+    # before it.
     Message.objects.bulk_create(messages, batch_size=AT_ONCE)
     JournalEntry.objects.bulk_create(entries, batch_size=AT_ONCE)
     conversation.leaf = conversation.messages.last()

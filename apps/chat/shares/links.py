@@ -26,10 +26,12 @@ from apps.conversations.models import Conversation
 from apps.errors import Refused, TooLarge
 
 MOST_LINKS = 100
-"""One user can have up to this many active links, across all conversations of the current team."""
+"""The maximum number of active links that one user can have, for all conversations of the current
+team.
+"""
 MOST_BYTES = 4 * 1024 * 1024
-"""The turns of one link can have up to this many bytes of JSON: about 500 long answers, or 50 with
-many steps.
+"""The maximum number of bytes of JSON of one link's turns: about 500 long answers, or 50 answers
+with many steps.
 """
 DAYS = {"1": 1, "7": 7, "30": 30, "never": None}
 AT_ONCE = 100
@@ -37,7 +39,7 @@ AT_ONCE = 100
 
 @dataclass(frozen=True, slots=True)
 class ShareWishes:
-    """An owner's choices for a link. `days` is None if it does not expire."""
+    """An owner's choices for a link. `days` is None for a link that does not expire."""
 
     with_steps: bool
     with_files: bool
@@ -46,7 +48,7 @@ class ShareWishes:
 
     @classmethod
     def read(cls, given: Mapping[str, str]) -> "ShareWishes":
-        """Parse the choices. Raises `Refused`, which names the field."""
+        """Parse the choices. Raises `Refused` with the name of the invalid field."""
         audience, days = given.get("audience", "people"), given.get("expires", "7")
         if audience not in Share.Audience.values:
             raise Refused("bad_request", "audience: use people or anyone.")
@@ -153,7 +155,7 @@ def find(token: str, reader: User | AnonymousUser) -> Share | None:
     reader.
     """
     rows = Share.objects.live().select_related("conversation__application", "user")
-    # The turns may be long, and a request for a file needs none of them.
+    # The turns are not read, because they may be long, and a request for a file does not need them.
     row = rows.defer("turns").filter(token=token).first()
     if row is None or not is_given(row):
         return None
@@ -164,8 +166,8 @@ def find(token: str, reader: User | AnonymousUser) -> Share | None:
 
 
 def is_given(row: Share) -> bool:
-    """Return True if the owner could still share: their account is active and they are in the
-    team.
+    """Return True if the owner could still share the conversation: the account is active, and its
+    user is a member of the team.
     """
     place = owner_ids(row.owner)
     return place is not None and may_work_in(row.user, place[1])

@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
 TOKEN_BYTES = 24
-"""A token has this many random bytes: 192 bits, in 32 characters."""
+"""The number of random bytes of a token: 192 bits, in 32 characters."""
 
 
 def new_token() -> str:
@@ -25,10 +25,10 @@ class Shares(models.QuerySet["Share"]):
 class Share(models.Model):
     """A snapshot of a conversation with its link.
 
-    `owner` is the bucket of `user`, who shared it; every query by a user is filtered by it. The
-    page draws `turns`, which contain the URLs of files under this link. `files` are `{"path",
-    "etag", "name"}` by the number in such a URL. If a file has changed since, its `etag` differs
-    and it is not served.
+    `owner` is the bucket of `user`, who shared the conversation. Every query by a user is filtered
+    by `owner`. The page draws `turns`, which contain the URLs of files under this link. `files` are
+    `{"path", "etag", "name"}` by the number in such a URL. If a file has changed since, its `etag`
+    differs and it is not served.
     """
 
     class Audience(models.TextChoices):

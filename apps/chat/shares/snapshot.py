@@ -1,4 +1,4 @@
-"""The shared part of a conversation: its displayed path without private data.
+"""Creates the snapshot of a shared conversation: its displayed path without private data.
 
 Memories, model requests, metrics, feedback, places, the to-do list, approvals, forms and sign-ins
 are never shared.
@@ -36,7 +36,7 @@ SOURCE = re.compile(r"\[\d{1,4}\] .*\S")
 """The title of an attachment that is a citation."""
 LONGEST_SOURCE = 600
 AFTER_ADDRESS = ".,;:!?`*_"
-"""This punctuation follows a URL in a text and is not part of it."""
+"""Punctuation that may follow a URL in a text and is not part of the URL."""
 
 
 @dataclass(slots=True)
@@ -56,7 +56,7 @@ class SnapshotFiles:
 
     def address_of(self, path: str) -> str:
         """Return the URL under the link. For a file that may not be shown, return only its name,
-        which links to nothing.
+        which is not a link.
         """
         if path not in self.addresses:
             self.addresses[path] = self.add(path) or unquote(path.rsplit("/", 1)[-1])
@@ -69,7 +69,7 @@ class SnapshotFiles:
             row = files.find_stored(self.owner, path)
         except FileRefused:
             return ""
-        # A model may percent-encode characters that do not need it.
+        # A model may percent-encode characters that need no encoding.
         path = write_path(row.bucket, row.name)
         name = row.name.rsplit("/", 1)[-1]
         shared = {"path": path, "etag": row.etag, "name": name}
@@ -161,7 +161,7 @@ def memory_steps(conversation: Conversation) -> frozenset[str]:
 def without_steps(
     frames: Iterable[dict[str, Any]], hidden: frozenset[str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the frames, except those of hidden steps and of the steps inside them."""
+    """Yield the frames, except the frames of hidden steps and of the steps inside hidden steps."""
     gone = set(hidden)
     for frame in frames:
         if frame["type"] == "stage.opened" and frame["parent"] in gone:
@@ -183,7 +183,7 @@ def as_text(frames: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def clean(frame: dict[str, Any], at: int, shared: SnapshotFiles) -> dict[str, Any] | None:
-    """Return the frame without private data, or None if no part of it is shared."""
+    """Return the frame without private data, or None if the whole frame is private."""
     kind = frame["type"]
     if kind == "message.added":
         return {**frame, "message": clean_question(frame["message"], at, shared)}

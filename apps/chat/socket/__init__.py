@@ -1,1 +1,1 @@
-"""The page's socket."""
+"""The WebSocket of the chat page."""

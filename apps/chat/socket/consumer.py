@@ -1,4 +1,6 @@
-"""The page's WebSocket. It watches runs, which continue when it closes."""
+"""Handles the WebSocket of the chat page. The page follows runs, which continue when the socket
+closes.
+"""
 
 import asyncio
 import logging

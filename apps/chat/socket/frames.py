@@ -21,8 +21,8 @@ class OpenFrame(Frame):
     """Follow a conversation, or none if `conversation` is null.
 
     `application` is the slug of its application if it differs from that of the previous frame or of
-    the socket. `after` is the number of the newest event that the page has. With `window`, the
-    server first sends the last turns, each in one piece, and then single events.
+    the socket. `after` is the number of the newest event that the page has received. With `window`,
+    the server first sends the last turns, each in one piece, and then single events.
     """
 
     type: Literal["open"]
@@ -70,7 +70,9 @@ class WatchFrame(Frame):
 
 
 class Visibility(Frame):
-    """Report whether the page is visible. Answers that end while it is hidden are unseen."""
+    """Report whether the page is visible. An answer that ends while the page is hidden is
+    unseen.
+    """
 
     type: Literal["visibility"]
     hidden: bool
@@ -127,7 +129,7 @@ _client_frame: TypeAdapter[ClientFrame] = TypeAdapter(
 
 
 def read_frame(frame: str | bytes) -> ClientFrame:
-    """Parse a frame. Raises `Refused`, which names the invalid field."""
+    """Parse a frame. Raises `Refused` with the name of the invalid field."""
     if isinstance(frame, bytes):
         raise Refused("bad_frame", "The frame is binary. Send JSON as text.")
     if is_too_large(frame):

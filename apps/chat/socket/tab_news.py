@@ -1,5 +1,5 @@
-"""Updates for a tab in addition to its conversation: the list of conversations, folders, calls and
-the queue.
+"""Sends updates to a tab in addition to its conversation: the list of conversations, folders, calls
+and the queue.
 """
 
 from collections.abc import Iterator
@@ -16,14 +16,16 @@ from apps.doors.read_only_notice import read_only_notice
 
 @dataclass
 class TabNews:
-    """The last state that was sent, so that only changes are sent."""
+    """The last state that was sent to a tab, so that only changes are sent."""
 
     rail: RailNews = field(default_factory=RailNews)
     told: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Maps each type to its last frame."""
 
     def read(self, caller: Caller, conversation: UUID | None) -> list[dict[str, Any]]:
-        """Return the frames of the changes. `conversation` is the followed one."""
+        """Return the frames of the changes. `conversation` is the conversation that the tab
+        follows.
+        """
         news = self.rail.read(caller)
         frames = [] if news is None else [{"type": "list.changed", **news}]
         for frame in states(caller, conversation):

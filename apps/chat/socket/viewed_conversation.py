@@ -1,4 +1,4 @@
-"""The conversation that a tab shows: the first frame with its content, then new events."""
+"""Sends the conversation that a tab shows: first a frame with its content, and then new events."""
 
 import asyncio
 import logging
@@ -30,12 +30,11 @@ from apps.live.replay import follow_events
 logger = logging.getLogger(__name__)
 
 CUT_OFF, RESTARTING = 3011, 3012
-"""These codes replace 1011 and 1012, which Daphne cannot send. The page reconnects after either of
-them.
+"""The codes that replace 1011 and 1012, which Daphne cannot send. The page reconnects after each of
+these codes.
 """
 FRAME_SECONDS = 0.04
-"""The server pauses for this many seconds after each batch of frames; events that arrive in the
-meantime are merged.
+"""The pause in seconds after each batch of frames. Events that arrive during the pause are merged.
 
 The first token of an answer is sent without a pause.
 """
@@ -64,9 +63,9 @@ class ViewedConversation:
         """True if the tab is in the background, where the user sees nothing."""
 
     async def show(self, caller: Caller, slug: str, sent: OpenFrame) -> None:
-        """Follow the requested conversation, or none, instead of the previous one.
+        """Follow the requested conversation, or none, instead of the previous conversation.
 
-        If it raises `Refused`, the previous one is still followed.
+        If the method raises `Refused`, the tab still follows the previous conversation.
         """
         if sent.conversation != self.id:
             await self.leave_temporary()
@@ -86,8 +85,8 @@ class ViewedConversation:
         await self.tell_expired(sent.conversation)
 
     async def hide(self, hidden: bool) -> bool:
-        """Record whether the tab is hidden. Return True if answers that arrived while it was hidden
-        are now seen.
+        """Record whether the tab is hidden. Return True if the user now sees answers that arrived
+        while the tab was hidden.
         """
         self.is_hidden = hidden
         if hidden or self.id is None:

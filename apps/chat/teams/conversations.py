@@ -1,7 +1,7 @@
-"""A team's conversations that other members may read, depending on the team's visibility when they
-began.
+"""Shows a team's conversations to other members, depending on the team's visibility when the
+conversation began.
 
-Only the author can continue, rename or delete them. The audit log records each read.
+Only the author can continue, rename or delete a conversation. The audit log records each read.
 """
 
 from collections.abc import Mapping

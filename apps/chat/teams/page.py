@@ -1,4 +1,4 @@
-"""The pages of teams: a user's list, and the page on which a team's administrators manage its
+"""The pages of teams: a user's list, and the page on which the administrators of a team manage its
 members.
 """
 
@@ -73,7 +73,7 @@ def change(request: HttpRequest, found: Team, *, may_manage: bool) -> HttpRespon
 
 
 def done(request: HttpRequest, found: Team, what: str) -> str:
-    """Change the team and return a message for the user. Raises `Refused` and Http404."""
+    """Change the team, and return the message for the user. Raises `Refused` and Http404."""
     match what:
         case "add":
             user = add_member(found, request.POST.get("account", "").strip())

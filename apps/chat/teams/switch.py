@@ -29,13 +29,13 @@ def switch(request: HttpRequest) -> HttpResponse:
         request.session[TEAM] = team.pk
     else:
         request.session.pop(TEAM, None)
-    request.session.save()  # Saved before the other tabs read it.
+    request.session.save()  # The session is saved before the other tabs read it.
     async_to_sync(announce_growth)(person_stream(before.bucket))
     return redirect("index")
 
 
 def own_teams(request: HttpRequest) -> dict[str, Any]:
-    """Return a lazy context for templates, so that only those that show the teams query the
+    """Return a lazy context for templates, so that only templates that show the teams query the
     database.
     """
     user = getattr(request, "user", None)
@@ -45,7 +45,7 @@ def own_teams(request: HttpRequest) -> dict[str, Any]:
 
 
 def shown_teams(request: HttpRequest) -> dict[str, Any] | None:
-    """Return the user's teams and the current one, or None for a user without a team."""
+    """Return the user's teams and the current team, or None for a user without a team."""
     teams = list(teams_of(request.user))
     if not teams:
         return None

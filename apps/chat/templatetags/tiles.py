@@ -1,4 +1,4 @@
-"""The tile of an application: its icon, or letters of its title on a colour."""
+"""Template tags for the tile of an application: its icon, or letters of its title on a colour."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Identities: tokens with which the server of another site names its user.
+"""Checks identities: tokens with which the server of another site identifies its user.
 
 An identity is a JSON Web Token, signed with the key of the application's widget (HS256).
 """
@@ -16,12 +16,12 @@ from apps.chat.widget.models import UsedIdentity
 from apps.errors import NotAdmitted
 
 LONGEST_LIFE = 300
-"""An identity can be valid for at most this many seconds."""
+"""The maximum number of seconds for which an identity can be valid."""
 CLOCK_SECONDS = 30
-"""The clocks of the servers may differ by this many seconds."""
+"""The number of seconds by which the clocks of the servers may differ."""
 LONGEST_IDENTITY = 4_096
 LONGEST_NAME = 200
-"""`sub` and `jti` can have up to this many characters."""
+"""The maximum number of characters of `sub` and `jti`."""
 REQUIRED = ("aud", "exp", "jti", "sub")
 
 

@@ -29,7 +29,9 @@ LOADER = "chat/scripts/widget/loader.js"
 
 
 class TokenRequest(BaseModel):
-    """Asks for a token. `identity` names a user of the site, "" for a visitor."""
+    """A request for a token. `identity` identifies a user of the other site, and is "" for other
+    visitors.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -40,9 +42,11 @@ class TokenRequest(BaseModel):
 @require_safe
 @cache_control(public=True, max_age=3600)
 def loader(request: HttpRequest) -> HttpResponse:
-    """Return the script that other sites include. It has one address, so it is cached briefly."""
+    """Return the script that other sites include. All versions have the same URL, so browsers cache
+    the script only briefly.
+    """
     response = HttpResponse(loader_source(), content_type="text/javascript; charset=utf-8")
-    # Pages that isolate themselves may load it as well.
+    # Pages with cross-origin isolation can load the script as well.
     response["Cross-Origin-Resource-Policy"] = "cross-origin"
     return response
 
@@ -65,7 +69,7 @@ def frame(request: HttpRequest, slug: str) -> HttpResponse:
     with translation.override(language_of(request)):
         response = render(request, "chat/widget.html", page_context(request, widget))
         response.headers["Content-Language"] = translation.get_language()
-    # A header of its own for each application; `X-Frame-Options` cannot list origins.
+    # The header differs between applications. `X-Frame-Options` cannot list origins.
     policy = {"frame-ancestors": ["'self'", *widget.origins], "form-action": ["'none'"]}
     # The attribute with which django-csp's own decorators replace directives.
     vars(response)["_csp_replace"] = policy
@@ -98,15 +102,17 @@ def page_context(request: HttpRequest, widget: Widget) -> dict[str, Any]:
 
 
 def own_origin(request: HttpRequest) -> str:
-    """Return our origin: the studio shows a preview."""
+    """Return the origin of this site, because the studio shows a preview of the widget."""
     return f"{request.scheme}://{request.get_host()}".lower()
 
 
-@csrf_exempt  # It trusts no cookies.
+@csrf_exempt  # The view does not use cookies.
 @require_POST
 @never_cache
 def token(request: HttpRequest, slug: str) -> JsonResponse:
-    """Return a token for a visitor, or for a user whom the other site has named. Raises Http404."""
+    """Return a token for a visitor, or for a user whom the other site has identified. Raises
+    Http404.
+    """
     widget = find_widget(slug)
     with translation.override(language_of(request)):
         try:

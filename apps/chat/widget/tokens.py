@@ -27,7 +27,8 @@ LONGEST_TOKEN = 1_000
 class VisitorToken:
     """The content of a token. `host` is the origin that the browser reported, which is no proof.
 
-    `key` identifies the key that signed the visitor's identity; "" for visitors without one.
+    `key` identifies the key that signed the visitor's identity, and is "" for visitors without an
+    identity.
     """
 
     application: int
@@ -52,9 +53,9 @@ def find_widget(slug: str) -> Widget:
 
 
 def new_token(widget: Widget, host: str, user: str | None) -> VisitorToken:
-    """Return a token for a new visitor, or for the `user` whom the other site has named.
+    """Return a token for a new visitor, or for the `user` whom the other site has identified.
 
-    Raises `NotAdmitted` for visitors without a name if the application is not public.
+    Raises `NotAdmitted` for a visitor without an identity if the application is not public.
     """
     if user is None and not widget.application.is_public:
         raise NotAdmitted("identity_required", gettext("Sign in on this site to use the chat."))
@@ -74,9 +75,10 @@ def read_token(text: str) -> VisitorToken:
 
 
 def check_token(token: VisitorToken, slug: str, host: str, own_origin: str) -> Widget:
-    """Return the widget if the token is still valid for it on the site with the origin `host`.
+    """Return the widget if the token is still valid for the widget on the site with the origin
+    `host`.
 
-    `own_origin` is ours, whose pages can show previews. Raises `NotAdmitted`.
+    `own_origin` is the origin of this site, whose pages can show previews. Raises `NotAdmitted`.
     """
     try:
         widget = find_widget(slug)

@@ -1,4 +1,4 @@
-"""The names of callers and applications for rows that store their buckets and slugs."""
+"""Looks up the names of callers and applications for rows that store only buckets and slugs."""
 
 from collections.abc import Iterable, Mapping
 

@@ -1,4 +1,4 @@
-"""Numbers in tables of the admin: formatted for users, plain in downloaded files."""
+"""Formats numbers in tables of the admin. In downloaded files, numbers are not formatted."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ from typing import Literal
 
 NOTHING = "\N{EN DASH}"
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""A spreadsheet interprets these characters as the start of a formula."""
+"""The characters that a spreadsheet interprets as the start of a formula."""
 
 Unit = Literal["count", "share", "seconds"]
 Value = str | int | float | Mapping[str, Decimal] | datetime | None
@@ -105,7 +105,7 @@ def money(costs: Mapping[str, Decimal]) -> str:
 
 
 def harmless(text: str) -> str:
-    """Return the text so that no spreadsheet evaluates it, because clients choose the names of
-    their tools.
+    """Return the text in a form that no spreadsheet evaluates. Clients choose the names of their
+    tools, so a name may be a formula.
     """
     return f"'{text}" if text.startswith(FORMULA) else text

@@ -1,4 +1,4 @@
-"""Cells of the admin's lists: two-line cells, names of accounts, and links."""
+"""Renders cells of the admin's lists: two-line cells, names of accounts, and links."""
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ class RowLink(NamedTuple):
 
 
 def two_lines(main: object, below: object) -> SafeString:
-    """Return a cell with a less important value, if any, below the main one."""
+    """Return a cell with the main value and, below it, a less important value, if there is one."""
     if not below:
         return format_html("{}", main)
     cell = '<span class="cell">{}<span class="cell-below">{}</span></span>'

@@ -1,5 +1,5 @@
-"""The look of the admin, and the base of our own admin pages. No other module imports the theme's
-package.
+"""Defines the appearance of the admin, and the base classes of our own admin pages. No other module
+imports the theme's package.
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,7 +42,7 @@ Row = TypeVar("Row", bound=models.Model)
 CheckboxChoices = UnfoldAdminCheckboxSelectMultipleWidget
 PasswordInput = UnfoldAdminPasswordWidget
 SearchedSelect = UnfoldAdminSelect2Widget
-"""Shows a choice with a search in its options, which are all in the page."""
+"""A choice whose options, which are all in the page, can be searched."""
 Switch = UnfoldBooleanSwitchWidget
 TEXT_INPUT = " ".join(INPUT_CLASSES)
 SELECT = " ".join([*INPUT_CLASSES, "min-w-0"])
@@ -76,7 +76,7 @@ class RowChoices(KnownRows, AutocompleteSelectMultiple):
 
 
 def is_id(text: str) -> bool:
-    """Return True if a row can have this ID. "" means no row."""
+    """Return True if a row can have this ID, or if the ID is "", which means no row."""
     return not text or read_integer(text) is not None
 
 
@@ -109,10 +109,10 @@ class RowList(ChangeList):  # type: ignore[misc]  # the theme is not typed
 
 class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not typed
     first_page = ""
-    """The name of the page that adds a row, if it differs from the theme's."""
+    """The name of the page that adds a row, if it differs from the theme's name."""
     choices: Mapping[str, Mapping[str, Sequence[str]]] = {}
-    """Maps a field to its values, and each value to the fields that are shown for it: `{field:
-    {value: fields}}`.
+    """Maps a field to its values, and each value to the fields that the form shows for it:
+    `{field: {value: fields}}`.
     """
     list_filter_sheet = False
     compressed_fields = False
@@ -155,8 +155,8 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
         return super().formfield_for_manytomany(db_field, request, **options)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """Allow deleting dependent rows that only the site writes and that users may not delete
-        directly.
+        """Allow users to delete a row with its dependent rows, although they may not delete rows
+        that only the site writes directly.
         """
         to_delete, counts, lacking, protected = super().get_deleted_objects(objs, request)
         registered = filter(self.admin_site.is_registered, apps.get_models())

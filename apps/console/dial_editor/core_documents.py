@@ -1,6 +1,6 @@
 """Applications that DIAL Core stores, edited with the key in DIAL_EDITOR_API_KEY.
 
-A save replaces the whole document. It fails if the document has changed since it was read.
+A save replaces the whole document. A save fails if the document has changed since it was read.
 """
 
 import json
@@ -35,7 +35,7 @@ GENERAL = {
     "topics": "description_keywords",
     "display_version": "display_version",
 }
-"""Maps the fields that the chat edits itself to their names in Core."""
+"""Maps the fields that DIAL's chat edits itself to their names in Core."""
 COMPUTED = frozenset({"invalid"})
 """Fields that Core adds to its responses. They are not sent back."""
 
@@ -180,8 +180,8 @@ def apply_edit(stored: CoreDocument, edit: Edit) -> dict[str, Any]:
 
 
 def in_language(before: Any, value: Any, general: Mapping[str, Any]) -> Any:
-    """Return a text with the value in the language that the chat edits. A text may have several
-    languages.
+    """Return a text whose value in the language that the chat edits is changed. A text may have
+    several languages.
     """
     if not isinstance(before, Mapping) or not isinstance(value, str):
         return value

@@ -18,7 +18,7 @@ CONFLICT = (
 class Edit:
     """An edit. `text` is the manifest as typed, and `version` the version that the editor loaded.
 
-    `general` has the fields that DIAL's chat edits itself, such as `name`. Their types are not
+    `general` contains the fields that DIAL's chat edits itself, such as `name`. Their types are not
     checked.
     """
 

@@ -1,4 +1,4 @@
-"""Applications of this installation in the framed editor, which publishes each save."""
+"""Edits applications of this installation in the framed editor. Each save is published."""
 
 from typing import Any, cast
 
@@ -118,7 +118,7 @@ def form_data(row: Application, edit: Edit) -> dict[str, Any]:
 
 
 def error_lines(form: forms.ModelForm[Application]) -> list[str]:
-    """Return a line per error, with the names of fields that are not on the page."""
+    """Return a line for each error. If the field is not on the page, the line contains its name."""
     return [
         f"{form.fields[field].label}: {line}" if field in GENERAL.values() else str(line)
         for field, lines in form.errors.items()

@@ -126,7 +126,7 @@ def is_staff(request: HttpRequest) -> bool:
 def page(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
     wanted = request.GET.get("theme", "").lower()
     common = {
-        # The names of the chat's themes contain these words. "" follows the system's preference.
+        # Parts of the names of the chat's themes. "" means the preference of the system.
         "theme": next((theme for theme in ("dark", "light") if theme in wanted), ""),
         "name": request.GET.get("applicationName") or TYPE_NAME,
         "origins": settings.ALLOWED_ORIGIN,

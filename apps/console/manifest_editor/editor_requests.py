@@ -1,4 +1,4 @@
-"""The requests of the manifest editor while the user types."""
+"""Answers the requests that the manifest editor sends while the user types."""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -48,7 +48,7 @@ def check_manifest(request: HttpRequest) -> JsonResponse:
 @require_GET
 @for_viewers
 def manifest_schemas(request: HttpRequest) -> JsonResponse:
-    """Return the JSON Schema of manifests, and the version of it for the form."""
+    """Return the JSON Schema of manifests, and the schema for the form."""
     schema = manifest_schema(
         preview=settings.ENABLE_PREVIEW_FEATURES,
         default_deployment=settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID,

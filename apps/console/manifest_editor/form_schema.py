@@ -1,8 +1,8 @@
-"""The schema of manifests, adapted for the form of the manifest editor.
+"""Adapts the schema of manifests for the form of the manifest editor.
 
-The server validates, so bounds, nulls and markers are removed: with them, the form would reject
-values or guess. A union by `type` becomes a choice with a hidden `type`, and gets one more choice
-for types that the form does not know.
+Bounds, nulls and markers are removed, because with them the form would reject or guess values, and
+the server validates anyway. A union by `type` becomes a choice with a hidden `type`. An additional
+choice is for types that the form does not support.
 """
 
 import re
@@ -15,7 +15,7 @@ LONG_TEXTS = frozenset({"content", "description", "system_prompt", "instructions
 SHOWN = frozenset(
     {"content", "deployment_id", "description", "name", "system_prompt", "type", "url"}
 )
-"""The form always shows these optional properties."""
+"""The optional properties that the form always shows."""
 
 FIRST = ("name", "deployment_id", "url", "deployment", "system_prompt", "description", "content")
 WORDS = {"string": "text", "object": "list of texts", "array": "list", "boolean": "yes or no"}
@@ -93,8 +93,8 @@ class Rewriter:
     def variant(self, choice: Schema, about: str) -> Schema:
         """Return a choice with its values of `type` as `tags`, if it has a `type`.
 
-        It repeats the description of the union (`about`), because the form's library shows only the
-        choice.
+        The choice contains the description of the union (`about`), because the form's library shows
+        only the choice.
         """
         written = self.rewrite(choice, "")
         name = choice.get("$ref", "").rpartition("/")[2]
@@ -139,7 +139,7 @@ UNKNOWN: Schema = {
 
 def options(schema: Schema) -> list[Schema]:
     found = schema.get("oneOf") or schema.get("anyOf") or []
-    # Two lists of required names are a rule, not a choice.
+    # If the alternatives are lists of required names, the union is a rule and not a choice.
     return [option for option in found if set(option) - {"required"}]
 
 

@@ -1,7 +1,7 @@
-"""The field for a manifest: a text area that works without JavaScript, with a form and a code
-editor on top.
+"""The field for a manifest: a text area that works without JavaScript, and a form and a code editor
+that scripts add.
 
-After an error, a typed text is shown as typed, even if it is not JSON. A stored manifest is shown
+After an error, a typed text is shown unchanged, even if it is not JSON. A stored manifest is shown
 with masked credentials.
 """
 

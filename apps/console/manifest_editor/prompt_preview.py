@@ -54,7 +54,8 @@ class Unpreviewable(Exception):
 @require_POST
 def preview_request(request: HttpRequest) -> StreamingHttpResponse:
     """Stream the preview of the typed manifest. Raises PermissionDenied."""
-    # The same permission as for trying a toolset, because servers are asked for their tools.
+    # The preview requests the tools from servers, so it requires the same permission as the trial
+    # of a toolset.
     if not may(request, CHANGE):
         raise PermissionDenied
     try:
@@ -97,7 +98,7 @@ async def only(text: str) -> AsyncGenerator[str, None]:
 async def steps(
     application: ResolvedApplication, question: str, place: ChatPlace | None, caller: Caller
 ) -> AsyncGenerator[str, None]:
-    # The bridge passes on everything that is emitted, like the events of a run.
+    # The bridge forwards every emitted object, like the events of a run.
     work: Any = partial(assemble, application, question, place, caller)
     try:
         async with aclosing(stream(work)) as batches:

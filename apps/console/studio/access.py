@@ -1,4 +1,4 @@
-"""Access to the studio of an application, and the responses to its scripts."""
+"""Checks access to the studio of an application, and creates the responses to its scripts."""
 
 from collections.abc import Callable
 from functools import wraps

@@ -1,6 +1,6 @@
 """The studio's panel of users who can use an application. Changes are saved immediately.
 
-None of its data is part of a draft or a version, so nothing here is published.
+The data of the panel is not part of a draft or a version, so it is not published.
 """
 
 from collections.abc import Mapping
@@ -43,7 +43,8 @@ UNKNOWN_OWNER = (
 
 @for_editors
 def save_access(request: HttpRequest, row: Application) -> JsonResponse:
-    """Save any given ones of `slug`, `is_enabled`, `audience`, `owner` and `takes_two`.
+    """Save those of `slug`, `is_enabled`, `audience`, `owner` and `takes_two` that the request
+    contains.
 
     An `owner` of "" removes the owner. Raises `UnreadableDraft`.
     """
@@ -71,8 +72,8 @@ def switches_in(body: Mapping[str, Any]) -> dict[str, bool]:
 
 
 def granting_in(request: HttpRequest, row: Application, body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the given audience and owner. Raises `UnreadableDraft`, and `ValidationError` for an
-    owner whom the user may not see.
+    """Return the audience and the owner in the request. Raises `UnreadableDraft`, and
+    `ValidationError` for an owner whom the user may not see.
     """
     values: dict[str, Any] = {}
     if "audience" in body:

@@ -1,8 +1,8 @@
-"""The draft's chat: questions that the draft on the page answers.
+"""Answers questions with the draft on the page, in the chat of the studio.
 
 An answer is a normal run of the operator, with its costs counted and its limits applied. The
-conversation is not stored: the page holds it and sends its state with the next question, like a
-client of the gateway. The answer is a stream of server-sent events.
+conversation is not stored on the server. The page sends the messages and their state with the next
+question, like a client of the gateway. The answer is a stream of server-sent events.
 """
 
 import json
@@ -64,7 +64,7 @@ Tell = Callable[[str, dict[str, Any]], None]
 
 
 class WatchedMeter:
-    """Passes reports to the run's meter, and also sends every call to the page."""
+    """Forwards reports to the run's meter, and also sends every call to the page."""
 
     keeps_requests = True
 
@@ -145,7 +145,7 @@ def is_message(written: Any) -> bool:
 async def frames(
     application: ResolvedApplication, messages: tuple[ModelMessage, ...], caller: Caller
 ) -> AsyncGenerator[str, None]:
-    # The bridge passes on everything that is emitted, like the events of a run.
+    # The bridge forwards every emitted object, like the events of a run.
     work: Any = partial(run_draft, application, messages, caller)
     try:
         async with aclosing(stream(work)) as batches:

@@ -1,5 +1,5 @@
-"""The version of an application that an editor talks to or whose tools they try: the typed draft or
-the live version.
+"""Finds the version of an application to which an editor's request applies: the typed draft or the
+live version.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from apps.console.studio.working_copy import DraftRefused, draft_sources, whole_
 from apps.errors import ApplicationBroken
 
 LIVE = "live"
-"""The value of `which` in a request for the live version. All other values mean the draft."""
+"""The value of `which` in a request for the live version. Every other value means the draft."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Starting points of a new application: an empty draft, an example, another application, or a file.
+"""Creates new applications from an empty draft, an example, another application, or a file.
 
 No other module of the studio stores new applications.
 """
@@ -33,8 +33,8 @@ class Beginning:
 
 
 def empty() -> Beginning:
-    """Return an empty draft with the most likely model: the installation's default, or the first
-    real one.
+    """Return an empty draft with the most likely model: the installation's default model, or the
+    first model that is not a demo model.
     """
     return Beginning(manifest={**empty_manifest(), "orchestrator": {"deployment": first_model()}})
 

@@ -1,4 +1,6 @@
-"""The part of the studio about clients: the doors of the application, and where to create keys."""
+"""Describes the doors of the application for clients, and links to the pages where users create
+keys.
+"""
 
 from dataclasses import asdict
 from typing import Any
@@ -16,7 +18,7 @@ def connect_data(request: HttpRequest, row: Application) -> dict[str, Any]:
     """Return the guides of all doors.
 
     `keys` is the address where users create keys of the installation, or "" without permission.
-    `own_keys` is the address where users create a key of their own, or "" if that is disabled.
+    `own_keys` is the address where users create their own keys, or "" if that is disabled.
     """
     origin = f"{request.scheme}://{request.get_host()}"
     may_create = request.user.has_perm("accounts.add_apikey")

@@ -27,8 +27,8 @@ STARTS = (
 
 LONGEST_TITLE = 200
 LONGEST_STEM = 40
-"""A slug that is derived from a title can have up to this many characters, without the number that
-may follow.
+"""The maximum number of characters of a slug that is derived from a title, without the number that
+may be appended.
 """
 
 

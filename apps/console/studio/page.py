@@ -1,4 +1,6 @@
-"""Data of the studio's page for its scripts: the draft, addresses, and facts about the application."""
+"""Reads the data that the scripts of the studio's page need: the draft, addresses, and facts about
+the application.
+"""
 
 from dataclasses import asdict
 from datetime import datetime
@@ -56,7 +58,7 @@ LINKS = {"export": "Export", "history": "History of changes", "files": "Attached
 """The admin pages about an application that the studio links to."""
 TOOL_PAGES = ("openapi", "curl", "mcp_tools", "predefined", "cards", "trial")
 REPLAY = "replay"
-"""The query parameter of the studio that names a run of the application to replay."""
+"""The query parameter of the studio with the ID of a run of the application to replay."""
 
 
 def page_data(request: HttpRequest, row: Application, *, can_change: bool) -> dict[str, Any]:
@@ -82,7 +84,7 @@ def page_data(request: HttpRequest, row: Application, *, can_change: bool) -> di
 def stored_data(request: HttpRequest, row: Application) -> dict[str, Any]:
     """Return the stored draft, and the state of the application for the bar."""
     state = application_state(row)
-    # After the state, because a row remembers the draft that is created for it.
+    # This is read after the state, because the row caches the draft that is created for it.
     draft = draft_of(row)
     has_draft = draft.version > 0
     return {
@@ -178,7 +180,9 @@ def version_facts(row: Application) -> Facts:
 
 
 def pages(request: HttpRequest, row: Application) -> dict[str, Any]:
-    """Return the pages about the application that the user may see, each with facts and links."""
+    """Return the pages about the application that the user may see. Each page has facts and
+    links.
+    """
     may = request.user.has_perm
     versions = reverse("admin:catalog_application_versions", args=[row.pk])
     links = [("Compare and restore versions", versions)]

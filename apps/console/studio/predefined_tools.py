@@ -1,4 +1,4 @@
-"""The predefined toolsets and tools of this installation, described for users who add one."""
+"""Describes the predefined toolsets and tools of this installation for users who add a toolset."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,7 +14,7 @@ TOOLSETS = {tool_types(schema)[0]: name for name, schema in KINDS.items() if sch
 
 
 def predefined_toolsets() -> list[dict[str, Any]]:
-    """Return the predefined toolsets, then the tools that are in none of them."""
+    """Return the predefined toolsets, then the predefined tools that are in no toolset."""
     content = installed_content()
     toolsets = list(described_toolsets(content))
     covered = {name for one in toolsets for name in one.pop("covers")}

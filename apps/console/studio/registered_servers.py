@@ -1,7 +1,7 @@
-"""Remote MCP servers that an operator registers once for all applications.
+"""Manages remote MCP servers that an operator registers once for all applications.
 
-Each is a predefined toolset. Applications refer to it by name and choose among its tools. Its
-history, credential and publishing work as for other predefined content.
+Each server is a predefined toolset. Applications refer to the server by name and select some of its
+tools. Its history, credential and publishing work like those of other predefined content.
 """
 
 import json

@@ -1,5 +1,5 @@
-"""Facts on the studio's cards of toolsets in addition to their fields: the kind, the tools and
-recent failures.
+"""Reads the facts that the studio's cards of toolsets show in addition to the fields: the kind, the
+tools and recent failures.
 
 The draft need not be valid. Unreadable parts are skipped.
 """
@@ -24,7 +24,7 @@ from apps.manifest.toolsets.mcp import RemoteTools
 from apps.manifest.toolsets.shared_fields import Described, Named
 
 DAYS = 7
-"""Failures are shown for this many days."""
+"""The number of days for which failures are shown."""
 
 _toolset: TypeAdapter[ToolSet] = TypeAdapter(ToolSet)
 
@@ -38,7 +38,7 @@ class Failures:
 
 @dataclass(frozen=True, slots=True)
 class ToolsetCard:
-    """A card. `tools` are the tools that the manifest names, or None for all tools of a server."""
+    """A card. `tools` contains the tools in the manifest, or None for all tools of a server."""
 
     name: str
     kind: str
@@ -103,7 +103,7 @@ def card_of(
 
 
 def about_of(written: Mapping[str, Any]) -> str:
-    """Return the source of the tools, if the kind alone does not show it."""
+    """Return the source of the tools, or "" if the kind already shows the source."""
     if isinstance(written.get("tools"), list):
         base_url = written.get("base_url")
         return host_and_port(base_url) if isinstance(base_url, str) else ""

@@ -1,4 +1,4 @@
-"""Endpoints of the studio's tools section: sources of new tools, and facts about existing ones."""
+"""Endpoints of the studio's tools section: sources of new tools, and facts about existing tools."""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -42,7 +42,9 @@ def with_sources(view: View) -> Any:
 
 @with_sources
 def openapi(request: HttpRequest, row: Application) -> HttpResponse:
-    """Return the operations of the document in the request, or of the one at an address."""
+    """Return the operations of the document in the request, or of the document at the address in
+    the request.
+    """
     body = large_body_of(request)
     address = str(body.get("url") or "").strip()
     text = fetch_source(address) if address else str(body.get("text") or "")

@@ -1,4 +1,4 @@
-"""Parses requests of the studio's scripts, which contain the draft as typed."""
+"""Parses requests of the studio's scripts, which contain the typed draft."""
 
 import json
 from typing import Any
@@ -23,8 +23,8 @@ def body_of(request: HttpRequest) -> dict[str, Any]:
 
 
 def large_body_of(request: HttpRequest) -> dict[str, Any]:
-    """Return the body like `body_of`, for requests whose limit in `BODY_LIMITS` exceeds Django's
-    own.
+    """Return the body like `body_of`, for requests whose limit in `BODY_LIMITS` exceeds the limit
+    of Django.
     """
     return object_in(request.read())
 

@@ -1,4 +1,4 @@
-"""Files that are uploaded in the studio, for one application or for all."""
+"""Stores files that are uploaded in the studio, for one application or for all applications."""
 
 import mimetypes
 
@@ -25,7 +25,7 @@ TAKEN = (
 def upload_file(request: HttpRequest, row: Application) -> JsonResponse:
     """Store a file under its own name. With `shared`, all applications can use it.
 
-    The response has its `path`. Raises PermissionDenied.
+    The response contains the `path` of the file. Raises PermissionDenied.
     """
     sent, is_shared = request.FILES.get("file"), request.POST.get("shared") == "true"
     if is_shared and not request.user.has_perm(ADD):

@@ -100,8 +100,8 @@ def upload_icon(request: HttpRequest, row: Application) -> JsonResponse:
 
 @for_editors
 def save_typed(request: HttpRequest, row: Application) -> JsonResponse:
-    """Save the typed draft. `is_automatic` is True while the user types: such a save turns no
-    credentials into secrets, because they may be incomplete.
+    """Save the typed draft. `is_automatic` is True while the user types: such a save does not
+    replace credentials with secrets, because the credentials may be incomplete.
     """
     body = body_of(request)
     typed, base, picked = typed_in(body), typed_in(body.get("base")), body.get("choices")

@@ -1,4 +1,4 @@
-"""The studio's panel of the widget. Changes are saved immediately; nothing of it is published."""
+"""The studio's panel of the widget. Changes are saved immediately and are not part of a version."""
 
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -25,7 +25,7 @@ OWNERS_ONLY = "Only owners of the application can change its widget."
 
 @for_editors
 def save_widget(request: HttpRequest, row: Application) -> JsonResponse:
-    """Save the given ones of `is_enabled` and `origins`. Raises `UnreadableDraft`."""
+    """Save `is_enabled` and `origins`, if the request contains them. Raises `UnreadableDraft`."""
     body = body_of(request)
     is_enabled, origins = body.get("is_enabled"), body.get("origins")
     if not isinstance(is_enabled, bool | None):
@@ -55,6 +55,6 @@ def preview(request: HttpRequest, pk: int) -> HttpResponse:
     """Return an empty page with the widget, which the studio shows in a frame. Raises Http404."""
     row = application_seen(request, pk)
     response = render(request, "admin/studio/widget_preview.html", {"slug": row.slug})
-    # Other pages of the admin can be framed by nobody.
+    # No site can show other pages of the admin in a frame.
     response["Content-Security-Policy"] = PREVIEW
     return response

@@ -1,4 +1,4 @@
-"""The draft of an application in the studio: reads it, merges it with other users' edits, saves and
+"""Reads the draft of an application in the studio, merges it with other users' edits, saves and
 publishes it.
 
 No other module of the studio stores drafts.
@@ -28,7 +28,7 @@ from apps.manifest.problems import Problem
 from apps.workspace.local.models import Secret
 
 MOST_ATTEMPTS = 3
-"""One save is attempted up to this many times. Each attempt fails only if another user saves in the
+"""The maximum number of attempts of one save. An attempt fails only if another user saves in the
 meantime.
 """
 
@@ -42,7 +42,7 @@ class DraftRefused(Exception):
 
 
 class DraftClashing(Exception):
-    """Raised if another user has changed the same places. `clashes` have both values as text."""
+    """Raised if another user has changed the same places. `clashes` contain both values as text."""
 
     def __init__(self, overtaken: str, clashes: list[dict[str, str]]) -> None:
         super().__init__(f"{overtaken} You changed the same fields. Choose one value for each.")
@@ -56,8 +56,8 @@ def draft_sources(row: Application) -> list[Any]:
 
 @dataclass(frozen=True, slots=True)
 class SavedDraft:
-    """The result of a save. `said` is a sentence about it. `refused` are fields that kept their
-    stored values; `findings` contain the reasons.
+    """The result of a save. `said` is a sentence about the result. `refused` contains the fields
+    that kept their stored values; `findings` contain the reasons.
     """
 
     said: str
@@ -75,7 +75,7 @@ def save_working_copy(
 ) -> SavedDraft:
     """Store the typed draft, merged with other users' saves since `base`.
 
-    A field with an invalid value keeps its stored value, and all others are saved. Raises
+    A field with an invalid value keeps its stored value, and all other fields are saved. Raises
     `DraftRefused` and `DraftClashing`.
     """
     said = overtaken_by = ""
@@ -142,8 +142,8 @@ def merge_drafts(
     choices: Mapping[str, str],
     overtaken: str,
 ) -> ApplicationDefinition:
-    """Merge two drafts. Raises `DraftClashing` for places that both changed and that have no
-    choice.
+    """Merge two drafts. Raises `DraftClashing` if both drafts changed the same place and the user
+    has not chosen a side.
     """
     found = merge_documents(base.as_json(), mine.as_json(), theirs.as_json(), choices)
     if found.undecided:

@@ -42,7 +42,7 @@ def section_tabs(context: template.RequestContext) -> dict[str, Any]:
 def page_path(context: template.RequestContext) -> dict[str, Any]:
     """Return the breadcrumbs of the header, from the entry of the menu to this page.
 
-    Our own pages append the ones below the list themselves.
+    Our own pages append the breadcrumbs below the list themselves.
     """
     own_path = str(context.get("own_path") or "")
     found = parents(context) if own_path.strip() else crumbs(context)

@@ -44,11 +44,11 @@ READ_CHARACTERS = 2_000
 find the subject.
 """
 MOST_WORDS = 12
-"""A title can have up to this many words. If a model writes more, it has probably answered the
+"""The maximum number of words of a title. If a model writes more, it has probably answered the
 question instead.
 """
 WRITTEN_CHARACTERS = 8_000
-"""The model's response can have up to this many characters, including its reasoning."""
+"""The maximum number of characters of the model's response, including its reasoning."""
 TITLE_SECONDS = 30.0
 _marks = re.compile(
     r"^(?:#+\s*|[*_`>\-\s]+|(?:title|titel|titre|título)\s*[:\uff1a]\s*)+", re.IGNORECASE

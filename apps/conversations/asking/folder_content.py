@@ -23,7 +23,7 @@ from apps.workspace.stored_files import FileInfo
 
 ROOT = "folders"
 MOST_FILES = 50
-"""One folder can contain up to this many files, because all of them are sent with each question."""
+"""The maximum number of files in one folder, because all of them are sent with each question."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from apps.workspace.stored_files import FileInfo
 
 ROOT = "conversations"
 MOST_FILES = 200
-"""The folder of one conversation can contain up to this many files."""
+"""The maximum number of files in the folder of one conversation."""
 ATTEMPTS = 5
 """The number of attempts to store a file under a free name, because concurrent uploads may use the
 same name.

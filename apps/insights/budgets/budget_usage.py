@@ -26,7 +26,7 @@ from apps.insights.budgets.sentences import format_amount, percent, sentence, sp
 from apps.insights.meter import RunMeter
 
 ALMOST = 99
-"""The budget meter shows a usage above this percentage as used up."""
+"""The percentage of a budget above which the budget meter shows the budget as exhausted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def open_windows(
 ) -> dict[int, list[BudgetStatus]]:
     """Return the current windows by budget, the most used first.
 
-    `holders` contains the names of the wanted holders, or None for all.
+    `holders` contains the names of the wanted holders, or None for all holders.
     """
     by_id = {rule.id: rule for rule in rules}
     held = Sum("reservations__amount", filter=Q(reservations__expires_at__gt=now))

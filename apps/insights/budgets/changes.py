@@ -1,4 +1,4 @@
-"""Changes to budgets by this process, which apply immediately."""
+"""Applies changes of budgets immediately in the process that makes them."""
 
 from itertools import count
 

@@ -28,8 +28,8 @@ LONGEST_NOTE = 500
 PARTS = {"tokens": 1, "money": 10**9}
 """The number of smallest parts in one unit."""
 MOST = {"tokens": Decimal(10**12), "money": Decimal(10**9)}
-"""The largest amount of a limit. A thousand times as much still fits into a column of smallest
-parts.
+"""The largest amount of a limit. The column of smallest parts can store a thousand times this
+amount.
 """
 AMOUNT: dict[str, Any] = {
     "max_digits": 19,
@@ -39,9 +39,9 @@ AMOUNT: dict[str, Any] = {
 
 
 SUBJECTS = ("user", "team", "key", "application")
-"""One of these fields of a budget contains its subject."""
+"""The fields of a budget of which one contains its subject."""
 FIXED = ("subject_kind", *SUBJECTS, "unit", "currency", "window", "time_zone")
-"""These fields of a budget cannot change, because they determine how usage was counted."""
+"""The fields of a budget that cannot change, because past usage was counted by them."""
 
 
 def in_parts(amount: Decimal, unit: str) -> int:
@@ -64,8 +64,8 @@ def amount_problem(amount: Decimal, unit: str) -> str:
 class Budget(Versioned):
     """A limit for each window of time, or for each run.
 
-    Without a user, team, key or application, it applies to each of that kind separately. For the
-    kind `run`, `application` is the application of the runs.
+    A budget without a user, team, key or application applies to each subject of its kind
+    separately. For the kind `run`, `application` is the application of the runs.
     """
 
     class SubjectKind(models.TextChoices):
@@ -170,7 +170,7 @@ class Budget(Versioned):
     @property
     def subject(self) -> str:
         """Return the user's or team's name, the key's prefix or the application's slug, or "" if
-        the budget applies to each one.
+        the budget applies to each subject separately.
         """
         if self.user is not None:
             return str(self.user.get_username())
@@ -213,7 +213,9 @@ class Budget(Versioned):
             raise ValidationError(found)
 
     def wrong_amounts(self) -> dict[str, str]:
-        """Return the errors of amounts that are numbers; the fields reject other values."""
+        """Return the errors of amounts that are numbers. The fields themselves reject other
+        values.
+        """
         values = {name: getattr(self, name) for name in ("amount", "soft_amount")}
         known = {
             name: value
@@ -317,5 +319,5 @@ BUDGET_KIND = RowKind(
         *("subject_kind", "user_id", "team_id", "key_id", "application_id"),
         *("unit", "currency", "amount", "soft_amount", "window", "time_zone"),
     ),
-    restorable=False,  # A deleted budget's spent amounts are deleted with it.
+    restorable=False,  # The spent amounts of a budget are deleted together with the budget.
 )

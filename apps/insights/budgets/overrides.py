@@ -1,4 +1,6 @@
-"""Raises the amount of one window for an operator, with a stored reason."""
+"""Raises the amount of one window at the request of an operator, and stores the operator's
+reason.
+"""
 
 from decimal import Decimal
 
@@ -34,7 +36,9 @@ def last_override(budget: Budget) -> BudgetOverride | None:
 
 
 def raise_problem(standing: BudgetStatus, amount: Decimal) -> str:
-    """Return the reason why a window cannot be raised by an amount, or "" if it can."""
+    """Return the reason why the window cannot be raised by this amount, or "" if it can be
+    raised.
+    """
     unit = standing.rule.unit
     if amount <= 0:
         return gettext("Enter an amount above 0.")
@@ -51,10 +55,11 @@ def raise_problem(standing: BudgetStatus, amount: Decimal) -> str:
 def raise_window(standing: BudgetStatus, amount: Decimal, note: str, by: str, seen: int) -> None:
     """Raise a holder's current window.
 
-    `seen` is the ID of the budget's last override that the operator has seen, or 0 for none. Raises
-    `RaisedMeanwhile` if another operator has raised it since.
+    `seen` is the ID of the budget's last override that the operator has seen, or 0 if there was
+    none. Raises `RaisedMeanwhile` if another operator has raised the window since.
     """
-    # Locked, so that the second of two concurrent operators gets a conflict.
+    # Locked, so that the second of two operators who raise the window at the same time gets an
+    # error.
     budget = Budget.objects.select_for_update().get(pk=standing.rule.id)
     last = last_override(budget)
     if last is not None and last.pk != seen:

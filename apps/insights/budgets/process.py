@@ -37,20 +37,20 @@ from apps.insights.meter import CallEntry, RunMeter
 logger = logging.getLogger(__name__)
 
 RULES_SECONDS = 1.0
-"""A process applies other processes' changes after this many seconds, and its own immediately."""
+"""The number of seconds after which a process applies the changes that other processes made. It
+applies its own changes immediately.
+"""
 RENEWALS_IN_LEASE = 3
 PAUSE_SECONDS = 5.0
-"""While the database is down, a process waits this many seconds before it retries to settle
-usage.
-"""
+"""The pause in seconds before a process tries again to settle usage, while the database is down."""
 CLOSING_SECONDS = 1.0
 
 Execute = Callable[[Callable[[], Any]], Awaitable[Any]]
-"""Calls a function on a thread with a database connection."""
+"""A function that calls another function on a thread with a database connection."""
 
 
 class FinishedCall(NamedTuple):
-    """A call that has ended. Without a report, the call was not made."""
+    """A call that has ended. If it has no report, the call was not made."""
 
     call: UUID
     holds: Sequence[BudgetHold]
@@ -69,12 +69,12 @@ class ProcessBudgets:
         self.outputs = Outputs()
         self.held: dict[UUID, Sequence[BudgetHold]] = {}
         self.unsettled: list[FinishedCall] = []
-        # asyncio itself holds only weak references to tasks.
+        # asyncio has only weak references to tasks, so the task is stored here.
         self.settling: asyncio.Task[None] | None = None
         self.renewing: asyncio.Task[None] | None = None
 
     def forget(self) -> None:
-        """Drop all cached data, so that it is read from the database again."""
+        """Clear all cached data, so that it is read from the database again."""
         self.rules = None
 
     async def current_rules(self) -> BudgetRules:
@@ -83,7 +83,7 @@ class ProcessBudgets:
         is_recent = self.change == change and now - self.asked_at < RULES_SECONDS
         if self.rules is not None and is_recent:
             return self.rules
-        self.asked_at, self.change = now, change  # Concurrent readers get the old ones.
+        self.asked_at, self.change = now, change  # Other calls use the old rules in the meantime.
         try:
             self.rules = await self.execute(read_rules)
         except (OperationalError, InterfaceError):
@@ -96,7 +96,7 @@ class ProcessBudgets:
     async def admit(
         self, meter: RunMeter, deployment: str, request: ModelRequest
     ) -> Reservation | None:
-        """Reserve the estimated cost of the call. Raises `BudgetSpent` if a budget is used up."""
+        """Reserve the estimated cost of the call. Raises `BudgetSpent` if a budget is exhausted."""
         try:
             return await self.reserve_for(meter, deployment, request)
         except IntegrityError:  # A budget was deleted after the rules were read.
@@ -106,7 +106,7 @@ class ProcessBudgets:
     async def reserve_for(
         self, meter: RunMeter, deployment: str, request: ModelRequest
     ) -> Reservation | None:
-        """Reserve the estimated cost. Raises `BudgetSpent` if a budget is used up, and
+        """Reserve the estimated cost. Raises `BudgetSpent` if a budget is exhausted, and
         `IntegrityError` if a budget was deleted in the meantime.
         """
         rules = await self.current_rules()
@@ -152,7 +152,7 @@ class ProcessBudgets:
             self.take(FinishedCall(call, reserving.result()[0]))
 
     async def keep_renewing(self) -> None:
-        """Renew the reservations of this process as long as there are any."""
+        """Renew the reservations of this process until it has none."""
         while self.held:
             await asyncio.sleep(settings.RUN_LEASE_SECONDS / RENEWALS_IN_LEASE)
             try:
@@ -172,7 +172,7 @@ class ProcessBudgets:
         if not self.held and self.renewing is not None:
             self.renewing.cancel()
             self.renewing = (
-                None  # It has not ended yet, and the next call needs its own reservation.
+                None  # The task has not ended yet, and the next call needs its own reservation.
             )
 
     def take(self, finished: FinishedCall) -> None:
@@ -192,7 +192,8 @@ class ProcessBudgets:
         down; the calls then remain queued.
         """
         if not self.unsettled:
-            # Another flush settles them. The next reservation waits for it on the same thread.
+            # Another flush settles the calls. The next reservation waits for that flush on the same
+            # thread.
             return
         calls, self.unsettled = self.unsettled, []
         try:
@@ -242,5 +243,5 @@ def notice_of(hold: BudgetHold, now: datetime, time_zone: str) -> Noticed:
 def begin_work(
     task: asyncio.Task[None] | None, work: Callable[[], Coroutine[Any, Any, None]]
 ) -> asyncio.Task[None]:
-    """Return the running task, or a new one if it has ended."""
+    """Return the running task, or start a new task if it has ended."""
     return asyncio.create_task(work()) if task is None or task.done() else task

@@ -1,5 +1,5 @@
-"""Budget reservations for calls, which are made before a call, settled after it, and released if
-the process ends.
+"""Makes budget reservations before calls, settles them after the calls, and releases the
+reservations of processes that have ended.
 
 These functions are synchronous and run on a database thread. Each transaction locks windows in the
 order of `BudgetClaim.place`.
@@ -23,7 +23,7 @@ from apps.insights.budgets.sentences import reserved_error, spent_error
 WINDOWS = BudgetWindow._meta.db_table
 RESERVATIONS = BudgetReservation._meta.db_table
 # One conditional statement, so that the second of two concurrent calls sees the reservation of the
-# first.
+# first call.
 TAKE = (
     f"UPDATE {WINDOWS} SET reserved = reserved + %s WHERE budget_id = %s AND holder = %s "  # noqa: S608 - no values
     "AND starts_at = %s AND spent + reserved < %s + raised "
@@ -57,7 +57,7 @@ class TakenWindow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BudgetHold:
-    """The reservation of a call in a window. Before it, `used` of `limit` was used."""
+    """The reservation of a call in a window. Before the reservation, `used` of `limit` was used."""
 
     claim: BudgetClaim
     window: int
@@ -87,10 +87,11 @@ class ReservationRequest:
 
 
 def reserve(wanted: ReservationRequest) -> tuple[list[BudgetHold], list[BudgetHold]]:
-    """Reserve the amounts in all windows or in none. Return the reservations, and those whose soft
-    limit must be reported.
+    """Reserve the amounts in all windows or in none. Return all reservations, and the reservations
+    whose soft limit must be reported.
 
-    Raises `BudgetSpent`, and `IntegrityError` for a budget that was deleted in the meantime.
+    Raises `BudgetSpent` if a budget is exhausted, and `IntegrityError` for a budget that was
+    deleted in the meantime.
     """
     now = timezone.now()
     with all_or_none(len(wanted.claims)):
@@ -99,7 +100,9 @@ def reserve(wanted: ReservationRequest) -> tuple[list[BudgetHold], list[BudgetHo
 
 
 def all_or_none(windows: int) -> AbstractContextManager[Any]:
-    """Return a transaction, unless it would contain only one statement."""
+    """Return a transaction. For a single statement, which needs no transaction, return an empty
+    context.
+    """
     is_one = windows == 1 and connection.vendor == "postgresql"
     return nullcontext() if is_one else transaction.atomic()
 
@@ -109,7 +112,7 @@ def adapted_id(call: UUID) -> UUID | str:
 
 
 def take(claim: BudgetClaim, wanted: ReservationRequest, now: datetime) -> BudgetHold:
-    """Reserve the amount in one window. Raises `BudgetSpent` if a budget is used up."""
+    """Reserve the amount in one window. Raises `BudgetSpent` if a budget is exhausted."""
     rule, amount = claim.rule, wanted.amounts[claim.rule.id]
     found = try_to_take(claim, wanted, now)
     if found is None:
@@ -153,7 +156,7 @@ def window_of(claim: BudgetClaim, now: datetime) -> int:
 
 @transaction.atomic
 def release_lapsed(window: int, now: datetime) -> None:
-    """Release expired reservations in a window, whose processes have ended."""
+    """Release the expired reservations in a window. Their processes have ended."""
     BudgetWindow.objects.select_for_update().get(pk=window)
     lapsed = BudgetReservation.objects.filter(window=window, expires_at__lte=now)
     # A settlement locks its reservation and waits for the window. Waiting for the reservation here

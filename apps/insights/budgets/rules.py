@@ -1,4 +1,6 @@
-"""Budgets in the form in which they are applied: read together, and indexed by subject."""
+"""Reads all budgets together, and indexes them by subject, so that they can be applied without
+queries.
+"""
 
 import logging
 from collections import defaultdict, deque
@@ -25,12 +27,16 @@ zone_of = lru_cache(maxsize=600)(ZoneInfo)
 logger = logging.getLogger(__name__)
 
 LARGEST = 10**15
-"""One call counts at most this many smallest parts, because services may report any number."""
+"""The maximum number of smallest parts that one call counts, because services may report any
+number.
+"""
 BILLED = frozenset({"", CANCELLED, "stream"})
-"""The service answered calls with these errors, and may bill them without reporting their usage."""
+"""The errors of calls that the service answered. The service may bill such calls without reporting
+their usage.
+"""
 
 _told = AgedCache[tuple[str, str], bool]()
-"""Deployments whose missing price in a currency was already logged."""
+"""The deployments and currencies whose missing price was already logged."""
 CHARACTERS_PER_TOKEN = 4
 """The estimated number of characters per token, the vendors' rule of thumb for English. The actual
 usage is counted after the call.
@@ -42,8 +48,8 @@ LAST_CALLS = 20
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A budget. `subject` is the name that `Holder` uses, or "" for each one. `limit` and `soft`
-    are in smallest parts of the unit, as in `Budget`.
+    """A budget. `subject` is the name that `Holder` uses, or "" if the budget applies to each
+    subject. `limit` and `soft` are in smallest parts of the unit, as in `Budget`.
     """
 
     id: int
@@ -72,12 +78,14 @@ class Rule:
 
     @property
     def term(self) -> tuple[str, str, str]:
-        """Return the term. A subject's own budget replaces the general one with the same term."""
+        """Return the term of the rule. A subject's own budget replaces the general budget with the
+        same term.
+        """
         return self.unit, self.currency, self.window
 
     def holder_name(self, holder: "Holder") -> str:
-        """Return the holder's name in windows. A budget for one holder needs none, so that it
-        remains valid if its subject is renamed.
+        """Return the holder's name in windows. For a budget of one holder, the name is empty, so
+        that the windows remain valid if the subject is renamed.
         """
         is_alone = self.subject and self.subject_kind != Budget.SubjectKind.RUN
         return "" if is_alone else holder.name[:LONGEST_HOLDER]
@@ -90,7 +98,7 @@ class Rule:
 class Holder:
     """A spender: `user-7`, `team-3`, `key-ab12cd34`, a slug, or a run's ID.
 
-    `subject` is the name with which a budget refers to this holder alone.
+    `subject` is the name that a budget for this holder alone contains.
     """
 
     kind: str
@@ -115,7 +123,7 @@ class BudgetClaim:
 
 class BudgetRules:
     """All budgets, by kind and name of their subject. The name is "" for budgets that apply to each
-    one.
+    subject.
     """
 
     def __init__(self, rules: Iterable[Rule] = ()) -> None:
@@ -148,7 +156,9 @@ def read_rules() -> BudgetRules:
 
 
 def subject_of(budget: Budget) -> str:
-    """Return the name by which holders refer to the subject, or "" for each one."""
+    """Return the name that holders have for the subject of the budget, or "" if the budget applies
+    to each subject.
+    """
     if budget.user_id is not None:
         return bucket_of(budget.user_id)
     if budget.team_id is not None:
@@ -169,8 +179,8 @@ def team_holder(team: int) -> Holder:
 
 
 def holders_of(meter: RunMeter) -> Iterator[Holder]:
-    """Yield the holders of a call: the caller, their team, the run, and every application around
-    the call.
+    """Yield the holders of a call: the caller, their team, the run, and every application whose run
+    contains the call.
 
     A user's budget applies in every team, so that a team cannot be used to avoid it.
     """
@@ -243,7 +253,7 @@ def input_tokens(request: ModelRequest) -> int:
 
 
 class Outputs:
-    """The output tokens of each deployment's last calls in this process."""
+    """Stores the numbers of output tokens of each deployment's last calls in this process."""
 
     def __init__(self) -> None:
         self.last: dict[str, deque[int]] = defaultdict(lambda: deque(maxlen=LAST_CALLS))

@@ -1,4 +1,4 @@
-"""Sentences about a budget, in the same words at the soft limit and at the end."""
+"""Describes the usage of a budget, with the same words at the soft limit and at the limit."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -29,13 +29,14 @@ TERMS = {
 }
 
 RESERVED_SECONDS = 5.0
-"""A client should retry after this many seconds. By then, the calls that reserve the rest of the
-budget may have ended.
+"""The number of seconds after which a client should retry. By then, the calls that reserve the
+remaining budget may have ended.
 """
 
 
 def sentence(rule: Rule, used: int, limit: int, now: datetime, time_zone: str = "") -> str:
-    """Return how much of a budget is used, how much is left, and when it resets.
+    """Return a sentence with the used and the remaining amount of a budget, and the time when the
+    budget resets.
 
     `used` and `limit` are in smallest parts; `time_zone` is the user's, or "" for the budget's.
     """
@@ -64,7 +65,9 @@ def renewal(rule: Rule, now: datetime, time_zone: str) -> str:
 
 
 def person_zone(name: str) -> ZoneInfo | None:
-    """Return the time zone, or None for an invalid name, because browsers may send any text."""
+    """Return the time zone with this name, or None for an invalid name. Browsers may send any
+    text.
+    """
     try:
         return zone_of(name) if name else None
     except (ValueError, OSError, LookupError):
@@ -72,7 +75,7 @@ def person_zone(name: str) -> ZoneInfo | None:
 
 
 def percent(used: int, limit: int) -> int:
-    """Return the percentage, rounded down, so that 100 means that nothing is left."""
+    """Return the used percentage, rounded down, so that 100 means that nothing is left."""
     return min(100, used * 100 // limit) if limit > 0 else 100
 
 
@@ -85,8 +88,8 @@ def amount_text(parts: int, limit: int, rule: Rule) -> str:
 
 
 def format_amount(amount: Decimal, unit: str) -> str:
-    """Return the amount. Small sums of money have more decimal places, so that they are not shown
-    as zero.
+    """Return the amount as text. Small sums of money have more decimal places, so that they are not
+    shown as zero.
     """
     places = 0 if unit == "tokens" else 4 if 0 < amount < 1 else 2
     return number_format(amount, places, force_grouping=True)

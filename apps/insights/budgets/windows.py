@@ -17,7 +17,9 @@ class WindowKind(models.TextChoices):
 
 
 class WindowSpan(NamedTuple):
-    """A period from `start` until before `end`, in UTC. `end` is None for a window without an end."""
+    """The period from `start` (inclusive) to `end` (exclusive), in UTC. `end` is None for a window
+    without an end.
+    """
 
     start: datetime
     end: datetime | None

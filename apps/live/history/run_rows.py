@@ -90,7 +90,7 @@ class RunFigures:
 
 
 def write(rows: Sequence[RunFigures]) -> None:
-    """Insert the rows, or update existing ones. Notify listeners of runs that have ended."""
+    """Insert the rows, or update existing rows. Notify listeners of runs that have ended."""
     names, places = ", ".join(COLUMNS), ", ".join(["%s"] * len(COLUMNS))
     changes = ", ".join(f"{name} = excluded.{name}" for name in CHANGED)
     statement = (

@@ -45,7 +45,7 @@ AT_ONCE = 500
 REQUESTS_AT_ONCE = 50
 """One transaction writes at most this many requests, because each has many parts."""
 MOST_REQUEST_BYTES = 64 * 1024 * 1024
-"""Waiting model requests can have up to this many bytes in total. Further ones are dropped."""
+"""Waiting model requests can have up to this many bytes in total. Further requests are dropped."""
 
 Status = RunSummary.Status
 

@@ -102,8 +102,8 @@ class RunRecord:
         return now - self.beat_at > settings.RUN_LEASE_SECONDS / beats
 
     def take(self, now: float) -> Portion:
-        """Return the portion to write: the portion whose last write failed, else all data that is
-        not yet written.
+        """Return the portion to write: the portion whose last write failed, otherwise all data that
+        is not yet written.
         """
         if self.portion is not None:
             self.portion.is_repeated = True

@@ -29,7 +29,7 @@ longer than a user waits. With a shorter time, several old questions of one user
 the first question of another user.
 """
 MOST_QUEUED = 100
-"""A user can have at most this many queued runs. Further ones are rejected."""
+"""A user can have at most this many queued runs. Further runs are rejected."""
 MOST_READ = 1_000
 COUNTED = Coalesce(NullIf("counted_as", Value("")), "bucket")
 """A database expression with the value of `Run.counted`."""

@@ -58,8 +58,8 @@ class RateCounts:
         return RemainingRate(rate, left, max(0.0, reset - time.time()))
 
     async def add(self, rate: Rate, count: int) -> bool:
-        """Add `count` to the rate and return True if the limit allows this, else add nothing and
-        return False.
+        """Add `count` to the rate and return True if the limit allows this, otherwise add nothing
+        and return False.
         """
         return await self.ask(partial(hit, rate, count))
 

@@ -1,4 +1,6 @@
-"""Shuts a process down gracefully: hands over its runs, and notifies their viewers."""
+"""Shuts a process down gracefully: interrupts its runs, which other processes continue, and
+notifies their viewers.
+"""
 
 import asyncio
 import logging

@@ -1,6 +1,4 @@
-"""Optional features of an application. A feature that is left out has its default; null switches it
-off.
-"""
+"""Optional features of an application. An omitted feature has its default; null turns it off."""
 
 from typing import Annotated, Literal
 
@@ -22,7 +20,8 @@ FileTool = Literal[
 Figure = Literal["model", "version", "tokens", "cost", "first_text", "seconds", "tools"]
 
 OFFLOAD_THRESHOLD = 40_000
-"""Results larger than this many bytes are written to files if the installation sets no other limit.
+"""Results larger than this many bytes are written to files if the installation sets no other
+limit.
 """
 
 PositiveInt = Annotated[int, Field(gt=0)]
@@ -294,8 +293,7 @@ class Features(Node):
     rate_limits: RateLimits | None = None
     """The rate limits of the application. Null: those of the installation."""
     retention: Retention | None = None
-    """The longest retention of users' conversations on the page. Null: the user's setting.
-    """
+    """The longest retention of users' conversations on the page. Null: the user's setting."""
     answer_figures: tuple[Figure, ...] | None = None
     """The metrics of an answer that users see on the page, in its events and its exports: `model`,
     `version`, `tokens`, `cost`, `first_text`, `seconds`, `tools`. The setting can only restrict

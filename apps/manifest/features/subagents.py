@@ -1,5 +1,5 @@
-"""Sub-agents that the orchestrator may delegate a task to: declared types, and a general-purpose
-one.
+"""Sub-agents to which the orchestrator may delegate a task: declared types, and a general-purpose
+type.
 """
 
 from collections import Counter

@@ -1,1 +1,1 @@
-"""Markdown documents with front matter: skills, agents and chat places."""
+"""Parses Markdown documents with front matter: skills, agents and chat places."""

@@ -1,13 +1,8 @@
-"""A kind of sub-agent: its instructions, its model and tools, and its limits.
+"""Parses the definition of a kind of sub-agent: its instructions, its model and tools, and its
+limits.
 
----
-title: Researcher
-description: Finds out what a question needs, and reports it with its sources.
-toolsets: [library]
-brings: [web_search]
-max-iterations: 8
----
-You find things out …
+--- title: Researcher description: Finds out what a question needs, and reports it with its sources.
+toolsets: [library] brings: [web_search] max-iterations: 8 --- You find things out …
 """
 
 from collections.abc import Callable
@@ -104,7 +99,9 @@ class AgentFields(SkillFields):
 
 
 def at_most(length: int) -> Callable[[str], str]:
-    """Return a check that reports a text longer than `length`, and returns "" for a valid one."""
+    """Return a check, which returns the problem of a text that is longer than `length`, and "" for
+    a valid text.
+    """
 
     def problem_of(text: str) -> str:
         return f"has {len(text):,} characters; the limit is {length}" if len(text) > length else ""

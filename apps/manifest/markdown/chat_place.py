@@ -1,10 +1,7 @@
-"""A place to chat from: a part of the host's product, with a prompt and tools of its own.
+"""Parses the definition of a place: a part of the host's product from which users chat, with its
+own prompt and tools.
 
----
-title: Orders
-tools: [orders, get_weather]
----
-The user works through the list of orders …
+--- title: Orders tools: [orders, get_weather] --- The user works through the list of orders …
 """
 
 from dataclasses import dataclass

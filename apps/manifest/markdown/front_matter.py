@@ -1,8 +1,8 @@
-"""Front matter: the YAML block at the beginning of a Markdown document.
+"""Parses front matter: the YAML block at the beginning of a Markdown document.
 
 Authors often do not know YAML, so an unquoted colon in a text is accepted, with a warning. The
 document is untrusted, so it is parsed into texts, lists and objects only, its size is limited, and
-references are rejected, because they could make it grow.
+references are rejected, because they could multiply its content.
 """
 
 import re

@@ -1,10 +1,7 @@
-"""A skill document: YAML front matter and instructions in Markdown.
+"""Parses a skill document: YAML front matter and instructions in Markdown.
 
----
-name: tone-of-voice
-description: How we write. Read it before you write to a customer.
----
-Be kind …
+--- name: tone-of-voice description: How we write. Read it before you write to a customer. --- Be
+kind …
 """
 
 import re
@@ -50,8 +47,8 @@ class SkillDocument:
 
     @property
     def is_for_users(self) -> bool:
-        """Return True if users may choose the skill for a question. Otherwise, only models read it
-        when a task needs it.
+        """Return True if users may choose the skill for a question. Otherwise, only models read the
+        skill, when a task needs it.
         """
         return (self.metadata or {}).get(USER_INVOCABLE, "true").strip().lower() != "false"
 
@@ -113,7 +110,7 @@ def warnings_about(values: Mapping[str, Value], body: str) -> Iterator[Problem]:
 
 
 def name_problem(name: str) -> str:
-    """Return why a skill cannot have this name, or "" if the name is valid."""
+    """Return the reason why a skill cannot have this name, or "" if the name is valid."""
     if len(name) > LONGEST_NAME:
         return f"has {len(name):,} characters; the limit is {LONGEST_NAME}"
     if _name.fullmatch(name):
@@ -134,7 +131,7 @@ def too_long(most: int, text: str) -> str:
 
 
 def size_problem(text: str, most_bytes: int) -> str:
-    """Return why this text cannot be a skill, or "" if its size is valid."""
+    """Return the reason why a text of this size cannot be a skill, or "" if the size is valid."""
     try:
         decode_skill_file(text, most_bytes)
     except ValueError as error:

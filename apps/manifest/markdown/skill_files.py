@@ -1,4 +1,6 @@
-"""The files of a skill: its document, and the texts next to it that models may read."""
+"""Reads the files of a skill: its document, and the texts next to the document that models may
+read.
+"""
 
 import re
 from collections.abc import Mapping
@@ -23,7 +25,8 @@ TEXT_ENDINGS = frozenset(
         ".toml", ".ini", ".sql", ".py", ".sh", ".js", ".ts",
     }
 )  # fmt: skip
-"""The extensions of readable files next to the document; other files contain no text for a model.
+"""The extensions of readable files next to the document; other files contain no text for a
+model.
 """
 
 _control = re.compile(r"[\x00-\x1f\x7f\\]")
@@ -42,7 +45,9 @@ def is_offered(path: str) -> bool:
 
 
 def path_problem(path: str) -> str:
-    """Return why a file with this path in a skill is not offered, or "" if it is."""
+    """Return the reason why models cannot read a file with this path in a skill, or "" if they
+    can.
+    """
     parts = path.split("/")
     if path.casefold() == SKILL_FILE.casefold():
         return "is the name of the skill's document; rename the file"
@@ -78,8 +83,8 @@ def bundle_files(files: Mapping[str, str | bytes]) -> Bundled:
 
 
 def decode_skill_file(content: str | bytes, most_bytes: int = MOST_BYTES) -> str:
-    """Decode a file's text, which may be empty. Raises ValueError with the reason if it is not
-    text.
+    """Decode a file's text, which may be empty. Raises ValueError with the reason if the file is
+    not text.
     """
     try:
         encoded = content if isinstance(content, bytes) else content.encode()

@@ -1,1 +1,1 @@
-"""The JSON schema of the manifest, and the reference generated from the models."""
+"""Generates the JSON schema and the reference of the manifest from the models."""

@@ -1,4 +1,4 @@
-"""Functions that edit the JSON schemas of models."""
+"""Edits the JSON schemas of models."""
 
 import json
 import re
@@ -45,7 +45,7 @@ def drop_required(schema: Schema, names: set[str]) -> None:
 
 
 def reachable(schema: object, definitions: dict[str, Schema]) -> set[str]:
-    """Return the names of the definitions that a schema refers to, directly or indirectly."""
+    """Return the names of the definitions to which a schema refers, directly or indirectly."""
     used: set[str] = set()
     rest = list(references(schema))
     while rest:
@@ -57,5 +57,5 @@ def reachable(schema: object, definitions: dict[str, Schema]) -> set[str]:
 
 
 def references(schema: object) -> list[str]:
-    """Return the names of the definitions that a schema refers to directly."""
+    """Return the names of the definitions to which a schema refers directly."""
     return re.findall(rf'"{re.escape(DEFINITION)}([^"]+)"', json.dumps(schema))

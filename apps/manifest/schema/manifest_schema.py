@@ -1,4 +1,4 @@
-"""The JSON schema of a manifest, for editors and DIAL Core.
+"""Generates the JSON schema of a manifest, for editors and DIAL Core.
 
 DIAL requires the properties of the root to be inlined and numbered. Settings of the installation,
 such as preview features and addresses, are arguments.
@@ -27,9 +27,9 @@ def manifest_schema(
 ) -> Schema:
     """Return the schema of a manifest as a new object.
 
-    `preview`: False leaves out preview features. `default_deployment`: the orchestrator's
-    deployment is optional. `secrets`: names that may replace credentials; None for documents of
-    DIAL Core.
+    Without `preview`, the schema omits preview features. With `default_deployment`, the
+    orchestrator's deployment is optional. `secrets` contains the names that may replace
+    credentials, or is None for documents of DIAL Core.
     """
     schema = Manifest.model_json_schema(schema_generator=Generator)
     definitions: dict[str, Schema] = schema["$defs"]

@@ -1,4 +1,4 @@
-"""The rows of one table of the manifest reference."""
+"""Creates the rows of one table of the manifest reference."""
 
 import json
 from collections.abc import Container, Iterator, Mapping
@@ -23,8 +23,8 @@ LIMITS = {
 
 
 def table_of(model: Model, name: str, anchors: Anchors) -> str | None:
-    """Return the name of the model whose table contains the field: the one closest to the field's
-    definition.
+    """Return the name of the model whose table contains the field: the model that is closest to the
+    field's definition.
     """
     lineage = model.__mro__
     origin = next(base for base in lineage if name in vars(base).get("__annotations__", ()))

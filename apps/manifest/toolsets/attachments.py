@@ -1,4 +1,4 @@
-"""Selects a tool's attachments, and converts REST responses into attachments."""
+"""Selects a tool's attachments, and converts REST responses to attachments."""
 
 from typing import Annotated, Any
 

@@ -1,4 +1,4 @@
-"""Strategies for a failed tool. The first one that matches applies."""
+"""Strategies for a failed tool. The first strategy that matches is used."""
 
 from typing import Annotated, Literal
 

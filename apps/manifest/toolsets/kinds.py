@@ -63,8 +63,8 @@ def tool_of(schema: type[WrittenToolSet]) -> Any:
 
 
 def tool_types(schema: type[WrittenToolSet]) -> tuple[str, ...]:
-    """Return the valid `type`s of a toolset's tools, except the predefined one. The `type` of a
-    fully defined tool comes first.
+    """Return the valid `type`s of a toolset's tools, except the type of predefined tools. The
+    `type` of a fully defined tool comes first.
     """
     shape = shape_of(tool_of(schema))
     names = map(str, shape.models) if isinstance(shape, Choice) else ()

@@ -17,7 +17,9 @@ from apps.manifest.toolsets.rest_parameters import RestFunctionTool
 
 
 def apply_patch(target: Any, patch: Any) -> Any:
-    """Apply a patch: null deletes a key, objects are merged, other values replace the old one."""
+    """Apply a patch: null deletes a key, objects are merged, and other values replace the old
+    value.
+    """
     if not isinstance(patch, dict):
         return patch
     merged = dict(target) if isinstance(target, dict) else {}
@@ -249,8 +251,8 @@ class PredefinedTool(Node):
 
 
 def kind_of_tool(full: str) -> Callable[[Any], str | None]:
-    """Return a function that returns the kind of a tool: its `type`, else the kind that its keys
-    identify, else `full`.
+    """Return a function that returns the kind of a tool: its `type`, the kind that its keys
+    identify, or `full`.
     """
 
     def kind(tool: Any) -> str | None:

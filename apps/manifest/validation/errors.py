@@ -1,4 +1,4 @@
-"""Converts pydantic's errors into problems of the document as written, with the accepted values."""
+"""Converts pydantic's errors to problems of the written document, with the accepted values."""
 
 import json
 from dataclasses import dataclass
@@ -55,8 +55,8 @@ def failure_problems(
 def locate(
     location: tuple[str | int, ...], document: dict[str, Any], model: type[BaseModel]
 ) -> Spot:
-    """Return the spot in the document that corresponds to pydantic's location, which also contains
-    the names of choices.
+    """Return the position in the document that corresponds to pydantic's location, which also
+    contains the names of choices.
     """
     shape: Shape = model
     value: Any = document
@@ -108,7 +108,9 @@ def _tag_problem(spot: Spot, value: dict[str, Any]) -> Problem:
 
 
 def _shown(place: Keys, value: object) -> str:
-    """Return the value as shown in a message; of a credential, only its kind."""
+    """Return the text that a message shows for a value. For a credential, it is only the kind of
+    the value.
+    """
     is_secret = not {"authorization", "headers"}.isdisjoint(place) and place[-1] != "type"
     match value:
         case str() if not is_secret:

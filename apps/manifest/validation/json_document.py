@@ -1,4 +1,6 @@
-"""The first check of a document: plain JSON within limits that the later checks can handle."""
+"""Makes the first check of a document: it must be plain JSON within the limits of the later
+checks.
+"""
 
 import math
 from collections.abc import Iterable, Iterator

@@ -39,10 +39,11 @@ def read_manifest(
 ) -> Manifest:
     """Validate a document. Raises `ManifestInvalid` with all of its problems.
 
-    `default_deployment`: the orchestrator's deployment, if the document names none. `preview`:
-    False sets the fields of preview features to null and leaves out their models. `is_foreign`: the
-    document is stored elsewhere, so it may not refer to secrets of this installation. `is_checked`:
-    also report mistakes for which a run only leaves out a part.
+    `default_deployment` is the orchestrator's deployment if the document contains none. Without
+    `preview`, the fields of preview features are set to null, and their models are omitted.
+    `is_foreign` means that the document is stored elsewhere, so that it may not refer to secrets of
+    this installation. With `is_checked`, mistakes for which a run only omits a part are reported as
+    well.
     """
     if problems := document_problems(document):
         raise ManifestInvalid(cut_problems(problems))
@@ -88,7 +89,9 @@ def review(
 
 
 def with_deployment(document: dict[str, Any], deployment_id: str) -> dict[str, Any]:
-    """Return the document, with the orchestrator's deployment filled in if it names none."""
+    """Return the document. If it contains no deployment of the orchestrator, add the given
+    deployment.
+    """
     orchestrator = document.get("orchestrator")
     if not deployment_id or not isinstance(orchestrator, dict) or "deployment" in orchestrator:
         return document
@@ -97,8 +100,8 @@ def with_deployment(document: dict[str, Any], deployment_id: str) -> dict[str, A
 
 
 def name_problems(manifest: Manifest) -> list[Problem]:
-    """Return a problem for each enabled tool whose name is the same as an earlier tool's or
-    reserved for the platform, as far as the manifest shows.
+    """Return a problem for each enabled tool whose name in the manifest is the name of an earlier
+    tool, or reserved for the platform.
     """
     first: dict[str, str] = {}
     found = []

@@ -1,4 +1,4 @@
-"""Warnings about a usable manifest, such as ignored keys and deprecated fields."""
+"""Finds warnings about a usable manifest, such as ignored keys and deprecated fields."""
 
 import difflib
 import json
@@ -39,7 +39,9 @@ def warning_problems(document: dict[str, Any], *, preview: bool) -> list[Problem
 
 
 def preview_problems(document: dict[str, Any]) -> list[Problem]:
-    """Return the parts that use preview features. They are left out while preview features are off."""
+    """Return the parts that use preview features. These parts are omitted while preview features
+    are off.
+    """
     return problems_of((gated_fields,), document)
 
 

@@ -1,4 +1,6 @@
-"""A note as a Markdown file: front matter with its fields, then the text."""
+"""Converts a note to a Markdown file and back: front matter with the note's fields, then the
+text.
+"""
 
 import re
 from collections.abc import Mapping
@@ -17,7 +19,7 @@ from apps.notes.content import NoteContent, check_content
 from apps.notes.models import Note
 
 LONGEST_BLOCK = 250_000
-"""A note's front matter can have at most this many characters. The longest valid fields have
+"""The maximum number of characters of a note's front matter. The longest valid fields have
 100,000.
 """
 

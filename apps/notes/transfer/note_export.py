@@ -16,9 +16,9 @@ from apps.workspace.local.files.paths import write_path
 from apps.workspace.local.models import StoredFile
 
 LONGEST_NAME = 120
-"""A file's name without its extension has at most this many bytes."""
+"""The maximum number of bytes of a file's name, without its extension."""
 READ = 200
-"""At most this many notes are in memory at once."""
+"""The maximum number of notes in memory at the same time."""
 
 _unfit = re.compile(r"[\\/:*?\"<>|\x00-\x1f\x7f]+")
 

@@ -1,4 +1,6 @@
-"""Imports a folder of Markdown files as notes, all or none of them."""
+"""Imports a folder of Markdown files as notes. If one file cannot be imported, no file is
+imported.
+"""
 
 import mimetypes
 from collections.abc import Mapping, Sequence
@@ -37,7 +39,8 @@ class ImportedNotes:
 def import_notes(owner: str, source: NoteSource, author: Author) -> ImportedNotes:
     """Import a folder. A note with the same title gets a new version if its content differs.
 
-    Raises `NoteRefused` with the name of the file; then nothing is imported.
+    Raises `NoteRefused` with the name of the file if a file cannot be imported; then nothing is
+    imported.
     """
     names = source.names()
     written = [name for name in names if is_note(name)]
@@ -78,7 +81,7 @@ def import_documents(
     owner: str, documents: Mapping[str, NoteDocument], author: Author
 ) -> ImportedNotes:
     """Import the documents. Raises `NoteRefused` if a file or note is invalid."""
-    # Texts are read individually for the comparison, because all together may be gigabytes.
+    # Texts are read one by one for the comparison, because all texts together may be gigabytes.
     there = {note.key: note for note in notes_of(owner).defer("text")}
     new: list[NewNote] = []
     changed = same = 0

@@ -1,4 +1,4 @@
-"""Sources of imported notes: a ZIP archive, or a folder on this machine.
+"""Reads the sources of imported notes: a ZIP archive, or a folder on this machine.
 
 Both are read one file at a time and up to a memory limit, whatever sizes they declare.
 """
@@ -18,14 +18,14 @@ from apps.notes.transfer.document import refusal_error
 from apps.workspace.local.files.paths import clean_name
 
 MOST_BYTES = 256 * 1024 * 1024
-"""All files of a folder can have at most this many bytes in total, decompressed."""
+"""The maximum total number of bytes of all files of a folder, decompressed."""
 LARGEST = 32 * 1024 * 1024
-"""One file can have at most this many bytes."""
+"""The maximum number of bytes of one file."""
 MOST_FILES = 2 * MOST_NOTES
 MOST_ENTRIES = 2 * MOST_FILES
-"""One archive can have at most this many entries, including folders and ignored files."""
+"""The maximum number of entries of one archive, including folders and ignored files."""
 IGNORED = frozenset({"__MACOSX", "Thumbs.db"})
-"""Operating systems create files with these names. Names that begin with a dot are ignored as
+"""The names of files that operating systems create. Names that begin with a dot are ignored as
 well.
 """
 

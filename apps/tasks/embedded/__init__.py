@@ -1,1 +1,1 @@
-"""Jobs in our own tables, for SQLite. The process that serves requests runs them."""
+"""Stores jobs in our own tables, for SQLite. The process that serves requests runs the jobs."""

@@ -24,10 +24,10 @@ from apps.tasks.task import all_chores, find_task
 logger = logging.getLogger(__name__)
 
 LEASE = timedelta(seconds=60)
-"""A job is lost if its process has not renewed the lease for this long."""
+"""The time without a renewal of a job's lease after which the job counts as lost."""
 LONGEST_LOOK_SECONDS = 20.0
-"""A process polls for other processes' jobs, such as those from commands, at least every this many
-seconds, and renews its leases.
+"""The maximum number of seconds until a process looks for jobs of other processes, such as
+commands, and renews its leases.
 """
 
 
@@ -87,7 +87,7 @@ class EmbeddedWorker:
         return min(max(seconds, 0.0), LONGEST_LOOK_SECONDS)
 
     def enqueue_chores(self, now: datetime) -> None:
-        """Enqueue due chores, and on the first check also missed ones."""
+        """Enqueue due chores and, on the first check, missed chores."""
         if not self.next_chores:
             last = dict(ChoreRun.objects.values_list("work", "started_at"))
             self.next_chores = {
@@ -126,7 +126,9 @@ class EmbeddedWorker:
             await self.threads.call(QueuedJob.objects.filter(pk=row.pk).delete)
 
     async def close(self) -> None:
-        """Give running jobs time to end. The next process runs the remaining ones again."""
+        """Wait a limited time for running jobs to end. The next process runs the remaining jobs
+        again.
+        """
         if self.running:
             await asyncio.wait(self.running.values(), timeout=GRACE_SECONDS)
         left = list(self.running.values())
@@ -137,7 +139,7 @@ class EmbeddedWorker:
 
 
 def claim(most: int) -> tuple[list[QueuedJob], datetime | None]:
-    """Take due jobs, so that no other worker runs them.
+    """Reserve due jobs for this worker.
 
     The second value is the time at which the next job becomes due.
     """
@@ -181,8 +183,8 @@ def renewed(jobs: list[int]) -> set[int]:
 
 
 def release(row: QueuedJob) -> None:
-    """Make a job available again. If another job with its lock is waiting, that one does its
-    work.
+    """Make a job available again. If another job with its lock is waiting, delete the job, because
+    the other job does the same work.
     """
     mine = QueuedJob.objects.filter(pk=row.pk)
     try:

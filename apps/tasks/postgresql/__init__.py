@@ -1,1 +1,3 @@
-"""Jobs in the tables of Procrastinate, for PostgreSQL: any number of processes run them."""
+"""Stores jobs in the tables of Procrastinate, for PostgreSQL. Any number of processes can run the
+jobs.
+"""

@@ -21,7 +21,7 @@ from apps.tasks.kinds import delete_pause, kind_of, of_kind
 from apps.tasks.task import Task, result_of
 
 RERUN = "tasks.rerun_lost_jobs"
-"""The worker enqueues this job for itself. It is not included in counts."""
+"""The job that the worker enqueues for itself. It is not included in counts."""
 NAMES = {"todo": "ready", "doing": "running", "failed": "failed"}
 QUEUE = "default"
 PAUSED_QUEUE = "paused"
@@ -89,8 +89,8 @@ class PostgreSQLBackend(BaseTaskBackend):
         return job_of(row, NAMES[row.status])
 
     def resume(self, kind: str) -> bool:
-        """Resume a kind. Each of its jobs was moved to the paused queue by an attempt that does not
-        count.
+        """Resume a kind. An attempt that does not count has moved each of its jobs to the paused
+        queue.
         """
         held = ProcrastinateJob.objects.filter(of_kind(kind, "task_name"), queue_name=PAUSED_QUEUE)
         with transaction.atomic():
@@ -137,7 +137,7 @@ def job_of(row: Any, state: str) -> Job:
         state,
         row.args.get("args", ()),
         row.args.get("kwargs") or {},
-        row.attempts - (state == "paused"),  # The attempt that moved it does not count.
+        row.attempts - (state == "paused"),  # The attempt that moved the job does not count.
         row.enqueued_at,
         row.started_at,
         row.scheduled_at,

@@ -1,4 +1,6 @@
-"""Worker connections that cost an idle process next to nothing."""
+"""Provides database connections for workers, which use almost no processor time while a process is
+idle.
+"""
 
 import selectors
 from typing import Any, TypeVar
@@ -15,8 +17,8 @@ T = TypeVar("T")
 
 
 class QuietConnection(AsyncConnection[Any]):
-    """A connection that wakes up only for server messages. psycopg's own wakes up ten times a
-    second for Ctrl-C, which asyncio handles itself.
+    """A connection that wakes up only for server messages. The connection of psycopg wakes up ten
+    times a second for Ctrl-C, which asyncio handles itself.
     """
 
     async def wait(

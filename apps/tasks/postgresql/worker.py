@@ -1,4 +1,4 @@
-"""Runs jobs with Procrastinate's worker, which NOTIFY informs about new ones."""
+"""Runs jobs with Procrastinate's worker, which receives notifications (NOTIFY) of new jobs."""
 
 import asyncio
 import logging
@@ -28,16 +28,16 @@ from apps.tasks.task import Task, all_chores, all_tasks
 logger = logging.getLogger(__name__)
 
 POLL_SECONDS = 10.0
-"""The worker polls for scheduled jobs that have become due every this many seconds. NOTIFY
+"""The interval in seconds at which the worker looks for scheduled jobs that have become due. NOTIFY
 announces new jobs.
 """
 ABORT_SECONDS = 30.0
 LOST_SECONDS = 30.0
-"""A job is lost if its process has not sent a heartbeat for this many seconds. Processes send one
-every ten seconds.
+"""The number of seconds without a heartbeat of its process after which a job is lost. Processes
+send a heartbeat every ten seconds.
 """
 MISSED_SECONDS = 24 * 3600.0
-"""A chore that was missed within this many seconds runs when a worker starts."""
+"""The maximum age, in seconds, of a missed chore that runs when a worker starts."""
 
 
 class PostgreSQLWorker:
@@ -114,7 +114,7 @@ def runner_of(task: Task[Any, Any], threads: JobThreads) -> Callable[..., Awaita
             await threads.call(task.func, *args, **(kwargs or {}))
         except asyncio.CancelledError:
             if context.abort_reason() == AbortReason.USER_REQUEST:
-                raise JobAborted from None  # Otherwise Procrastinate runs it again.
+                raise JobAborted from None  # Without this, Procrastinate runs the job again.
             raise
         except Exception as error:
             attempt = context.job.attempts + 1
@@ -158,7 +158,8 @@ async def free_lost(app: App, threads: JobThreads) -> None:
         if job.task_name == RERUN or await threads.call(record_lost, *arguments):
             try:
                 await jobs.retry_job(job)
-            except UniqueViolation:  # Another job with its lock is waiting, and does its work.
+            # Another job with the same lock is waiting, and does the same work.
+            except UniqueViolation:
                 await jobs.finish_job(job, status=Status.FAILED, delete_job=True)
         else:
             await jobs.finish_job(job, status=Status.FAILED, delete_job=False)

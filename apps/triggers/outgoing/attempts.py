@@ -1,5 +1,5 @@
-"""Attempts to deliver an event. Each is a job, which signs and sends the event, and enqueues a
-retry if that fails.
+"""Delivers events to subscribers. A job signs and sends an event, and enqueues another job if the
+attempt fails.
 """
 
 import random
@@ -23,18 +23,18 @@ from apps.workspace.egress.guard import Trust
 from apps.workspace.local import read_only
 
 PAUSES = (30.0, 120.0, 600.0, 2700.0)
-"""The backoff in seconds, with a jitter of up to a fifth. After the last pause, there is one more
-attempt.
+"""The pauses between attempts in seconds, to which a random jitter of up to a fifth is added. The
+last attempt follows the last pause.
 """
 SPREAD = 0.2
 LEASE = timedelta(seconds=60)
-"""An attempt holds its delivery for this long, which is longer than it takes. After that, another
-process retries an interrupted attempt.
+"""The time for which an attempt reserves its delivery, which is longer than an attempt takes. After
+it, another process retries an interrupted attempt.
 """
 OVERDUE = timedelta(minutes=10)
 OVERDUE_AT_ONCE = 1_000
 WHILE_READ_ONLY = timedelta(seconds=60)
-"""A delivery that waits for the end of read-only mode is checked again after this time."""
+"""The time after which a delivery that waits for the end of read-only mode is checked again."""
 ANSWER_SECONDS = 15.0
 GONE = 410
 WANTS_NONE = "The receiver returned status 410: it no longer wants events."
@@ -42,14 +42,18 @@ WANTS_NONE = "The receiver returned status 410: it no longer wants events."
 
 @dataclass(frozen=True, slots=True)
 class DeliveryResponse:
-    """The response. `status` is None if there was none. `error` is "" for an accepted delivery."""
+    """The response of the subscriber. `status` is None if it did not respond. `error` is "" for an
+    accepted delivery.
+    """
 
     status: int | None
     error: str = ""
 
 
 def begin(uuid: str) -> Delivery | None:
-    """Take the attempt that is due. Return None if there is none, or if another process took it."""
+    """Reserve the delivery's attempt for this process. Return None if no attempt is due, or if
+    another process has reserved it.
+    """
     now = timezone.now()
     row = waiting().filter(uuid=uuid).select_related("subscription").first()
     if row is None or not row.subscription.is_enabled:
@@ -65,7 +69,7 @@ def waiting() -> QuerySet[Delivery]:
 
 
 def hold(row: Delivery, now: datetime) -> bool:
-    """Take a row. Return False if another process took it first."""
+    """Reserve a row for this process. Return False if another process reserved it first."""
     mine = waiting().filter(pk=row.pk, attempts=row.attempts, due_at=row.due_at)
     row.attempts += 1
     row.due_at = now + LEASE
@@ -78,7 +82,7 @@ def enqueue_attempt(uuid: object, at: datetime | None = None) -> None:
 
 @task("triggers.deliver", title="Outgoing webhooks", retries=5)
 async def deliver(uuid: str) -> None:
-    """Make one attempt. The next one is another job."""
+    """Make one attempt. If it fails, enqueue a job for the next attempt."""
     if await read_only.is_on_async():
         await database_sync_to_async(enqueue_attempt)(uuid, timezone.now() + WHILE_READ_ONLY)
         return
@@ -107,8 +111,8 @@ def signed_request(row: Delivery) -> tuple[bytes, dict[str, str]]:
 async def send(
     url: str, body: bytes, headers: dict[str, str], trust: Trust = Trust.OPERATOR
 ) -> DeliveryResponse:
-    """Send a request. The response's body is not read, because it is not needed and may have any
-    size.
+    """Send the request to the subscriber. The body of the response is not read, because it may have
+    any size.
     """
     client, patience = find_client(trust), Timeout(ANSWER_SECONDS)
     try:

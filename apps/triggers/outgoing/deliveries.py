@@ -1,4 +1,4 @@
-"""Deliveries for subscriptions. Their rows are written together with a run's ending."""
+"""Creates deliveries for subscriptions, in the transaction that stores the end of a run."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ from apps.triggers.models import Delivery, Subscription
 from apps.triggers.outgoing.attempts import enqueue_attempt
 
 KNOWN_SECONDS = 1.0
-"""All processes use a new subscription, and stop using one without permissions, after this many
-seconds.
+"""The number of seconds after which every process uses a new subscription, and ignores a
+subscription that lost its permissions.
 """
 EVERYTHING = "catalog.access_all_applications"
 
@@ -41,7 +41,7 @@ _wishes = AgedCache[str, tuple[SubscriptionFilter, ...]](1)
 
 @on_reset
 def forget_subscriptions() -> None:
-    """Clear the cache. Only tests need this, because they roll back rows."""
+    """Clear the cache of subscriptions. Only tests need this, because they roll back rows."""
     _wishes.values.clear()
 
 

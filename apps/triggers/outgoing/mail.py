@@ -1,7 +1,8 @@
-"""Email to users who were absent when an answer ended or began to wait for them.
+"""Sends email to users who did not see that an answer ended, or that it waits for them.
 
-A notice waits a minute, and until quiet hours are over. A user who has opened the conversation by
-then gets no email. The email contains a link, but no text from the conversation.
+A notice waits for a minute, and until the user's quiet hours are over. If the user has opened the
+conversation by then, no email is sent. The email contains a link, but no text from the
+conversation.
 """
 
 from collections.abc import Sequence
@@ -28,7 +29,7 @@ from apps.tasks.task import task
 from apps.triggers.models import MailNotice, RunEvent
 
 PATIENCE = timedelta(seconds=60)
-"""An email is sent after this time, in which the user may see the news on the page."""
+"""The time before an email is sent, in which the user may see the news on the page."""
 KNOWN_SECONDS = 1.0
 OUTCOMES = {
     RunEvent.DONE: gettext_lazy("“{title}” answered"),
@@ -40,7 +41,7 @@ _anybody = AgedCache[str, str](1)
 
 @on_reset
 def forget_preferences() -> None:
-    """Clear the cache. Only tests need this, because they roll back rows."""
+    """Clear the cache of preferences. Only tests need this, because they roll back rows."""
     _anybody.values.clear()
 
 
@@ -116,7 +117,9 @@ def put_off(notice: MailNotice, until: datetime) -> None:
 
 
 def unseen(notice: MailNotice) -> Conversation | None:
-    """Return the conversation if it still waits for the user, or if its answer is unread."""
+    """Return the conversation if it still waits for the user or its answer is unread, otherwise
+    None.
+    """
     run = Run.objects.filter(pk=notice.run).first()
     if run is None:
         return None

@@ -1,4 +1,4 @@
-"""The JSON that is sent to a subscription's URL."""
+"""Composes the JSON that is sent to a subscription's URL."""
 
 import json
 from datetime import datetime
@@ -13,7 +13,9 @@ LONGEST_TEXT = 100_000
 
 
 def payload(delivery: Delivery, now: datetime) -> str:
-    """Return the JSON: IDs and states, and the text if the subscription includes it."""
+    """Return the JSON of an event: IDs and states, and the answer's text if the subscription
+    includes it.
+    """
     run = Run.objects.filter(pk=delivery.run).first()
     data: dict[str, Any] = {
         "run": str(delivery.run),

@@ -25,12 +25,10 @@ from apps.workspace.local import read_only
 logger = logging.getLogger(__name__)
 
 LOOK_AHEAD = timedelta(seconds=75)
-"""A sweep enqueues jobs for this period, which lasts until the next sweep a minute later, with a
-margin.
-"""
+"""The period for which a sweep enqueues jobs: the minute until the next sweep, with a margin."""
 EARLY = timedelta(seconds=11)
-"""A job starts this long before its time and waits, because PostgreSQL's worker may find it up to
-ten seconds late.
+"""The time by which a job starts early, and then waits, because the worker on PostgreSQL may find
+the job up to ten seconds late.
 """
 
 
@@ -46,7 +44,7 @@ async def sweep() -> int:
 
 
 def note_planned(at: datetime) -> None:
-    """Enqueue a job for a schedule that is due before the sweep after the next one."""
+    """Enqueue a job for a schedule whose next time is within `LOOK_AHEAD`."""
     if at <= timezone.now() + LOOK_AHEAD:
         enqueue(at)
 
@@ -57,15 +55,17 @@ def enqueue(at: datetime) -> None:
 
 @task("triggers.fire_at", title="Messages of schedules", priority=10, retries=2)
 async def fire_at(at: str) -> None:
-    """Run the schedules that are due at that time. The next sweep runs any that this misses."""
+    """Run the schedules that are due at that time. The next sweep runs the schedules that this job
+    misses.
+    """
     seconds = (datetime.fromisoformat(at) - timezone.now()).total_seconds()
     await asyncio.sleep(max(0.0, seconds))
     await fire_due(HUB)
 
 
 async def fire_due(hub: Hub) -> int:
-    """Run all due schedules. Return the number of messages sent. Nothing runs while the site is
-    read-only.
+    """Run all due schedules. Return the number of sent messages. While the site is read-only, no
+    schedule runs.
     """
     if await read_only.is_on_async():
         return 0
@@ -80,13 +80,13 @@ async def fire_due(hub: Hub) -> int:
         await notify_processes(hub, fired.woken)
         for owner in fired.stopped:
             await wake_viewers(hub.streams, person_stream(owner))
-        if not fired.rows:  # Another process has taken them.
+        if not fired.rows:  # Another process has claimed the due rows.
             break
     return count
 
 
 async def fire_batch(applications: Resolved, now: datetime, callers: Callers) -> FiringReport:
-    """Run the first due schedules. One that fails does not block the others."""
+    """Run the first due schedules. A schedule that fails does not block the other schedules."""
     fired: FiringReport
     try:
         fired = await database_sync_to_async(due.fire)(applications, now, callers)
@@ -126,7 +126,7 @@ async def application_or_error(slug: str) -> ResolvedApplication | QuickAppError
 
 
 async def notify_processes(hub: Hub, woken: Sequence[QueuedWake]) -> None:
-    """Notify processes about the queued runs, and pages about their conversations."""
+    """Notify processes of the queued runs, and open pages of the runs' conversations."""
     if not woken:
         return
     hub.has_queue = True

@@ -1,8 +1,9 @@
 """Runs due schedules. A schedule is claimed and its question stored in one transaction, so it runs
 exactly once.
 
-The transaction locks the row, sets its next time and stores its question. So only one of any number
-of processes runs it, and a process that is killed before the commit has sent nothing.
+The transaction locks the row, sets its next time and stores the question. Therefore only one of
+several processes runs the schedule, and a process that is killed before the commit has sent
+nothing.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -36,7 +37,7 @@ from apps.schedules.occurrences import DueTimes, due_times
 from apps.triggers.access_problems import can_use, owner_caller
 
 AT_ONCE = 500
-"""One transaction processes at most this many rows."""
+"""The maximum number of rows in one transaction."""
 CHANGED = (
     *("next_at", "last_at", "run_count", "last_run", "last_conversation", "last_problem"),
     *("is_paused", "pause_reason", "conversation"),
@@ -81,7 +82,7 @@ def times_until(last: datetime) -> list[datetime]:
 
 
 class Callers:
-    """The callers of due schedules. Each is loaded once, because thousands may be due together.
+    """Caches the callers of due schedules, because thousands of schedules may be due together.
 
     An instance is used only for a few seconds, so that permissions are current.
     """
@@ -99,8 +100,8 @@ class Callers:
         return Budget.objects.exists()
 
     def of(self, row: Schedule, application: ResolvedApplication) -> Caller:
-        """Return the caller. Raises `Refused` if the owner may no longer send messages, and
-        `BudgetSpent`.
+        """Return the caller of a schedule. Raises `Refused` if the owner may no longer send
+        messages, and `BudgetSpent` if a budget is exhausted.
         """
         key = (row.owner, row.application_id, row.time_zone)
         if key not in self.found:
@@ -115,7 +116,7 @@ class Callers:
 
     def look_up(self, row: Schedule, application: ResolvedApplication) -> Caller:
         """Return the owner with current permissions. Raises `Refused` if the owner may no longer
-        send messages, and `BudgetSpent` if a budget is used up.
+        send messages, and `BudgetSpent` if a budget is exhausted.
         """
         caller = owner_caller(row)
         if not can_use(row.application_id, caller):
@@ -132,8 +133,8 @@ class Callers:
 
 @dataclass(frozen=True, slots=True)
 class FiringReport:
-    """The outcome of a pass: the questions, the number of due rows, and the owners of `stopped`
-    schedules.
+    """The result of one call of `fire`: the questions, the number of due rows, and the owners of
+    `stopped` schedules.
     """
 
     woken: Sequence[QueuedWake]
@@ -145,10 +146,10 @@ class FiringReport:
 def fire(
     resolved: Resolved, now: datetime, callers: Callers, only: UUID | None = None
 ) -> FiringReport:
-    """Run up to `AT_ONCE` due schedules, or `only` that one if it is due."""
+    """Run up to `AT_ONCE` due schedules. If `only` is set, run only that schedule, if it is due."""
     rows = due(now).filter(application__in={application for application, _ in resolved})
     rows = rows if only is None else rows.filter(pk=only)
-    # Concurrent passes take the rows after these.
+    # Concurrent transactions skip these rows.
     can_skip = connection.features.has_select_for_update_skip_locked
     locked = rows.select_for_update(skip_locked=can_skip, of=("self",))[:AT_ONCE]
     # A schedule whose version was just changed runs with the next pass.
@@ -180,7 +181,7 @@ def ask(
     asked: Mapping[Schedule, Sequence[datetime]],
     plans: Mapping[Schedule, DueTimes],
 ) -> list[QueuedWake]:
-    """Send the messages of each row for its times, and advance those that have a plan."""
+    """Send the messages of each row, and set the next time of each row that has a plan."""
     going = still_going(asked)
     wakes: list[Wake] = []
     for row, times in asked.items():
@@ -229,8 +230,8 @@ def wakes_of(
     callers: Callers,
     going: set[UUID],
 ) -> list[Wake]:
-    """Return the messages of a row. If it cannot run, return none and store the reason in the
-    row.
+    """Return the messages of a row. If the row cannot run, store the reason in it and return an
+    empty result.
     """
     if not times:
         return []
@@ -253,7 +254,8 @@ def wakes_of(
         has_memory=caller.is_remembered,
         pinned_version=row.pinned_version,
     )
-    # Runs of a row with one conversation begin it together; other runs begin one each.
+    # All runs of a row with a fixed conversation begin that conversation; otherwise, each run
+    # begins a new conversation.
     places = [new if row.is_same_conversation else uuid4() for _ in times]
     both = zip(times, places, strict=True)
     return [make(sender=sender_of(row, at), new_conversation=place) for at, place in both][:left]
@@ -262,7 +264,7 @@ def wakes_of(
 def caller_or_none(
     row: Schedule, application: ResolvedApplication | QuickAppError, callers: Callers
 ) -> Caller | None:
-    """Return the caller of a row. If it cannot run, return None and store the reason in the row."""
+    """Return the caller of a row. If the row cannot run, store the reason in it and return None."""
     with translation.override(language_of_kept(row.caller)):
         return caller_or_reason(row, application, callers)
 
@@ -293,7 +295,9 @@ def is_withdrawn(row: Schedule, error: QuickAppError) -> bool:
 
 
 def sender_of(row: Schedule, at: datetime) -> Sender:
-    """Return the sender. The owner wrote the message, so it is as trusted as the owner."""
+    """Return the sender of the schedule's message. The owner wrote the message, so it is as trusted
+    as a message from the owner.
+    """
     money = None if row.budget_money is None else str(row.budget_money)
     return Sender(
         "alarm" if row.is_alarm else "schedule",
@@ -328,7 +332,7 @@ def is_to_be_deleted(row: Schedule) -> bool:
 
 
 def postpone(pk: UUID, now: datetime) -> None:
-    """Postpone a schedule that cannot run, so that others run first. The log contains the
+    """Postpone a schedule that cannot run, so that other schedules run first, and log the
     reason.
     """
     rows = Schedule.objects.filter(pk=pk, is_paused=False, next_at__lte=now)

@@ -87,7 +87,7 @@ MONTH_DAYS = (
 )
 SIMPLE = ("day", "at", "days", "month_day")
 WRITTEN = ("kind", "start_at", "every", "unit", "expression")
-"""The choice `ADVANCED` uses these fields of the form."""
+"""The fields of the form that apply to the choice `ADVANCED`."""
 FIRST_YEAR, LAST_YEAR = 1900, 2200
 USUAL_TIME = time(9)
 
@@ -277,7 +277,7 @@ class ScheduleForm(ZonedForm):
 
 
 def chosen_repeat(row: Schedule) -> dict[str, Any]:
-    """Return the simple fields of a schedule. A new one runs every day at nine."""
+    """Return the values of the form's simple fields. A new schedule runs every day at nine."""
     usual = {"at": USUAL_TIME, "days": [DAYS[0]], "month_day": "1"}
     if row._state.adding:
         return {**usual, "repeats": "daily"}

@@ -1,1 +1,1 @@
-"""Incoming webhooks: requests from API clients that send a message to an application."""
+"""Receives webhooks: requests from API clients that send a message to an application."""

@@ -28,9 +28,11 @@ from apps.triggers.webhooks.intake import AcceptedRequest
 from apps.triggers.webhooks.templates import render_message
 
 OWN_STATUS = {"empty_text": 422, "too_long": 413, "queue_full": 429}
-"""Errors with these codes have status codes that differ from those for a typed question."""
+"""The status codes of errors, by error code, where a webhook's response differs from the response
+to a typed question.
+"""
 RETRY_SECONDS = 30
-"""`Retry-After` has this many seconds if it is unknown when the queue will have room."""
+"""The seconds in `Retry-After` if it is unknown when the queue will have room."""
 SECONDS = {one.code: outages.RETRY_SECONDS for one in (outages.DATABASE, outages.STORAGE)}
 TASK = "/api/IAIAssistantApi/tasks/"
 
@@ -38,8 +40,8 @@ TASK = "/api/IAIAssistantApi/tasks/"
 class WebhookConsumer(JsonConsumer):
     """Checks method, size, URL, credentials, rate, application, type and body, in this order.
 
-    Opening the application is the expensive step, so only a request with valid credentials and
-    within the webhook's rate limit reaches it.
+    Opening the application is expensive, so it is opened only for a request with valid credentials
+    that is within the webhook's rate limit.
     """
 
     methods = ("POST",)
@@ -70,7 +72,7 @@ class WebhookConsumer(JsonConsumer):
         await self.accept(taken)
 
     def begin(self, caller: Caller, taken: AcceptedRequest) -> None:
-        """Notify the processes about the newly queued run."""
+        """Notify the processes of the newly queued run."""
         begun = taken.begun
         if begun is not None and taken.is_new:
             self.hub.summaries.keep_audit(*question_events(begun, caller, is_first=taken.is_first))
@@ -113,7 +115,7 @@ def read_json(content_type: str, body: bytes) -> object:
 
 
 def message_id(headers: Mapping[str, str]) -> str:
-    """Return the sender's message ID, or a random one if the sender provides none."""
+    """Return the sender's message ID, or a random ID if the sender provides none."""
     sent = headers.get("webhook-id", "")
     if len(sent) > LONGEST_WEBHOOK_ID:
         return hashlib.sha256(sent.encode()).hexdigest()

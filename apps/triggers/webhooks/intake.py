@@ -1,4 +1,4 @@
-"""Turns a webhook's request into a question, once for each message ID."""
+"""Creates a question from a webhook's request, once for each message ID."""
 
 from dataclasses import dataclass
 from uuid import UUID, uuid5
@@ -24,7 +24,7 @@ class AcceptedRequest:
     """An accepted request. `begun` is None for a message that was accepted before, or that is
     queued.
 
-    `is_first`: it begins the conversation.
+    `is_first` means that the message begins the conversation.
     """
 
     task: UUID
@@ -48,7 +48,8 @@ def no_webhook() -> Refused:
 
 
 async def open_application(webhook: Webhook) -> tuple[Caller, ResolvedApplication]:
-    """Return account and application with current permissions. Operators see what is missing.
+    """Return the account and the application, with current permissions. Operators see the missing
+    permission.
 
     For a webhook without access, raises the same `Refused` as for an unknown webhook. Also raises
     `ApplicationBroken`.
@@ -77,11 +78,11 @@ def take(
     message_id: str,
     text: str,
 ) -> AcceptedRequest:
-    """Store the message as a question, whose answer any process begins. Raises the same errors as
+    """Store the message as a question, which any process may answer. Raises the same errors as
     `begin_answer`.
     """
-    # Locked, so that the second of two processes with the same message id finds the row of the
-    # first.
+    # Locked, so that the second of two processes with the same message ID finds the first process's
+    # row.
     row = Webhook.objects.select_for_update().filter(pk=webhook.pk).first()
     if row is None:
         raise no_webhook()
@@ -130,7 +131,7 @@ def ask_later(
 
 
 def kept_conversation(webhook: Webhook, caller: Caller) -> UUID | None:
-    """Return the fixed conversation of the webhook, or None for a new one."""
+    """Return the fixed conversation of the webhook, or None for a new conversation."""
     if webhook.conversation_kind != Webhook.Place.ONE or webhook.conversation is None:
         return None
     rows = Conversation.objects.kept().filter(

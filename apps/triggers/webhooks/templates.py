@@ -10,7 +10,9 @@ from apps.errors import QuickAppError
 
 LONGEST_TEMPLATE = 20_000
 LONGEST_INDENTED = 100_000
-"""JSON of up to this many bytes is indented. Longer JSON is too long for a question in any form."""
+"""The maximum number of bytes of JSON that is indented. Longer JSON is too long for a question,
+with or without indentation.
+"""
 MOST_INDENTED_LEVELS = 16
 
 
@@ -55,8 +57,8 @@ async def render_message(written: str, body: Any, name: str) -> str:
 
 
 def as_text(value: Any) -> str:
-    """Return text unchanged, and anything else as JSON, which is indented if it is short and
-    shallow.
+    """Return text unchanged, and any other value as JSON, which is indented if it is short and not
+    deeply nested.
 
     Otherwise, indentation could make a body within the limits a thousand times as long.
     """

@@ -38,8 +38,8 @@ from apps.workspace.services.halves import CutCharacters
 REASONING = "thinking"
 """The API's name for a model's reasoning."""
 MOST_PAUSES = 10
-"""An answer is truncated after this many pauses. The service pauses after ten turns of its own
-tools.
+"""The maximum number of pauses in an answer, after which it is truncated. The service pauses after
+ten turns of its own tools.
 """
 REASONS = {
     "end_turn": "stop",
@@ -70,10 +70,10 @@ class MessageEvents:
         self.given: ToolCallDelta | None = None
         """The input with which the last block began. It is used if no pieces follow."""
         self.first = 0
-        """The current part of the answer begins after this many blocks."""
+        """The number of blocks before the current part of the answer."""
         self.pauses = 0
         self.spent: Usage | None = None
-        """The usage of the earlier parts."""
+        """The usage of the earlier parts of the answer."""
         self.counts: MessageTokens | None = None
         self.is_done = False
         self.has_finished = False
@@ -82,7 +82,7 @@ class MessageEvents:
         self.halves = CutCharacters()
 
     def resume(self) -> None:
-        """Continue with the next part."""
+        """Prepare to read the next part of the answer."""
         self.first = len(self.blocks)
         self.pauses += 1
         self.spent, self.counts = self.usage, None

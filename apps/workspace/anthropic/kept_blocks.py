@@ -1,5 +1,5 @@
-"""Blocks that must be sent back unchanged: a model's thinking, and the calls and results of its
-service's tools.
+"""Stores the blocks that must be sent back unchanged: a model's thinking, and the calls and results
+of its service's tools.
 
 They are stored in `Message.thoughts` as JSON: the blocks of an answer in order. The list contains
 only the length of a text and only the position of a tool call, because the message contains both.
@@ -45,7 +45,7 @@ def kept_form(block: Block) -> Block:
 
 
 def answer_blocks(message: ModelMessage) -> list[Block]:
-    """Return the blocks of an assistant message, including the stored ones."""
+    """Return the blocks of an assistant message, including its stored blocks."""
     kept = read_blocks(message)
     whole = list(restore_blocks(message, kept)) if kept and fits(message, kept) else None
     if whole is not None:
@@ -114,7 +114,7 @@ def usable_id(call_id: str | None) -> str:
 
 
 def read_input(arguments: str) -> msgspec.Raw | dict[str, Any]:
-    """Return the JSON object as the model wrote it, or {} for anything else."""
+    """Parse the arguments of a call. Return {} if they are not a JSON object."""
     written = arguments.encode()
     try:
         found = msgspec.json.decode(written)

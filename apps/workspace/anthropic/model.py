@@ -34,14 +34,15 @@ CAPABILITIES: Mapping[str, str] = {
     "structured_output": "structured_outputs",
     "reasoning": "thinking",
 }
-"""Maps a deployment's capability columns to the names of capabilities in the service's model list.
+"""Maps a deployment's capability columns to the names of capabilities in the service's model
+list.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class AnthropicModel:
-    """A model with this API. `name` is its name at the service; `idle_seconds` limits how long it
-    may send nothing.
+    """A model with Anthropic's API. `name` is its name at the service; `idle_seconds` is the
+    timeout without data.
     """
 
     service: ModelService
@@ -50,7 +51,7 @@ class AnthropicModel:
     idle_seconds: float
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
-        """Stream as `ServiceModel.stream` does, and resume an answer that the service pauses."""
+        """Stream the answer like `ServiceModel.stream`, and resume it if the service pauses it."""
         events = MessageEvents()
         while True:
             asked = ServiceModel(self.service, self.name, self.api(events), self.idle_seconds)
@@ -188,8 +189,8 @@ def allowed_thinking(parameters: Fields, messages: Sequence[Fields]) -> Fields:
 
 
 def marked_messages(messages: list[Fields]) -> list[Fields]:
-    """Mark the last block before the newest message for the prompt cache: everything up to that
-    block has been sent before.
+    """Mark the last block before the newest message for the prompt cache, because all blocks up to
+    it were part of the previous request.
     """
     if len(messages) < 2:
         return messages
@@ -202,8 +203,8 @@ def mark_blocks(blocks: list[Block]) -> list[Block]:
 
 
 def columns_of(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the deployment's features, attachment types, capabilities and context window as far as
-    the service's list contains them.
+    """Return the features, attachment types, capabilities and context window of a model that the
+    service's list contains.
     """
     limits = (("context_window", "max_input_tokens"), ("max_output_tokens", "max_tokens"))
     kinds = ((PICTURES, "image_input"), (PDF, "pdf_input"))
@@ -227,7 +228,7 @@ def can(facts: Mapping[str, Any], *path: str) -> bool:
 
 
 def is_supported(facts: Mapping[str, Any], *path: str) -> bool | None:
-    """Return whether a feature is supported, or None if the list has no value."""
+    """Return True or False if the list contains the feature, otherwise None."""
     found: Any = facts.get("capabilities")
     for name in path:
         found = found.get(name) if isinstance(found, Mapping) else None

@@ -1,4 +1,4 @@
-"""Converts parameters of a provider-neutral request into those of the Messages API."""
+"""Converts the parameters of a provider-neutral request to parameters of the Messages API."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -58,7 +58,7 @@ READ = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ModelTraits:
-    """Differences between models, and between the services with this API.
+    """The properties in which models, and the services with this API, differ.
 
     `most_output` is the limit of output tokens; `thinking` is the way to request thinking from the
     model.

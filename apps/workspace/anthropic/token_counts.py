@@ -19,7 +19,7 @@ class MessageTokens(msgspec.Struct):
     output_tokens_details: Any = None
 
     def over(self, earlier: Self | None) -> "MessageTokens":
-        """Return these counts, with missing ones taken from `earlier`. The end of a stream contains
+        """Return these counts, with missing counts from `earlier`. The end of a stream contains
         fewer counts than its beginning.
         """
         if earlier is None:

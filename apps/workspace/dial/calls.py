@@ -1,4 +1,4 @@
-"""Calls to DIAL Core other than completions, with limits for time, size and attempts."""
+"""Calls DIAL Core, except for completions, with limits on time, size and attempts."""
 
 import asyncio
 import logging
@@ -36,8 +36,8 @@ logger = logging.getLogger(__name__)
 SECONDS = 30.0
 """The timeout of a call in seconds, including all attempts."""
 BACKOFF = Backoff(attempts=3, initial_delay=0.2, max_delay=2.0)
-"""The retries outlast the restart of one of several Cores behind a proxy, but are short because a
-user is waiting.
+"""The retry policy. The retries last longer than the restart of one of several Cores behind a
+proxy, but are short because a user is waiting.
 """
 MOST_BYTES = 16 * 1024 * 1024
 NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -58,7 +58,7 @@ class Calls:
     locks: dict[Hashable, asyncio.Lock] = field(default_factory=dict, repr=False, compare=False)
 
     async def once(self, key: Hashable, fetch: Callable[[], Awaitable[T]]) -> T:
-        """Fetch a value once for this caller, and cache it under `key`.
+        """Fetch a value for this caller once, and cache it under `key`.
 
         Concurrent callers with the same key share one fetch. Failures are not cached.
         """
@@ -68,7 +68,7 @@ class Calls:
             return cast(T, self.known[key])
 
     async def get_json(self, path: str, query: Mapping[str, str] | None = None) -> Any:
-        """Return the parsed response, or None for an empty one."""
+        """Return the parsed JSON of the response, or None if it is empty."""
         return decode_body((await self.get(path, query)).body)
 
     async def get(

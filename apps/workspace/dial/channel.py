@@ -24,22 +24,22 @@ logger = logging.getLogger(__name__)
 PATH = "/v1/ops/client-channel/interact"
 TOOLSET = "toolset/signin"
 SERVICE = "external-service/signin"
-"""The method name. It has a hyphen, unlike the scope (`…/external_services/…`). Clients do not
-answer unknown methods, so trying another spelling would use up the time to answer.
+"""The name of the method, with a hyphen, unlike in the scope (`…/external_services/…`). Clients do
+not respond to unknown methods, so another spelling would time out.
 """
 MOST_BYTES = 1024 * 1024
-"""An answer can have at most this many bytes, including its heartbeats."""
+"""The maximum number of bytes of an answer, including its heartbeats."""
 
 
 async def sign_in(calls: Calls, toolset_ids: Sequence[str]) -> dict[str, SignIn]:
-    """Request sign-ins for all toolsets in one batch. This never raises."""
+    """Request the sign-ins for all toolsets in one batch. Never raises."""
     ids = list(dict.fromkeys(toolset_ids))
     outcomes = await ask(calls, [(TOOLSET, {"toolsetId": toolset_id}) for toolset_id in ids])
     return dict(zip(ids, outcomes, strict=True))
 
 
 async def sign_in_to_service(calls: Calls, scope: str) -> SignIn:
-    """Request a sign-in for one service. This never raises."""
+    """Request the sign-in to one service. Never raises."""
     return (await ask(calls, [(SERVICE, {"url": scope})]))[0]
 
 

@@ -66,8 +66,8 @@ def origin(place: object) -> tuple[str, str, int]:
 
 
 def encode_path(name: str) -> str:
-    """Return an ID or a path with each segment percent-encoded once, whether or not it was already
-    encoded.
+    """Percent-encode each segment of an ID or a path once. Segments that are already encoded are
+    not encoded again.
 
     Raises ValueError for ambiguous names: with empty segments, `.`, `..`, slashes inside a segment,
     or control characters.

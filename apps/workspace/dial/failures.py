@@ -1,4 +1,6 @@
-"""Failures of calls to Core. The body of an error response is plain text, DIAL's JSON, or empty."""
+"""Converts failed calls to Core to errors. The body of an error response is plain text, DIAL's
+JSON, or empty.
+"""
 
 from apps.accounts.caller import Caller
 from apps.errors import EgressRefused, ServiceFailed
@@ -14,7 +16,7 @@ from apps.workspace.services.failures import mask_and_cut, message_in
 SHOWN = 300
 """An error repeats up to this many characters of Core's message."""
 MOST_ERROR_BYTES = 64 * 1024
-"""At most this many bytes of an error response are read."""
+"""The maximum number of bytes of an error response that are read."""
 PASSING = frozenset({429, 502, 503, 504})
 """The status codes of temporary failures: the same request may succeed later."""
 
@@ -41,7 +43,9 @@ class AnswerTooLarge(ServiceFailed): ...
 
 
 def details_of(body: bytes, caller: Caller) -> str:
-    """Return one line for the log, without a proxy's HTML page or the caller's secrets."""
+    """Return one line about an error response for the log, without the HTML page of a proxy and
+    without the caller's secrets.
+    """
     secrets = filter(None, (caller.credentials.api_key, caller.credentials.bearer))
     line = mask_and_cut(message_in(body), secrets)
     return line if len(line) <= SHOWN else f"{line[: SHOWN - 1]}…"

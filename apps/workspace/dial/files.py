@@ -26,8 +26,8 @@ from apps.workspace.stored_files import FileContent, FileInfo, FolderInfo, displ
 PUBLIC = "public"
 """The bucket of published files, which operators have approved."""
 MOST_PAGES = 20
-"""At most this many pages of a listing are read, because a model cannot use more than 20,000
-entries.
+"""The maximum number of pages of a listing that are read, because a model cannot use more than
+20,000 entries.
 """
 
 

@@ -1,9 +1,9 @@
 """Headers for Core and its deployments: credentials, forwarded headers, and the chain of
 applications.
 
-Core forwards a request's headers to the applications that it calls, so a run adds its application
-to a header for the next one. A forged header only makes the listed applications unavailable to its
-sender.
+Core forwards the headers of a request to the applications that it calls. A run therefore adds its
+application to a header, which the next application reads. With a forged header, its sender can only
+make the listed applications unavailable to itself.
 """
 
 from collections.abc import Collection, Mapping
@@ -19,13 +19,13 @@ ALWAYS_FORWARDED = frozenset({CHANNEL.lower(), "x-conversation-id", "x-job-title
 
 CHAIN = "X-QUICKAPPS-CHAIN"
 LONGEST_CHAIN = 20
-"""A chain of applications that call each other can have at most this many. A longer chain is
-forged.
-"""
+"""The maximum length of a chain of applications that call each other. A longer chain is forged."""
 
 
 def credentials(caller: Caller) -> dict[str, str]:
-    """Return headers with the API key, or else the caller's bearer token, and the trace headers."""
+    """Return headers with the caller's API key, or with the bearer token if there is no key, and
+    the trace headers.
+    """
     if caller.credentials.api_key:
         return {"Api-Key": caller.credentials.api_key, **caller.client.trace}
     return {**bearer(caller), **caller.client.trace}

@@ -1,4 +1,6 @@
-"""Applications that DIAL Core stores: finds the application of a per-request key, and its document."""
+"""Finds the application, stored in DIAL Core, for which a per-request key was created, and its
+document.
+"""
 
 import time
 from collections.abc import Mapping
@@ -20,7 +22,8 @@ UNKNOWN = frozenset({401, 403, 404})
 """The status codes for an application that does not exist for this key."""
 
 _kept = AgedCache[tuple[str, str], Mapping[str, Any]](256)
-"""Caches documents by Core and encoded name, only from responses to keys made for that application.
+"""The cached documents, by Core and encoded name. Only responses to a key that was created for the
+application are cached.
 """
 on_reset(_kept.clear)
 
@@ -36,18 +39,18 @@ async def find_caller(calls: Calls) -> Caller:
 
 
 def made_for(caller: Caller) -> str:
-    """Return the decoded name of the application that the caller's key was made for, or "" if there
-    is none.
+    """Return the decoded name of the application for which the caller's key was created, or "" if
+    there is none.
     """
     return decode_name(caller.appdata.partition(APPDATA)[2])
 
 
 async def find_own_application(calls: Calls) -> Mapping[str, Any] | None:
-    """Return the document of the application that the caller's key was made for, or None if there
-    is none.
+    """Return the document of the application for which the caller's key was created, or None if
+    there is none.
 
-    The result is at most `metadata_seconds` old and shared by all keys of the application, because
-    Core returns all of it to each of them. Raises `ServiceFailed` if a call to Core fails.
+    The result is at most `metadata_seconds` old. All keys of the application share it, because Core
+    returns the whole document to each of them. Raises `ServiceFailed` if a call to Core fails.
     """
     core = calls.core
     name = encoded_name(made_for(calls.caller))
@@ -86,8 +89,8 @@ def encoded_name(name: str) -> str:
 
 
 def decode_name(name: str) -> str:
-    """Decode each segment. A segment that contains an encoded slash stays encoded, because decoding
-    changes its meaning.
+    """Decode each segment of a name. A segment with an encoded slash remains encoded, because
+    decoding would change its meaning.
     """
     return "/".join(map(decoded_segment, name.split("/")))
 

@@ -1,5 +1,5 @@
-"""Memories in the caller's own storage at DIAL Core: one file for the memories, and one for the
-originals of merged ones.
+"""Stores memories in the caller's own storage at DIAL Core, in a file with the memories and a file
+with the originals of merged memories.
 
 Only a 404 counts as an empty file. Any other failure, and an unreadable file, raises an error,
 because the next write would replace the stored content.
@@ -35,11 +35,13 @@ T = TypeVar("T")
 FOLDER = "__long-memories/"
 JSON = "application/json"
 MOST_MEMORIES = 1_000
-"""An owner can have at most this many memories. Each write sends the whole file, which is about 5
-MB at this limit.
+"""The maximum number of memories of an owner, because each write sends the whole file, about 5 MB
+at this limit.
 """
 MOST_BYTES = 64 * 1024 * 1024
-"""At most this many bytes of a file are read, because other clients may have written it."""
+"""The maximum number of bytes of a file that are read, because other clients may have written
+it.
+"""
 ATTEMPTS = Backoff(attempts=10, initial_delay=0.05, max_delay=1.0)
 """The retry policy for a change that conflicted with another process's change."""
 
@@ -78,7 +80,8 @@ class CoreFile:
         return info_of_content(self.path, answer).etag, answer.body
 
     async def write(self, content: bytes, etag: str | None) -> str:
-        """Replace the content that has the ETag, and return the new ETag. None creates the file.
+        """Replace the content of the file if it still has the ETag, and return the new ETag. With
+        None, create the file.
 
         Raises `FileChanged`.
         """
@@ -122,7 +125,9 @@ class DialMemories:
         return index_of(await self.load())
 
     async def newest(self) -> tuple[str | None, MemoryList]:
-        """Return the collection with the ETag of its file. The file is read only if it has changed."""
+        """Return the memories and the ETag of their file. The file is read only if it has
+        changed.
+        """
         kept = CACHE.get(self.key)
         if kept is not None and kept[0] == await self.data.etag():
             return str(kept[0]), kept[1]

@@ -1,4 +1,6 @@
-"""Descriptions of deployments and toolsets: features, limits, defaults, names, MCP endpoints."""
+"""Fetches the descriptions of deployments and toolsets: features, limits, defaults, names and MCP
+endpoints.
+"""
 
 import logging
 import time
@@ -53,7 +55,7 @@ class Metadata:
 
 
 async def find_info(calls: Calls, deployment_id: str) -> DeploymentInfo:
-    """Return a model or an application as Core describes it to this caller.
+    """Return Core's description of a model or application for this caller.
 
     Raises `DeploymentNotFound` if the caller cannot use it, and `ServiceFailed` if Core fails.
     """
@@ -154,8 +156,8 @@ def info_of(
 
 
 def capabilities_of(deployment_id: str, metadata: Metadata) -> ModelCapabilities:
-    """Return the capabilities that Core lists, else those known by the model's name. An
-    application's capabilities are unknown.
+    """Return the capabilities that Core lists, or the capabilities that are known by the model's
+    name. The capabilities of an application are unknown.
 
     Core reports a flag that is not set as false, so false means unknown. If the operator has
     confirmed Core's flags, `tools` is trusted even for models that are not known to call tools.

@@ -1,4 +1,4 @@
-"""The workspace of a DIAL Core caller. It uses the caller's own key."""
+"""The workspace of a caller of DIAL Core, which calls Core with the caller's own key."""
 
 import copy
 import logging
@@ -41,7 +41,7 @@ FindInfo = Callable[[Calls, str], Awaitable[DeploymentInfo]]
 
 
 class DialWorkspace:
-    """The workspace of one request: Core's keys are valid for one request only.
+    """The workspace of one request, because Core's keys are valid for one request only.
 
     Every method raises `ServiceFailed` if a call to Core fails. `chain` contains the applications
     that enclose this run, outermost first.
@@ -83,8 +83,8 @@ class DialWorkspace:
         headers: Collection[str] | None = None,
         idle_seconds: float | None = None,
     ) -> Model:
-        """Return a model without a request to Core: its capabilities are those that Core has
-        reported before.
+        """Return a model without a request to Core. Its capabilities are the capabilities that Core
+        reported earlier.
 
         Raises `DeploymentNotFound` for an invalid ID, and `CallsItself` if it is in the chain of
         callers.

@@ -1,4 +1,4 @@
-"""HTTP clients for our own calls: one for each level of trust, shared by all callers.
+"""The HTTP clients for our own calls. All callers share one client for each level of trust.
 
 They pool connections but store no cookies, follow no redirects and read no proxy variables. No
 other package may import the library, so this module exports the names that callers need.
@@ -64,7 +64,9 @@ def make_client(trust: Trust) -> AsyncClient:
 
 
 class NoCookies(CookieJar):
-    """Stores no cookies: one caller's session must not reach another's request."""
+    """A cookie jar that stores no cookies, so that the session of one caller is not sent with
+    another caller's request.
+    """
 
     def extract_cookies(self, response: HTTPResponse, request: CookieRequest) -> None:
         return None

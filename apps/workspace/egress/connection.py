@@ -18,7 +18,8 @@ MOST_HEADER_BYTES = 64 * 1024
 body.
 """
 MOST_HEADERS = 256
-"""A response can have at most this many headers and trailers, including those of interim responses.
+"""A response can have at most this many headers and trailers, including those of interim
+responses.
 """
 MOST_BUFFERED_BYTES = 256 * 1024
 """Reading pauses when more than this many bytes are buffered, so that a slow consumer slows down
@@ -41,8 +42,8 @@ class Head:
 
 
 class HttpConnection(asyncio.Protocol):
-    """Carries one exchange at a time. Call `send`, then `read_head`, then `read_piece` until it
-    returns b"".
+    """A connection that sends one request at a time. Call `send`, then `read_head`, then
+    `read_piece` until it returns b"".
     """
 
     def __init__(self) -> None:
@@ -148,11 +149,11 @@ class HttpConnection(asyncio.Protocol):
         """Return True if an idle connection has data to read, which can only mean that it was
         closed.
         """
-        # Poll the socket: the event loop may not have noticed yet.
+        # The socket is polled, because the event loop may not have noticed the data yet.
         return self.transport is None or bool(self.news.poll(0))
 
     def rest(self) -> None:
-        """Prepare for another exchange."""
+        """Reset the state, so that the connection can send another request."""
         self.pieces.clear()
         self.buffered = 0
         self.stop_timer()
@@ -192,7 +193,9 @@ class HttpConnection(asyncio.Protocol):
             self.timer = None
 
     def on_timer(self) -> None:
-        """Fail an exchange that is silent or takes too long; otherwise restart the timer."""
+        """End the exchange with an error if no data arrived in time or if it takes too long.
+        Otherwise, restart the timer.
+        """
         now = self.loop.time()
         waits = self.waiter is not None
         left = self.heard_at + self.idle_seconds - now if waits else self.idle_seconds
@@ -267,7 +270,7 @@ class HttpConnection(asyncio.Protocol):
     def on_message_begin(self) -> None:
         if self.is_complete:
             raise ValueError("an unrequested response")
-        self.head = Head()  # An interim response may have preceded it.
+        self.head = Head()  # An interim response may have come before it.
 
     def on_header(self, name: bytes, value: bytes) -> None:
         self.headers += 1

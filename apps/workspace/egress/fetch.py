@@ -94,7 +94,7 @@ def read_address(text: str, asked: str) -> URL:
     Raises `FetchRefused` for a URL that is not HTTP, and `InvalidURL` for an invalid one.
     """
     if not is_http_address(text):
-        if text != asked:  # It is the target of a redirect.
+        if text != asked:  # The URL is the target of a redirect.
             raise refusal("ssrf_block", asked)
         shown = redact_url(asked)
         raise FetchRefused("ssrf_block", f"External URL {shown} is not a valid HTTP address.")
@@ -126,7 +126,7 @@ async def read_file(response: Response, address: URL, limit: int, asked: str) ->
 
 
 def failure_reason(error: Exception) -> FetchReason:
-    # An unknown host is reported as a blocked one.
+    # An unknown host is reported like a blocked host.
     seen: BaseException | None = error
     while seen is not None:
         if isinstance(seen, socket.gaierror | InvalidURL):
@@ -176,9 +176,7 @@ def redact_url(url: str) -> str:
 
 
 def name_of_file(url: str, disposition: str, content_type: str) -> str:
-    """Return the name from the server, else from the URL's path, else a name made from the URL's
-    hash.
-    """
+    """Return the file name from the server, or from the URL's path, or from a hash of the URL."""
     given = usable_name(disposition_name(disposition)) or usable_name(name_in_address(url))
     if given:
         return given

@@ -32,7 +32,9 @@ BARRIERS: dict[Barrier, str] = {
 
 @dataclass(frozen=True, slots=True)
 class FetchPolicy:
-    """An application's settings. None means the installation's value; () allows no hosts."""
+    """The fetch settings of an application. None selects the installation's value; () allows no
+    hosts.
+    """
 
     enabled: bool | None = None
     hosts: tuple[str, ...] | None = None

@@ -1,7 +1,7 @@
-"""Checks the hosts that may be contacted, by their IP addresses.
+"""Checks the IP addresses of hosts before a connection.
 
-This module resolves a name and checks each address, and connections use exactly these addresses. So
-redirects, DNS rebinding and unusual spellings of an address cannot bypass the check.
+This module resolves a name and checks each address, and connections use exactly these addresses.
+Redirects, DNS rebinding and unusual spellings of an address can therefore not bypass the check.
 """
 
 import asyncio
@@ -51,8 +51,8 @@ METADATA_NAMES = frozenset(
     {"metadata", "metadata.google.internal", "metadata.goog", "instance-data"}
     | {"instance-data.ec2.internal", "metadata.azure.internal", "metadata.tencentyun.com"}
 )
-"""The hosts at which clouds hand out a machine's credentials. They are blocked whatever they
-resolve to.
+"""The hosts from which programs on a cloud machine get its credentials. They are always blocked,
+regardless of their address.
 """
 
 LOCALHOST = "localhost"
@@ -113,7 +113,7 @@ def check_written_host(trust: Trust, host: str) -> None:
         return
     try:
         rows = socket.getaddrinfo(name, None, flags=socket.AI_NUMERICHOST)
-    except (socket.gaierror, UnicodeError):  # It is a name.
+    except (socket.gaierror, UnicodeError):  # The host is a name.
         return
     for row in rows:
         check_reach(trust, host, reach(str(row[4][0])))

@@ -9,8 +9,8 @@ from apps.accounts.sender_headers import OWN_REQUEST, is_own_host
 from apps.datetimes import read_http_date
 
 MARK = (OWN_REQUEST.encode(), b"1")
-"""The header of requests to this site, so that the site never mistakes its own request for a local
-program's.
+"""The header of requests that this site sends to itself, so that they do not count as requests of a
+local program.
 """
 TRANSPORT_HEADERS = frozenset(
     {"connection", "content-length", "expect", "host", "te", "trailer", "transfer-encoding"}
@@ -30,7 +30,7 @@ def with_mark(headers: Sequence[tuple[bytes, bytes]], host: bytes) -> Sequence[t
 
 
 def header_name_problem(name: str) -> str:
-    """Return why a header with this name cannot be sent, or "" if it can."""
+    """Return the reason why a header with this name cannot be sent, or "" if it can."""
     if not _name.fullmatch(name):
         return f"{name!r} is not a valid HTTP header name."
     if name.lower() in TRANSPORT_HEADERS:
@@ -39,8 +39,8 @@ def header_name_problem(name: str) -> str:
 
 
 def header_value_problem(value: str) -> str:
-    """Return why a header cannot have this value, or "" if it can. The text does not repeat the
-    value.
+    """Return the reason why a header cannot have this value, or "" if it can. The text does not
+    contain the value.
     """
     if _control.search(value):
         return "a header cannot contain line breaks or other control characters."
@@ -53,7 +53,7 @@ def basic(username: str, password: str) -> str:
 
 
 TEMPORARY = frozenset({408, 425, 429})
-"""The 4xx status codes that the request itself does not cause."""
+"""The 4xx status codes of errors that the request itself did not cause."""
 
 
 def is_lasting(status: int) -> bool:

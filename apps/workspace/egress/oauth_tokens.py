@@ -1,5 +1,5 @@
-"""OAuth client-credentials tokens. Each token is fetched once for all callers and cached until it
-expires.
+"""Fetches OAuth tokens with client credentials. Each token is fetched once for all callers, and
+cached until it expires.
 """
 
 import asyncio
@@ -24,7 +24,9 @@ MARGIN_SECONDS = 30.0
 UNTOLD_SECONDS = 300.0
 """The lifetime of a token in seconds if the service does not report one."""
 MOST_CREDENTIALS = 1000
-"""Tokens are cached for at most this many credentials. The least recently used ones are evicted."""
+"""Tokens are cached for at most this many credentials. The least recently used tokens are
+evicted.
+"""
 MOST_BYTES = 65_536
 SECONDS = 30.0
 """The timeout for the whole response in seconds. Calls wait for it."""
@@ -50,7 +52,7 @@ class ClientTokens:
         self.version = 0
 
     async def current(self, url: str, refused: str = "") -> str:
-        """Return a valid token for this URL, other than the `refused` one.
+        """Return a valid token for this URL, but not the rejected token `refused`.
 
         The token is sent only where its secret may be sent. Raises `ToolError`.
         """
@@ -86,7 +88,7 @@ def find_tokens(how: ClientIdSecretAuthorization) -> ClientTokens:
 
 
 async def fetch_token(how: ClientIdSecretAuthorization, secret: str) -> Token:
-    """Fetch a token. Raises `ToolError`, which does not quote the service."""
+    """Fetch a token. Raises `ToolError`, whose text does not contain the service's response."""
     form = {"grant_type": "client_credentials", "scope": how.scope, "audience": how.aud}
     try:
         address = read_url(how.token_url)
@@ -123,7 +125,7 @@ def read_token(body: bytes) -> Token:
 
 
 def lifetime(told: Any) -> float:
-    # Some services send the seconds as text.
+    # Some services send the lifetime as text.
     try:
         seconds = float(told)
     except (TypeError, ValueError, OverflowError):

@@ -1,4 +1,4 @@
-"""Objects that live as long as their event loop: created at first use, closed when the loop ends.
+"""Manages objects of an event loop, which are created on first use and closed when the loop ends.
 
 Connections belong to the loop that opened them. A loop that ends closes only its open asynchronous
 generators, so each store is held by a generator.

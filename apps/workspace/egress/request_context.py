@@ -1,4 +1,4 @@
-"""HTTP requests of an SDK that uses sessions: the limits and outcome of each request.
+"""The limits and outcome of each HTTP request that an SDK with sessions sends.
 
 Such an SDK sends requests in its own tasks and reports little about their failures; a request that
 cannot be sent may even end the session. So the caller sets a `RequestContext` in a context
@@ -23,9 +23,9 @@ REFUSAL_BYTES = 4_096
 UNANSWERED = -1
 LINE_ENDS = (b"\n", b"\r")
 Rewrite = Callable[[bytes], list[bytes]]
-"""Takes a whole message from a server, and returns the messages that the SDK reads instead."""
+"""A function that rewrites a message from a server to the messages that the SDK reads."""
 Takes = Callable[[bytes], bool]
-"""Returns True if the SDK should read a message of an event stream."""
+"""A function that returns True if the SDK should read a message of an event stream."""
 
 
 @dataclass(slots=True)

@@ -1,5 +1,5 @@
-"""The transport for an SDK that uses sessions. It sends each request under the rules of the
-request's context.
+"""The transport for an SDK with sessions, which sends each request within the limits of its
+`RequestContext`.
 """
 
 import asyncio
@@ -51,15 +51,17 @@ class RequestCredentials:
 
 
 Authorize = Callable[[str], Awaitable[RequestCredentials]]
-"""Takes a rejected token ("" at first), and returns credentials with another token, if one can be
-fetched.
+"""A function that returns credentials. Its argument is the token that was rejected, or "" for the
+first request.
 """
 Select = Callable[[bytes], Takes]
-"""Takes the body of a request, and returns a function that selects the messages of the event stream
-that the SDK reads.
+"""A function that returns, for the body of a request, a function that selects the messages which
+the SDK reads from the event stream.
 """
 Broken = Callable[[RequestContext], None]
-"""Called for a message that was not delivered, because the SDK does not report it."""
+"""A function that is called if a message was not delivered, because the SDK does not report
+this.
+"""
 
 
 class RequestContextTransport(httpx2.AsyncBaseTransport):
@@ -126,7 +128,8 @@ class RequestContextTransport(httpx2.AsyncBaseTransport):
         response = await self.inner.handle_async_request(request)
         if response.status_code != HTTPStatus.UNAUTHORIZED or not credentials.token:
             return response
-        # The token may have been revoked early, so try once more with another one.
+        # The token may have been revoked before its expiry, so the request is retried once with
+        # another token.
         await response.aclose()
         credentials = await self.authorize(credentials.token)
         credentials.add_to(request)

@@ -119,14 +119,16 @@ class StreamedResponse(msgspec.Struct, frozen=True):
         return next((value for key, value in self.headers if key.lower() == name), b"")
 
     async def read(self, limit: int) -> bytes:
-        """Read as `Body.read` does. A body whose declared length is too large is not read at all."""
+        """Read the body like `Body.read`. A body whose declared length is too large is not read."""
         announced = self.header(b"content-length").decode("latin-1")
         if (read_integer(announced) or 0) > limit:
             raise ResponseTooLarge(limit)
         return await self.body.read(limit)
 
     def header_texts(self) -> dict[str, str]:
-        """Return the headers by lower-case name; the last one wins."""
+        """Return the headers by lower-case name. If a header occurs several times, the last value
+        is used.
+        """
         return {k.lower().decode("latin-1"): v.decode("latin-1") for k, v in self.headers}
 
 
@@ -202,8 +204,8 @@ class StreamTransport(httpx2.AsyncBaseTransport):
         return await self.answer(endpoint.origin, data, limits)
 
     async def answer(self, origin: Origin, data: bytes, limits: Limits) -> StreamedResponse:
-        # There is no retry: a pooled connection that breaks may have delivered the request, and
-        # only the caller knows whether it may be sent twice.
+        # The request is not retried: a pooled connection that breaks may have delivered it, and
+        # only the caller knows whether it can be sent twice.
         connection = self.pool.take(origin)
         if connection is None:
             connection = await self.pool.connect(origin, limits.get("connect") or 5.0)

@@ -1,10 +1,12 @@
-"""Embeddings: vectors of texts, which are close for texts with similar meaning."""
+"""The interface of embedders, which compute vectors of texts. Texts with a similar meaning have
+similar vectors.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-if TYPE_CHECKING:  # Importing NumPy costs every process time and memory, and few processes need it.
+if TYPE_CHECKING:  # Importing NumPy takes time and memory, and few processes need it.
     import numpy as np
     from numpy.typing import NDArray
 

@@ -13,7 +13,7 @@ from apps.workspace.embeddings.port import Embeddings
 
 MOST_TEXTS = 64
 MOST_CHARACTERS = 200_000
-"""A request contains at most this many characters. OpenAI's limit is 300,000 tokens."""
+"""The maximum number of characters in a request. OpenAI's limit is 300,000 tokens."""
 USUAL_WINDOW = 8_000
 """Most models accept texts of up to this many tokens."""
 TRANSIENT = frozenset({429, 500, 502, 503, 504})
@@ -73,8 +73,8 @@ def is_transient(failure: ServiceFailed) -> bool:
 
 
 def shorten_to_tokens(text: str, most_tokens: int) -> str:
-    """Truncate a text to about that many tokens. Three ASCII characters count as one token; any
-    other character counts as one.
+    """Truncate a text to about `tokens` tokens. Three ASCII characters count as one token; any
+    other character counts as one token.
     """
     if len(text) <= most_tokens:
         return text

@@ -1,6 +1,4 @@
-"""Functions for rows of vectors. The module imports NumPy, so import it only where vectors are
-used.
-"""
+"""Functions for rows of vectors. Import this module only on use, because it imports NumPy."""
 
 import base64
 import binascii

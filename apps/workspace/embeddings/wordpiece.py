@@ -9,8 +9,8 @@ from itertools import islice
 LONGEST_WORD = 100
 """Words with more than this many characters are unknown."""
 MOST_CHARACTERS = 16_384
-"""At most this many characters of a text are examined: ten times what a model reads, unless the
-text is mostly white space.
+"""The maximum number of characters of a text that are examined: ten times what a model reads,
+unless the text is mostly white space.
 """
 WRITTEN_TOKENS = re.compile(r"(\[(?:PAD|UNK|CLS|SEP|MASK)\])")
 IDEOGRAPHS = re.compile(

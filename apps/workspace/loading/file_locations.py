@@ -28,7 +28,7 @@ class FileLocation:
 
 
 def locate_file(url: str) -> FileLocation:
-    """Classify an address. This never raises: an unreadable address is `unsupported`."""
+    """Classify the address of a file. Never raises: an invalid address is `unsupported`."""
     text = url.strip()
     if not text or not text.isprintable():
         return FileLocation("unsupported", text)
@@ -105,7 +105,9 @@ def encode_path(path: str) -> str:
 
 
 def home_path_problem(path: str) -> str:
-    """Return why an agent may not write to this relative path, plain or decoded, or "" if it may."""
+    """Return the reason why an agent may not write to this relative path, plain or decoded, or ""
+    if it may.
+    """
     if not path:
         return "it is empty."
     if path.startswith(("/", ROOT)):

@@ -44,14 +44,14 @@ class Loader:
         return self.loading.rules
 
     async def load(self, url: str) -> Loaded:
-        """Return a stored file, or one from the Internet.
+        """Load a stored file, or a file from the Internet.
 
         Raises `FileRefused` (`FetchRefused` for the Internet) and the workspace's own errors.
         """
         return await self.loading.loads.get(url_key(url), partial(self.bring, url))
 
     async def take(self, url: str) -> Loaded:
-        """Like `load`, but also accept data: URIs."""
+        """Load a file in the same way as `load`, or decode a `data:` URI."""
         place = locate_file(url)
         if place.kind == "data":
             return read_data_uri(place.address, self.rules.limit)
@@ -141,7 +141,9 @@ class Loader:
                 )
 
     async def home_path(self, path: str) -> str:
-        """Return the full path, `files/{bucket}/…`, of a valid relative one (`home_path_problem`)."""
+        """Return the full path, `files/{bucket}/…`, of a valid relative path
+        (`home_path_problem`).
+        """
         return f"{await self.files.home()}{encode_path(self.rules.folder)}{encode_path(path)}"
 
     async def in_time(self, url: str, work: Coroutine[Any, Any, T]) -> T:

@@ -1,4 +1,4 @@
-"""The state that all loaders of a run share: its rules, and the files loaded so far."""
+"""The state that all loaders of a run share: the rules, and the loaded files."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -28,9 +28,9 @@ class Flight(Generic[T]):
 class SingleFlightCache(Generic[T]):
     """Results by key. Concurrent callers with the same key share one task.
 
-    It caches results up to a total `size` of `room`, and evicts the least recently used first. A
-    failure is raised to all waiting callers and is not cached. When the last waiting caller is
-    cancelled, the task is cancelled.
+    Results are cached up to a total `size` of `room`. The least recently used results are evicted
+    first. A failure is raised to all waiting callers and is not cached. When the last waiting
+    caller is cancelled, the task is cancelled.
     """
 
     def __init__(self, room: int, size: Callable[[T], int]) -> None:

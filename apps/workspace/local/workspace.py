@@ -88,7 +88,7 @@ class LocalWorkspace:
         return self.changed(chain=(*self.chain, application), keys=keys)
 
     def with_headers(self, names: Collection[str]) -> Self:
-        """Return a copy whose caller has only headers with these names."""
+        """Return a copy of the workspace whose caller has only the headers with these names."""
         wanted = {name.lower() for name in names}
         kept = {n: value for n, value in self.caller.client.headers.items() if n.lower() in wanted}
         return self.changed(caller=self.caller.at(headers=kept))

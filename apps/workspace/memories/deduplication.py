@@ -1,7 +1,7 @@
 """Merges memories with similar meaning into one, which contains the texts of all of them.
 
-Similar does not mean equal: "the meeting is on Monday" and "… on Tuesday" have a cosine of 0.97
-with all-MiniLM-L6-v2. So no text is dropped, and the owner can undo a merge.
+Similar memories are not always equal: "the meeting is on Monday" and "… on Tuesday" have a cosine
+similarity of 0.97 with all-MiniLM-L6-v2. So no text is dropped, and the owner can undo a merge.
 """
 
 import asyncio
@@ -64,8 +64,8 @@ async def deduplicate(store: MemoryStore, embedder: Embedder, now: datetime) -> 
 
 
 def find_duplicates(collection: MemoryList) -> list[Duplicates]:
-    """Return groups of duplicates. The more important memory absorbs the others; among equally
-    important ones, the earlier absorbs the later.
+    """Return groups of duplicates. Duplicates are merged into the most important memory, or into
+    the earliest of equally important memories.
 
     All pairs are compared: 30 ms for 1,000 memories, about a second for 10,000.
     """

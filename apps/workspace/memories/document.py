@@ -96,7 +96,7 @@ def write_memories(collection: MemoryList, now: datetime) -> bytes:
 
 
 def write_export(collection: MemoryList, now: datetime) -> bytes:
-    """Return a file that can be imported. Vectors are left out if they exceed the size limit."""
+    """Return a file that can be imported. Vectors are omitted if they exceed the size limit."""
     written = write_memories(collection, now)
     if len(written) > IMPORT_BYTES:
         no_vectors = np.empty((len(collection.memories), 0), np.float32)

@@ -28,7 +28,7 @@ from apps.workspace.memories.port import (
 
 
 class OutdatedVectors(Exception):
-    """Raised if the vectors of a collection come from a different model than the new ones."""
+    """Raised if the vectors of a collection come from a different model than the new vectors."""
 
 
 def check_memory(

@@ -1,5 +1,5 @@
-"""Arrays of vectors with spare rows. So adding a vector to 10,000 does not copy 15 MB, which took
-half the time of storing a memory.
+"""Arrays of vectors with spare rows, so that adding a vector to 10,000 vectors does not copy 15 MB.
+The copy took half the time of storing a memory.
 
 A returned array never changes. The first caller that adds to an array writes into the spare rows
 behind it. Another caller that adds to the same array, because the first change was not stored, gets
@@ -16,13 +16,15 @@ from apps.workspace.memories.port import Vectors
 
 LEAST_ROOM = 64
 SHARE = 8
-"""The number of spare rows is the number of used ones divided by this, or `LEAST_ROOM` if that is
-more.
+"""The number of spare rows is the number of used rows divided by this number, or `LEAST_ROOM` if
+that is more.
 """
 
 
 class Room:
-    """Rows of which only the first ones are in use. They exist as long as any array views them."""
+    """Rows of which only the first rows are in use. The rows exist as long as an array is a view of
+    them.
+    """
 
     def __init__(self, rows: "RowsInRoom", filled: int) -> None:
         self.rows, self.filled, self.lock = ref(rows), filled, Lock()

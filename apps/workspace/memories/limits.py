@@ -1,18 +1,18 @@
 """Limits on the number, size and lifetime of memories."""
 
 CONTENT_CHARACTERS = 2_000
-"""A memory can have at most this many characters."""
+"""The maximum number of characters of a memory."""
 MERGED_CHARACTERS = 8_000
-"""A memory that was merged from several can have at most this many characters."""
+"""The maximum number of characters of a memory that was merged from several."""
 NAME_CHARACTERS = 60
-"""A category or a topic can have at most this many characters."""
+"""The maximum number of characters of a category or a topic."""
 MOST_TOPICS = 20
 MERGES_KEPT_DAYS = 30
 """The originals of merged memories are stored for this many days, so that the owner can undo the
 merge.
 """
 IMPORT_BYTES = 8 * 1024 * 1024
-"""A file can have at most this many bytes. A larger export is written without vectors, which an
+"""The maximum number of bytes of a file. A larger export is written without vectors, which an
 import recomputes.
 """
 HIGHEST_ID = 2**53

@@ -42,7 +42,9 @@ async def list_memories(store: MemoryStore) -> tuple[MemoryItem, ...]:
 
 
 async def most_important(store: MemoryStore, limit: int) -> list[MemoryItem]:
-    """Return the most important memories; among equally important ones, newest first."""
+    """Return the most important memories; equally important memories are sorted by age, newest
+    first.
+    """
     memories = await list_memories(store)
     return sorted(memories, key=lambda one: (one.importance, one.id), reverse=True)[:limit]
 

@@ -32,10 +32,7 @@ common word had a cosine of 1.0 with all-MiniLM-L6-v2.
 class MemoryItem:
     """A memory of its owner.
 
-    - `id`: the Unix second in which it was stored, or the next one that no other memory has.
-    - `importance`: from 0 to 1.
-    - `unknown_share`: as in `Embeddings`.
-    - `is_separate`: the owner has undone a merge, so the memory is never merged again.
+    - `id`: the Unix second in which it was stored, or the next second that no other memory has. - `importance`: from 0 to 1. - `unknown_share`: as in `Embeddings`. - `is_separate`: the owner has undone a merge, so the memory is never merged again.
     """
 
     id: int
@@ -99,8 +96,8 @@ class MemoryList:
     def with_more(self, added: Sequence[MemoryItem], vectors: Vectors, model: str) -> "MemoryList":
         """Return the collection with memories at its end; `vectors` covers all.
 
-        Facts derived from each memory are carried over, because deriving them again took half the
-        time of storing one more of 10,000.
+        Facts that are derived from each memory are copied, because deriving them again for 10,000
+        memories took half the time of storing one more memory.
         """
         first = len(self.memories)
         grown = replace(self, memories=(*self.memories, *added), vectors=vectors, model=model)
@@ -128,7 +125,7 @@ class ChangedMemories(Generic[T]):
 
 
 Change = Callable[[MemoryList], ChangedMemories[T]]
-"""Returns the changed collection. If it raises an error, nothing is stored."""
+"""A function that returns the changed collection. If it raises an error, nothing is stored."""
 
 
 class MemoryIndex(Protocol):

@@ -11,7 +11,7 @@ from apps.workspace.memories.port import ChangedMemories, MemoryList, MemoryStor
 class PruneRules:
     """Rules that select the memories to delete: those that are older than `after_days` and less
     important than `below_importance` (if only one is set, it alone decides), and the least
-    important ones beyond `at_most`.
+    important memories beyond `at_most`.
     """
 
     after_days: float | None = None

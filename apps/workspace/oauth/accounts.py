@@ -71,7 +71,7 @@ class WantedAccount:
 
 
 async def find_account(wanted: WantedAccount, bucket: str) -> ToolAccount | None:
-    """Return the account with which the user is signed in, or None if there is no valid one."""
+    """Return the account with which the user is signed in, or None if there is no valid account."""
     found: ToolAccount | None = await database_sync_to_async(look_up)(wanted, bucket)
     return found
 
@@ -120,7 +120,8 @@ def note(wanted: WantedAccount, bucket: str, service: SignInService) -> ToolAcco
 
 
 def with_earlier_scope(service: SignInService, row: ToolAccount, challenge: str) -> SignInService:
-    """Return the service with the scopes of the row's earlier sign-in added to the requested ones.
+    """Return the service with the scopes of the row's earlier sign-in added to the requested
+    scopes.
 
     Raises `SignInFailed` if they include the missing scope already, because another sign-in would
     not help.
@@ -151,8 +152,8 @@ def service_of(account: ToolAccount) -> SignInService:
 
 
 async def access_token(id: UUID, refused: str = "") -> str:
-    """Return a token other than the `refused` one that remains valid for a while, or "" if the user
-    has to sign in.
+    """Return a token that remains valid for some time, but not the rejected token `refused`. Return
+    "" if the user has to sign in.
 
     Only one process at a time refreshes a token. Raises `ToolError` if the state of the token is
     unknown.

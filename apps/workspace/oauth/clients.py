@@ -86,8 +86,8 @@ async def installation_client(service: SignInService, redirect_url: str) -> OAut
 
 
 async def registered_client(service: SignInService, redirect_url: str) -> OAuthClient:
-    """Return the client that is registered there, or register one. Raises `SignInFailed` if a
-    request to the service fails.
+    """Return the client that is registered at the sign-in service, or register a client. Raises
+    `SignInFailed` if a request to the service fails.
     """
     find = partial(find_client_row, service.issuer, redirect_url)
     row: RegisteredClient | None = await database_sync_to_async(find)()
@@ -115,7 +115,7 @@ def store_client(row: RegisteredClient) -> None:
 
 def forget_client(issuer: str, client_id: str) -> None:
     """Delete a client that the service no longer accepts, so that the next sign-in registers a new
-    one.
+    client.
     """
     RegisteredClient.objects.filter(issuer=issuer, client_id=client_id).delete()
 

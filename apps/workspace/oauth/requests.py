@@ -27,7 +27,7 @@ class SignInFailed(ToolError):
 
 @dataclass(frozen=True, slots=True)
 class JsonResponse:
-    """A response. `document` is its body if that is a JSON object, else {}."""
+    """A response. `document` is its body if that is a JSON object, otherwise {}."""
 
     status: int
     document: dict[str, Any] = field(repr=False)

@@ -146,7 +146,9 @@ async def discover_service(server: str, how: OAuthAuthorization, challenge: str)
 
 
 def wanted_scope(how: OAuthAuthorization, challenge: str, supported: Iterable[str]) -> str:
-    """Return the operator's scope, else the server's, with the missing scopes of the challenge."""
+    """Return the scope to request: the operator's scope, or the server's scope, together with the
+    missing scopes in the challenge.
+    """
     challenged = read_scope(challenge_field(challenge, "scope"))
     scope = how.scope or challenged or " ".join(supported)
     return read_scope(union_scopes(scope, challenged) or "" if lacks_scope(challenge) else scope)

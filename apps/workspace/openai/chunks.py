@@ -51,7 +51,7 @@ class CallPart(msgspec.Struct, gc=False):
     function: FunctionPart | None = None
     name: str | None = None
     arguments: str | None = None
-    """Some services send a call without a function object around these."""
+    """The arguments of a call that is sent without a function object, as some services do."""
 
 
 class StageChunk(msgspec.Struct, gc=False):
@@ -111,7 +111,8 @@ class ChunkChoice(msgspec.Struct, gc=False):
     index: int = 0
     error: Any = None
     message: Any = None
-    """Some services send a message next to an empty delta, or at the end in addition to the deltas.
+    """Some services send a message next to an empty delta, or at the end in addition to the
+    deltas.
     """
 
 
@@ -130,7 +131,7 @@ class ChunkReader:
 
     def __init__(self) -> None:
         self.index: int | None = None
-        """The index of the choice that is used: the first one that arrived."""
+        """The index of the choice that is used: the first choice that arrived."""
         self.usage: TokenCounts | None = None
         self.statistics: Statistics | None = None
         self.has_finished = False
@@ -221,8 +222,8 @@ def read_call(call: CallPart) -> ToolCallDelta:
 
 
 def read_reasoning(delta: ChoiceDelta) -> Iterator[ReasoningDelta]:
-    """Yield the first field that is not empty, else an empty delta. Some services fill two keys,
-    others none.
+    """Yield the reasoning in the first field that is not empty, otherwise an empty delta. Some
+    services fill two fields, others none.
     """
     written = [(name, getattr(delta, name)) for name in REASONING_KEYS]
     written += ((UNNAMED, delta.thought), (UNNAMED, details_text(delta.reasoning_details)))
@@ -255,7 +256,9 @@ def read_custom(custom: CustomContent) -> Iterator[Delta]:
 
 
 def annotations_of(fields: Any) -> list[Mapping[str, Any]]:
-    """Return the annotations in the `custom_fields` of a delta; malformed ones are skipped."""
+    """Return the annotations in the `custom_fields` of a delta; malformed annotations are
+    skipped.
+    """
     written = fields.get("annotations") if isinstance(fields, Mapping) else None
     return [one for one in written if isinstance(one, Mapping)] if isinstance(written, list) else []
 
@@ -292,6 +295,6 @@ def counts_of(counts: TokenCounts) -> ModelUsage:
 
 
 def count_in(details: Any, name: str) -> int | None:
-    """Return a valid count in the details of a usage, else None."""
+    """Return a count in the details of a usage, or None if it is missing or invalid."""
     found = details.get(name) if isinstance(details, dict) else None
     return found if type(found) is int and 0 <= found <= MOST_TOKENS else None

@@ -28,7 +28,7 @@ EMBEDDINGS = "embeddings"
 SECONDS = 60.0
 """The timeout in seconds between two reads of a response."""
 MOST_BYTES = 16 * 1024 * 1024
-"""A response can have at most this many bytes. 64 vectors with 4,096 numbers of 22 digits take a
+"""The maximum number of bytes of a response. 64 vectors with 4,096 numbers of 22 digits take a
 third of that.
 """
 

@@ -150,8 +150,8 @@ def encode_openai(
 
 
 def with_usable_names(message: ModelMessage, names: Set[str]) -> ModelMessage:
-    """Return the message with names of calls that the API accepts. Older messages may have any
-    name.
+    """Return the message with the names of its calls converted to names that the API accepts. Older
+    messages may contain any name.
     """
     if all(call.name in names or is_tool_name(call.name) for call in message.tool_calls):
         return message

@@ -1,7 +1,7 @@
 """Converts events that deviate from OpenAI's API into the API's chunks.
 
 Only events that do not fit `StreamChunk` are handled here, to keep the path of a token short.
-Unreadable parts are left out, and their shapes are logged.
+Unreadable parts are omitted, and their shapes are logged.
 """
 
 import json
@@ -103,7 +103,9 @@ def answer_unread(shape: str) -> ModelFailed:
 
 
 def missed_shape(payload: bytes) -> str:
-    """Return the shape of an event whose content is not read as part of the answer, else ""."""
+    """Return the shape of an event whose content is not read as part of the answer, otherwise
+    "".
+    """
     try:
         event = decode_leniently(payload)
         choices = [one for one in listed(event.get("choices")) if isinstance(one, Mapping)]

@@ -22,7 +22,7 @@ TAGS = {
 thoughts.
 """
 MOST_BLANKS = 200
-"""At most this many blank characters are held back before a tag."""
+"""The maximum number of blank characters that are held back before a tag."""
 
 _opening = re.compile("|".join(map(re.escape, TAGS)), re.IGNORECASE)
 _closings = {
@@ -124,7 +124,9 @@ class ThinkTags:
         return [TextDelta(held)] if held and not (self.thoughts and held.isspace()) else []
 
     def end(self, reason: str) -> list[Delta]:
-        """Return the rest. An unclosed thought is the answer, unless the answer was truncated."""
+        """Return the remaining deltas. A thought without a closing tag is the answer, unless the
+        answer was truncated.
+        """
         if self.is_over:
             return []
         found = self.released()

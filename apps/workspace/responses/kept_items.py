@@ -40,10 +40,11 @@ MESSAGE_KEYS = ("id", "phase")
 CALL_KEYS = ("id", "namespace")
 LONGEST_ID = 64
 """The API accepts call IDs of up to this many characters. Models, including its own, write longer
-ones.
+IDs.
 """
 TEXT_LENGTH = "text_length"
-"""The key of a stored message for the number of characters of the answer's text that belong to it.
+"""The key of a stored message for the number of characters of the answer's text that belong to
+it.
 """
 BETWEEN_TEXTS = "\n\n"
 
@@ -99,7 +100,9 @@ def read_kept(message: ModelMessage) -> list[Mapping[str, Any]]:
 
 
 def assistant_items(message: ModelMessage) -> Iterator[Mapping[str, Any]]:
-    """Return an answer as input items: the stored ones, in order, then the rest of text and calls."""
+    """Return an answer as input items: the stored items in order, then the remaining text and
+    calls.
+    """
     if kept := read_kept(message):
         yield from restore_items(message, kept)
         return
@@ -142,7 +145,7 @@ def linked_items(items: Iterable[tuple[Mapping[str, Any], Found]]) -> Iterator[M
 
     The service rejects reasoning without the item that followed it, and items with known IDs
     without the reasoning before them. So if the reasoning or the first item after it is missing,
-    both are left out, and the other items that followed that reasoning are written without IDs.
+    both are omitted, and the other items that followed that reasoning are written without IDs.
     """
     thoughts: list[tuple[Mapping[str, Any], Found]] = []
     for is_reasoning, group in groupby(items, lambda pair: pair[0]["type"] == "reasoning"):
@@ -192,7 +195,7 @@ def length_of(kept: Mapping[str, Any]) -> int:
 
 
 def message_text(message: ModelMessage) -> str:
-    """Return the text, or "" for one that only replaces an empty answer."""
+    """Return the text of a message, or "" if it is only the placeholder of an empty answer."""
     return message.text if message.text.strip() else ""
 
 
@@ -214,7 +217,9 @@ def call_item(call: ToolCall) -> dict[str, Any]:
 
 
 def short_id(call_id: str) -> str:
-    """Return the ID, or a shorter one that is derived from it, so that calls match their results."""
+    """Return the ID, or a shorter ID that is derived from it if it is too long, so that calls and
+    results still match.
+    """
     if len(call_id) <= LONGEST_ID:
         return call_id
     return f"call_{hashlib.sha256(call_id.encode()).hexdigest()[:48]}"

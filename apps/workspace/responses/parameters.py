@@ -29,7 +29,7 @@ SAME = frozenset(
 )
 """The fields that equal the parameter with the same name."""
 LIMITS = ("max_output_tokens", "max_completion_tokens", "max_tokens")
-"""Names of the same limit. The first one wins."""
+"""The parameters for the same limit. The first parameter that is set is used."""
 READ = frozenset(
     {
         *LIMITS,
@@ -56,7 +56,7 @@ def body_fields(parameters: Mapping[str, Any], model: str) -> dict[str, Any]:
     """Return the fields of a request body, without the fields in `OURS`.
 
     A parameter that is null is left to the service. Parameters that the API does not support are
-    left out and logged once per `model`.
+    omitted and logged once per `model`.
     """
     given = {name: value for name, value in parameters.items() if value is not None}
     for name in sorted(given.keys() - SUPPORTED - OURS):

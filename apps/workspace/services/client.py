@@ -81,7 +81,7 @@ class ModelService:
 
 
 class ServiceClient:
-    """A client without retries: only the run knows whether a question may be sent twice."""
+    """A client without retries, because only the run knows whether a question may be sent twice."""
 
     def __init__(self, service: ModelService) -> None:
         """Create the client. Raises the same errors as `Service.endpoint`."""
@@ -118,8 +118,8 @@ def find_client(service: ModelService) -> ServiceClient:
 
 
 class KeptClients:
-    """The most recently used clients of this event loop. There may be many, because each user may
-    have their own key.
+    """The most recently used clients of this event loop. There may be many clients, because each
+    user can have a separate key.
     """
 
     def __init__(self) -> None:

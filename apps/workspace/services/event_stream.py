@@ -41,7 +41,7 @@ class EventReader(Protocol):
 
 
 class EventDecoder:
-    """Takes the bytes of each read, and returns the deltas of the complete events.
+    """Converts the bytes of each network read to the deltas of the events that are complete.
 
     `failure` ends the stream early; the deltas before it are returned first.
     """

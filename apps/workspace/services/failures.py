@@ -29,12 +29,14 @@ transient.
 """
 
 TRANSIENT = frozenset({429, 500, 502, 503, 504, 529})
-"""The status codes for too many requests, or for a problem of a service or proxy (529: overloaded).
+"""The status codes for too many requests, or for a problem of a service or proxy (529:
+overloaded).
 """
 
 
 CONTEXT_LENGTH = "context_length_exceeded"
-"""OpenAI's code for an overlong context, which many services use. Others report it only in words.
+"""OpenAI's code for an overlong context, which many services use. Others report it only in
+words.
 """
 CODE_STATUSES: Mapping[str, int] = MappingProxyType(
     {
@@ -59,7 +61,7 @@ LONGEST_MESSAGE = 1000
 LONGEST_SAID = 500
 """Operators see up to this many characters of a service's message."""
 MOST_READ = 5_000
-"""Up to this many characters of a message are searched for credentials."""
+"""The maximum number of characters of a message that are searched for credentials."""
 SHORTEST_CREDENTIAL = 4
 """A credential has at least this many characters, because a shorter text occurs in many messages by
 chance.
@@ -72,8 +74,8 @@ _secrets = re.compile(
     r"[\"']?\s*[:=]\s*[\"']?)[^\s\"',;)}&]{6,}",
     re.IGNORECASE,
 )
-"""This recognizes credentials by their form. The credentials of the service itself are known and
-masked by value.
+"""A pattern that recognizes credentials by their form. The service's own credentials are masked by
+value.
 """
 _echo = re.compile(r"[\"']?\binput(?:_value)?[\"']?\s*[:=]\s*[\"'{\[].*", re.DOTALL)
 """Matches validation errors in the style of FastAPI, which repeat the request, including what users
@@ -136,10 +138,10 @@ def message_of(error: Mapping[str, Any]) -> str:
 
 
 def tidy_message(text: str) -> str:
-    """Return one line of printable text, without anything that looks like a credential or repeats
-    the request.
+    """Return one line of printable text, without parts that look like a credential or repeat the
+    request.
 
-    Call it before `mask_and_cut`: half of a credential would not be recognized.
+    Must be called before `mask_and_cut`, because a truncated credential would not be recognized.
     """
     printable = "".join(c if c.isprintable() else " " for c in text[:MOST_READ])
     line = " ".join(printable.split())

@@ -50,7 +50,7 @@ def decode_leniently(payload: bytes) -> Any:
 
 
 def whole(text: str) -> str:
-    """Return the text with its halves joined, and U+FFFD for unpaired ones."""
+    """Return the text with its halves joined, and U+FFFD for unpaired halves."""
     if text.isascii():
         return text
     joined = _pair.sub(lambda pair: well_formed(pair[0]), text)

@@ -27,7 +27,7 @@ from apps.workspace.services.failures import (
 )
 
 MOST_BYTES = 32 * 1024 * 1024
-"""An answer that is not streamed can have at most this many bytes."""
+"""The maximum number of bytes of an answer that is not streamed."""
 
 
 class AskedService(Protocol):

@@ -30,8 +30,8 @@ KEEP_ALIVES = frozenset(
 
 
 def events_in(payload: bytes) -> list[bytes]:
-    """Return the members of a list, or the lines of an event without blank lines; else the event
-    itself.
+    """Return the members of a list, or the lines of an event without blank lines; otherwise the
+    event itself.
     """
     payload = _prefix.sub(b"", payload, count=1)
     try:

@@ -18,10 +18,12 @@ RESULT = "result"
 LONGEST_TAG = 200
 """A tag has at most this many characters; longer text is not a tag."""
 LONGEST_LINE = 200
-"""At most this many characters of a line are examined, because a fence is at its beginning."""
+"""The maximum number of characters of a line that are examined, because a fence is at its
+beginning.
+"""
 MOST_BLANKS = 200
-"""At most this many blanks are held back. More blanks are text, which counts towards the length of
-an answer.
+"""The maximum number of blanks that are held back. More blanks are text, which counts towards the
+length of an answer.
 """
 
 _opening = re.compile(r"""<(\w+)\s(?:[^<>]*\s)?name\s*=\s*(["'])([^"'<>]{1,128})\2[^<>]*>""")

@@ -1,1 +1,1 @@
-"""A report about this installation for troubleshooting, without secrets or conversations."""
+"""Writes a report about this installation for troubleshooting, without secrets or conversations."""

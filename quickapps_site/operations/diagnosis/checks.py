@@ -1,4 +1,6 @@
-"""The results of Django's checks and ours, including the deployment checks."""
+"""Collects the results of all checks, by Django and by QuickApps, including the deployment
+checks.
+"""
 
 from typing import Any
 

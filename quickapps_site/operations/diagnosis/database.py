@@ -71,7 +71,7 @@ def migrations() -> dict[str, Any]:
 
 
 def tables() -> dict[str, Any]:
-    """Return row counts by table: PostgreSQL's own estimates, or exact counts on SQLite."""
+    """Return row counts by table: estimates of PostgreSQL, or exact counts on SQLite."""
     if connection.vendor == "postgresql":
         return {name: {"rows": rows, "bytes": size} for name, rows, size in ask(SIZES)}
     with connection.cursor() as cursor:

@@ -1,4 +1,4 @@
-"""The whole report."""
+"""Composes the whole report from its sections."""
 
 from functools import partial
 from typing import Any

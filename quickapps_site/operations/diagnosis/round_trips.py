@@ -30,8 +30,8 @@ def extremes(moments: Sequence[float]) -> dict[str, float]:
 
 
 def clock_difference(ask_time: Callable[[], float]) -> float:
-    """Return by how many seconds the clock of `ask_time` is ahead of ours, accurate to half a round
-    trip.
+    """Return the number of seconds by which the clock of `ask_time` is ahead of this machine's
+    clock, accurate to half a round trip.
     """
     began = time.time()
     theirs = ask_time()

@@ -1,4 +1,4 @@
-"""The sections of a diagnosis. Each is read in its own thread, with a time limit."""
+"""Reads the sections of a diagnosis, each in its own thread, with a time limit."""
 
 import threading
 import time
@@ -15,7 +15,9 @@ NO_DATABASE = "Not read, because the database does not respond."
 
 @dataclass(frozen=True, slots=True)
 class ReportSection:
-    """A section. `read` returns JSON-compatible data, and is abandoned after `seconds`."""
+    """A section. `read` returns JSON-compatible data. After `seconds`, its result is no longer
+    awaited.
+    """
 
     title: str
     read: Callable[[], Any]
@@ -58,7 +60,8 @@ def has_failed(found: Any) -> bool:
 
 
 def read_sections(sections: Sequence[ReportSection]) -> dict[str, Any]:
-    """Read the sections sequentially, so that none affects another's measurements.
+    """Read the sections one after the other, so that no section affects the measurements of
+    another.
 
     If the section `database` fails, sections that need the database are skipped.
     """

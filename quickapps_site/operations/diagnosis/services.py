@@ -45,7 +45,9 @@ def redis() -> dict[str, Any] | str:
 
 
 def of_one_node(answer: Any, key: str) -> Any:
-    """Return the first node's response. The client of a cluster returns one per node."""
+    """Return the response of the first node. The client of a cluster returns a response for each
+    node.
+    """
     return answer if key in answer else next(iter(answer.values()))
 
 

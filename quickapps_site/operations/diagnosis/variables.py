@@ -16,7 +16,9 @@ HIDDEN = "[hidden]"
 USER_INFO = re.compile(r"(?<=://)[^\s\"',]*@")
 PARAMETER = re.compile(r"([?&][\w.-]+=)[^&\s\"',#]*")
 SHORTEST_SECRET = 6
-"""Shorter secrets are not hidden, because they may also be words in the report."""
+"""The minimum length of a secret that is hidden. Shorter secrets may also be words in the
+report.
+"""
 
 
 def set_variables() -> dict[str, str]:

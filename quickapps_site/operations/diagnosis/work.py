@@ -1,6 +1,7 @@
 """The work section: the task queue, chores, and recent failures, without their messages.
 
-Messages can repeat what users and services sent. The server's log contains them.
+The messages are omitted, because they can repeat texts of users and services. The server's log
+contains the messages.
 """
 
 import re
@@ -17,7 +18,7 @@ from apps.tasks.models import ChoreRun, TaskFailure
 from apps.tasks.status import queue
 
 MOST = 20
-"""The report lists at most this many of the newest failures of each kind."""
+"""The maximum number of failures of each kind in the report, which lists the newest failures."""
 FRAMES = 5
 DAY = timedelta(days=1)
 FRAME = re.compile(
@@ -88,12 +89,14 @@ def error_type(traceback: str) -> str:
 
 
 def is_exception(name: str) -> bool:
-    # A line of a message may look like a class name and contain a credential.
+    # A line of a message may look like a class name, although it contains a credential.
     module, _, attribute = name.rpartition(".")
     found = getattr(sys.modules.get(module or "builtins"), attribute, None)
     return isinstance(found, type) and issubclass(found, BaseException)
 
 
 def frames(traceback: str) -> list[str]:
-    """Return the traceback's frames in our code, innermost last."""
+    """Return the frames of the traceback that are in QuickApps's code. The innermost frame is
+    last.
+    """
     return [f"{path}:{line} in {name}" for path, line, name in FRAME.findall(traceback)]

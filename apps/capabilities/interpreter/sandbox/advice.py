@@ -25,7 +25,9 @@ def language_advice() -> str:
 
 
 def attachment_advice() -> str:
-    """Return the advice about reading attachments of a conversation and creating new ones."""
+    """Return the advice about reading attachments of a conversation and creating new
+    attachments.
+    """
     return (
         "Variables and functions remain for later calls, files do not. Print what you need, or "
         "end with an expression: its value is the result. Files named in attachment_urls are in "

@@ -19,7 +19,7 @@ from apps.capabilities.interpreter.sandbox import workers
 
 KEY = "py_interpreter_sandbox"
 MOST_BYTES = 131_072
-"""The packed variables can have up to this many bytes, because every answer that ran code contains
+"""The maximum number of bytes of the packed variables, because every answer that ran code contains
 them.
 """
 PACKING = 20

@@ -29,7 +29,7 @@ SWEEP_SECONDS = 5 * 60.0
 MOST_SESSIONS = 64
 MOST_BYTES = 512 * 1024 * 1024
 """All sessions together can use up to this many bytes. A new session evicts the least recently used
-one.
+session.
 """
 MOST_SESSION_BYTES = 64 * 1024 * 1024
 MOST_SESSION_FILES = 100

@@ -17,13 +17,15 @@ from apps.capabilities.mcp.messages.lenient_results import PARTS
 INTERNAL_ERROR = -32603
 SPACE = b" \t\r\n"
 MOST_DEPTH = 150
-"""Up to this many levels of nesting are preserved. The SDK's parser accepts 200 levels."""
+"""The maximum number of levels of nesting that are preserved. The SDK's parser accepts 200
+levels.
+"""
 MOST_DIGITS = 400
 """If a message contains a number that is too long, numbers with more than this many digits are
 replaced. The SDK's parser accepts 4,300 digits.
 """
 MOST_MESSAGES = 1_000
-"""A batch can contain up to this many messages. A larger batch is not read."""
+"""The maximum number of messages in a batch. A larger batch is not read."""
 LONGEST_ID = 40
 MOST_TOKENS = 200_000
 """A message is rewritten only if it has up to this many brackets, strings and long numbers, which

@@ -1,1 +1,1 @@
-"""Sessions with MCP servers: endpoints, transports, the pool, server lists and elicitations."""
+"""Sessions with MCP servers, with their endpoints, transports, pool, lists and elicitations."""

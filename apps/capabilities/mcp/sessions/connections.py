@@ -34,13 +34,13 @@ from apps.workspace.egress.request_context import CURRENT, RequestContext
 logger = logging.getLogger(__name__)
 
 CLOSE_SECONDS = 8.0
-"""Closing a connection can take this many seconds: up to three to end a program, and five to notify
-a service.
+"""The timeout for closing a connection, in seconds. Ending a program takes up to three seconds, and
+notifying a service up to five seconds.
 """
 LAST_WORDS_SECONDS = 2.0
 LISTEN_AGAIN_SECONDS = (1.0, 5.0, 30.0, 60.0)
-"""A lost notification stream is reopened after these pauses, in seconds. After the last attempt, it
-remains closed.
+"""The pauses, in seconds, before attempts to reopen a lost notification stream. After the last
+attempt, it remains closed.
 """
 INFO = types.Implementation(name="QuickApps", version="1")
 
@@ -49,9 +49,10 @@ LIST_CHANGES = (types.ToolListChangedNotification, types.ResourceListChangedNoti
 
 
 class SessionConnection:
-    """A session. `changed` is called when the server reports that its lists have changed.
+    """A connection with a session. `changed` is called when the server reports that its lists have
+    changed.
 
-    With `elicit`, the server may ask a user. All connections of a pool share `handshakes`.
+    If `elicit` is set, the server may ask a user. All connections of a pool share `handshakes`.
     """
 
     def __init__(
@@ -90,7 +91,8 @@ class SessionConnection:
         if self.endpoint.program is not None:
             self.sent.add_named(self.endpoint.program.environment)
         work = self.run(context, seconds)
-        # Later runs must not see anything from the first run.
+        # The task must not inherit the context of the first run, because later runs use the session
+        # too.
         self.task = asyncio.get_running_loop().create_task(work, context=contextvars.Context())
         await self.settled.wait()
         if self.failure is not None:
@@ -109,11 +111,12 @@ class SessionConnection:
             self.settled.set()
 
     async def serve_either(self, context: RequestContext, seconds: float) -> BaseException | None:
-        """Use the newer protocol revision if the server supports it, else the older one.
+        """Open the session with the newer protocol revision if the server supports it, otherwise
+        with the older revision.
 
-        The older one is tried first for servers over stdio or SSE, for servers that required it
-        within the last hour, and for sessions whose server may ask a user: many tools ask only in
-        the older revision, even though their SDK supports both.
+        The older revision is tried first for servers over stdio or SSE, and for servers that
+        required it within the last hour. It is also tried first if the server may ask a user,
+        because many tools ask only in the older revision, although their SDK supports both.
         """
         url, known = self.endpoint.url, self.handshakes
         is_older = self.endpoint.protocol != "streamable_http" or self.endpoint.seat
@@ -142,12 +145,12 @@ class SessionConnection:
                         elicitation_callback=self.elicit,
                     )
                     self.client = await stack.enter_async_context(client)
-                # A server's schema may take forever to check, so `OutputSchema` checks it with
-                # limits.
+                # Validation with a server's schema may run without end, so `OutputSchema` validates
+                # results within limits.
                 client.session.validate_tool_result = leave_unchecked  # type: ignore[method-assign]
                 self.opened_at = asyncio.get_running_loop().time()
                 context.opens = False
-                context.forget_outcome()  # the server may have rejected the newer revision
+                context.forget_outcome()  # The server may have rejected the newer revision.
                 is_modern = client.protocol_version in MODERN_PROTOCOL_VERSIONS
                 if mode == "auto" and not is_modern:
                     self.handshakes.add(self.endpoint.url)
@@ -161,7 +164,9 @@ class SessionConnection:
         return None
 
     async def listen(self, client: Client, context: RequestContext) -> None:
-        """Subscribe to changes of lists. The newer revision reports them only to subscribers."""
+        """Subscribe to changes of the server's lists, which the newer revision reports only to
+        subscribers.
+        """
         CURRENT.set(replace(context.fresh(), listens=True))
         for seconds in (*LISTEN_AGAIN_SECONDS, None):
             try:
@@ -176,22 +181,22 @@ class SessionConnection:
             if seconds is None:
                 return
             await asyncio.sleep(seconds)
-            self.changed()  # there may have been changes in the meantime
+            self.changed()  # The lists may have changed in the meantime.
 
     def end(self, failure: ConnectionFailed) -> None:
         if self.stopping.is_set() or self.client is None:
-            return  # opening or closing the session reports more
+            return  # The error from opening or closing the session is more precise.
         self.failure = self.failure or self.with_last_words(failure)
         self.stopping.set()
 
     def abort(self, context: RequestContext) -> None:
-        """End the session, because a message was lost and will never be answered."""
+        """End the session, because a message was lost, and its request will get no response."""
         if self.stopping.is_set():
             return
         self.failure = self.failure or read_failure(ConnectionError("not delivered"), context)
         self.stopping.set()
         if self.client is None and self.task is not None:
-            self.task.cancel()  # the handshake is waiting
+            self.task.cancel()  # The handshake is still waiting.
 
     def with_last_words(self, failure: ConnectionFailed) -> ConnectionFailed:
         failure.last_words = failure.last_words or self.errors.text
@@ -256,4 +261,4 @@ async def cancel(task: asyncio.Task[None]) -> None:
 
 
 async def leave_unchecked(name: str, result: types.CallToolResult) -> None:
-    """Accept every result. This replaces the SDK's check of results."""
+    """Accept every result. Used in place of the SDK's validation of results."""

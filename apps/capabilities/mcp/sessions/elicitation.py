@@ -1,6 +1,6 @@
-"""Questions from servers to the user during a call.
+"""Handles the questions that servers ask the user during a call.
 
-A server may ask only in a session that serves one run at a time, and only during a call.
+A server can ask only during a call, in a session that serves one run at a time.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 ANSWER_SECONDS = 300.0
 MOST_AT_ONCE = 5
 MOST_ASKED = 20
-"""A server can ask up to this many questions per call. Without the limit, it could block its caller
+"""A server can ask up to this many questions per call, so that it cannot block its caller
 forever.
 """
 
@@ -54,7 +54,7 @@ class ElicitationDesk:
 
     @contextmanager
     def serving(self, call: GoingCall) -> Iterator[None]:
-        """Allow the server to ask during the block. After the last call, open questions are
+        """Allow the server to ask during the block. At the end of the last call, open questions are
         cancelled.
         """
         self.calls.append(call)
@@ -73,7 +73,7 @@ class ElicitationDesk:
         self.asked += 1
         if self.asked > MOST_ASKED or len(self.asking) >= MOST_AT_ONCE:
             return refusal_error("The server asked too many questions during this call.")
-        # The protocol does not identify the call that a question belongs to.
+        # The protocol does not identify the call to which a question belongs.
         call = self.calls[-1]
         try:
             card = card_of(call.server, params)
@@ -84,7 +84,9 @@ class ElicitationDesk:
     async def show_pages(
         self, call: GoingCall, pages: Sequence[types.ElicitRequestURLParams]
     ) -> bool:
-        """Return True if the user has opened all pages. Raises `NotAskable`."""
+        """Ask the user to open pages. Return True if the user has opened all of them. Raises
+        `NotAskable`.
+        """
         cards = [card_of(call.server, page) | {"repeats": True} for page in pages]
         for card in cards:
             answer = await self.ask_in_peace(call, card)
@@ -93,7 +95,9 @@ class ElicitationDesk:
         return True
 
     async def ask_in_peace(self, call: GoingCall, card: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the answer. Meanwhile, the time limits of all calls in the session are paused."""
+        """Ask the user, and return the answer. In the meantime, the time limits of all calls in the
+        session are paused.
+        """
         limits = {limit for going in self.calls for limit in going.limits}
         with standing_still(limits):
             return await self.ask(call, card)
@@ -103,7 +107,7 @@ class ElicitationDesk:
         task = asyncio.ensure_future(call.ledger.ask_now(question))
         self.asking.add(task)
         try:
-            # Not awaited directly, because cancelling it must not cancel the SDK's task.
+            # Not awaited directly, because a cancellation must not cancel the SDK's task.
             await asyncio.wait({task})
         finally:
             self.asking.discard(task)

@@ -1,4 +1,4 @@
-"""Converts a server's question into the JSON of a card, and validates the answer.
+"""Converts a server's question to the JSON of a card, and validates the answer.
 
 A form's card has `mode` "form", the server's `message`, `server` and `fields`. Each field has
 `name`, `label`, `hint`, `type`, `required`, `default`, `format`, and for the types `choice` and
@@ -22,7 +22,9 @@ MOST_OPTIONS = 200
 MESSAGE_CHARACTERS = 4_000
 HINT_CHARACTERS = 1_000
 LABEL_CHARACTERS = 200
-"""The limit in characters for a name or the value of an option, which cannot be shortened."""
+"""The maximum length in characters of a field's name and an option's value, which cannot be
+truncated.
+"""
 URL_CHARACTERS = 2_000
 MOST_CHARACTERS = 20_000
 FORMATS: Mapping[str, re.Pattern[str]] = {
@@ -38,7 +40,9 @@ class NotAskable(ValueError):
 
 
 def card_of(server: str, asked: types.ElicitRequestParams) -> dict[str, Any]:
-    """Raises `NotAskable` if the request cannot become a card."""
+    """Return the JSON of the card for a question. Raises `NotAskable` if the question cannot become
+    a card.
+    """
     card = {
         "title": f"A question from {server}",
         "server": server,
@@ -68,7 +72,7 @@ def host_of(url: str) -> str:
     if parts.scheme not in {"https", "http"} or not host or "@" in parts.netloc or not is_plain:
         raise NotAskable("Only http(s) URLs can be opened.")
     try:
-        # Show lookalike letters in their encoded form.
+        # Lookalike letters in a host name are shown in their encoded form.
         return host.encode("idna").decode() + port
     except UnicodeError:
         raise NotAskable("The URL cannot be parsed.") from None
@@ -122,7 +126,7 @@ def bounds(schema: Mapping[str, Any], least: str, most: str) -> dict[str, Any]:
 
 
 def options_of(schema: Mapping[str, Any]) -> list[dict[str, str]] | None:
-    """Return the choices, which are values with or without titles, or None if there are none."""
+    """Return the options of a field as pairs of value and title, or None if it has no options."""
     titled = schema.get("oneOf") or schema.get("anyOf")
     values = schema.get("enum")
     if isinstance(titled, list):
@@ -145,7 +149,9 @@ def option(value: Any, name: Any) -> dict[str, str]:
 
 
 def content_problem(asked: Mapping[str, Any], content: Mapping[str, Any]) -> str:
-    """Return why the content of an answer does not fit the card, or "" if it does."""
+    """Return the reason why the content of an answer is not valid for the card, or "" if it is
+    valid.
+    """
     fields = {field["name"]: field for field in asked.get("fields", ())}
     if unknown := sorted(content.keys() - fields.keys()):
         return f"“{unknown[0][:100]}” is not a field of this question."

@@ -1,4 +1,4 @@
-"""The URL of a server, and the credentials for it."""
+"""Determines the URL of a server, and the credentials for it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -37,15 +37,15 @@ from apps.workspace.oauth.accounts import access_token
 
 @dataclass(frozen=True, slots=True)
 class ServerEndpoint:
-    """A server as called by one caller. It is hashable, and two toolsets with equal endpoints may
-    share a connection.
+    """A server with the credentials of one caller. Toolsets with equal endpoints can share a
+    connection.
 
     `program` is set for the `stdio` protocol, `url` for the others. `carried` is a hash of the
     headers from the caller's request, or "" if there is none. `secrets` are the names of secrets in
     the authorization, each with its version, so that a new version opens a new session. `seat` is 0
-    for a session that runs share and whose server may not ask users; else it numbers the sessions
-    that serve one run at a time. `account` is the user's own account on the server; a different
-    sign-in gets a different session.
+    for a session that several runs share, whose server may not ask users. Otherwise, it is the
+    number of a session that serves one run at a time. `account` is the user's own account on the
+    server; a different sign-in has a different session.
     """
 
     protocol: Literal["sse", "streamable_http", "stdio"]
@@ -98,7 +98,7 @@ def needs_of(info: McpServerInfo) -> list[SecretNeed]:
 
 
 def endpoint_problem(info: McpServerInfo) -> tuple[str, str]:
-    """Return the field that cannot be used and the reason, or two empty texts."""
+    """Return the field that cannot be used, and the reason, or two empty strings."""
     how = info.authorization
     problem = address_problem({} if info.protocol == "stdio" else {"url": info.url})
     if problem[1]:

@@ -1,4 +1,4 @@
-"""Failures of a connection to a server, and their wording in a toolset's report."""
+"""Describes failures of connections to servers, in texts for the report of a toolset."""
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, field
@@ -24,7 +24,7 @@ from apps.workspace.egress.request_context import RequestContext, SSEError
 MESSAGE_CHARACTERS = 500
 DETAIL_CHARACTERS = 4_000
 ENDED = "the server ended the connection."
-"""The description of a connection that ended without an exception, which would be more precise."""
+"""The description of a failure if a connection ended without an exception."""
 TERMINATED = "Session terminated"
 NO_SERVER = (
     "the address does not behave as an MCP server; probably there is none at it (404), or the "
@@ -39,7 +39,9 @@ CONNECTION = "connection"
 SERVER_CODES = range(-32099, -31999)
 """The JSON-RPC error codes whose meaning the server defines."""
 STAND_INS = frozenset({"Server returned an error response", "Not Found"})
-"""The SDK's texts in place of an HTTP status code, which the request context contains."""
+"""The texts that the SDK uses in place of an HTTP status code. The request context contains the
+status code.
+"""
 
 
 @dataclass(eq=False)
@@ -47,10 +49,10 @@ class ConnectionFailed(Exception):
     """Raised if a connection fails. `text` is a sentence about the server, `details` the cause.
 
     `last_words` is the last output of a program to stderr, for administrators only. `status` is the
-    HTTP status code if the server rejected the request, 0 for any other failure, and `challenge`
+    HTTP status code if the server rejected the request, or 0 for any other failure. `challenge` is
     the `WWW-Authenticate` header of that response. `needs_scope` means that the user's sign-in does
-    not cover a required scope. The user must open the `pages` before the call can be made. A stored
-    failure is raised as a copy, because each raise would add to its traceback.
+    not include a required scope. `pages` are the pages that the user must open before the call is
+    possible. A stored failure is raised as a copy, because each raise extends the traceback.
     """
 
     text: str
@@ -132,7 +134,7 @@ def wanted_pages(error: BaseException) -> tuple[ElicitRequestURLParams, ...]:
 
 
 def sentence_of(error: BaseException) -> tuple[str, str]:
-    """Return what is wrong with the server, and the kind of failure."""
+    """Return a sentence about the failure, and the kind of failure."""
     if is_unreadable(error):
         return "the server's response does not follow the protocol.", CONNECTION
     match error:
@@ -161,10 +163,10 @@ def refused_version(error: BaseException) -> str:
 
 
 def has_lost_session(context: RequestContext) -> bool:
-    """Return True if the server did nothing because it no longer knows the session.
+    """Return True if the server rejected the request because it no longer knows the session.
 
-    A 404 always means that, a 400 only with a text that says so. Only the first answer counts,
-    because a later one may reject our answer to the server's question.
+    The status 404 always means this; 400 means this only with an error about the session. Only the
+    first response counts, because a later response may reject our answer to the server's question.
     """
     if context.first_status == HTTPStatus.BAD_REQUEST:
         return is_about_session(context.refusal)
@@ -172,8 +174,8 @@ def has_lost_session(context: RequestContext) -> bool:
 
 
 def is_about_session(refusal: bytes) -> bool:
-    """Return True if the error is about the session. Servers use their own codes for it, never
-    those for invalid arguments.
+    """Return True if the error is about the session. Servers use different codes for such errors,
+    but never the code for invalid arguments.
     """
     try:
         error = msgspec.json.decode(refusal, type=Refusal).error
@@ -189,7 +191,9 @@ class RefusalError(msgspec.Struct):
 
 
 class Refusal(msgspec.Struct):
-    """An error of JSON-RPC. The SDK requires an `id`, which servers leave out here."""
+    """A JSON-RPC error without an `id`, which servers omit in this case, although the SDK requires
+    it.
+    """
 
     error: RefusalError
 
@@ -201,8 +205,8 @@ def is_unreadable(error: BaseException) -> bool:
 
 
 def is_closed(error: BaseException) -> bool:
-    """Return True if the session ended during a request. Servers use the same code for their own
-    errors.
+    """Return True if the error reports that the session ended during a request. Servers use the
+    same code for their own errors.
     """
     return (
         isinstance(error, MCPError)
@@ -221,7 +225,9 @@ def leaves(error: BaseException) -> Iterator[BaseException]:
 
 
 def describe(error: BaseException) -> str:
-    """Return one line for users, without the URLs and server texts that library errors contain."""
+    """Return a description of the error in one line for users, without the URLs and server texts
+    that errors of libraries contain.
+    """
     if isinstance(error, MCPError) and not is_unreadable(error):
         return f"MCPError: {one_line(error.message, MESSAGE_CHARACTERS)}"
     if isinstance(error, ConnectionFailed):

@@ -1,4 +1,4 @@
-"""The lists of a server: its tools and its resources, and its instructions for using them."""
+"""Reads the lists of a server: its tools, its resources, and its instructions."""
 
 import hashlib
 import logging
@@ -29,8 +29,8 @@ P = TypeVar("P", types.ListToolsResult, types.ListResourcesResult)
 class Listing:
     """The lists of a server. `fingerprint` depends only on the tools, not on the caller.
 
-    `problems` describes the entries missing from the server's list and the reasons; `is_partial`
-    means that a later page failed. `server_name` is the server's own name, or "".
+    `problems` describes the entries that were omitted, with the reasons. `is_partial` means that a
+    later page could not be read. `server_name` is the server's own name, or "".
     """
 
     tools: tuple[types.Tool, ...]
@@ -44,7 +44,7 @@ class Listing:
 
 @dataclass(slots=True)
 class ListingReader:
-    """Reads the lists of a server. `found` are the tools of the pages that have arrived."""
+    """Reads the lists of a server. `found` contains the tools of the pages that have arrived."""
 
     client: Client | None = None
     found: dict[str, types.Tool] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class ListingReader:
         return listing_of(client, self.found, self.problems, is_partial=is_partial)
 
     def late(self) -> Listing | None:
-        """Return the pages that arrived in time, or None if none did."""
+        """Return the listing with the pages that arrived in time, or None if no page arrived."""
         if self.client is None or not self.found:
             return None
         return listing_of(self.client, self.found, [*self.problems, LATE])
@@ -100,7 +100,7 @@ def server_name(client: Client) -> str:
 
 
 async def read_tools(client: Client, found: dict[str, types.Tool], problems: list[str]) -> bool:
-    """Add the tools by name to `found`, and descriptions of missing ones to `problems`.
+    """Add the tools by name to `found`, and descriptions of omitted tools to `problems`.
 
     Returns True if a page after the first failed. Raises the errors of the first page, and errors
     that end the session.
@@ -145,12 +145,14 @@ def needs_task(tool: types.Tool) -> bool:
 
 
 def left_out(page: P) -> list[str]:
-    """Return the reasons for entries that are missing from a page."""
+    """Return the reasons for entries that were omitted from a page."""
     return list((page.meta or {}).get(LEFT_OUT, ()))
 
 
 async def read_resources(client: Client) -> tuple[types.Resource, ...]:
-    """Return the first `MOST_RESOURCES` resources, a limit because they become part of a prompt."""
+    """Return the first `MOST_RESOURCES` resources. The number is limited because they become part
+    of the prompt.
+    """
     found: list[types.Resource] = []
     if client.server_capabilities.resources is not None:
         async for page in pages(client.list_resources):

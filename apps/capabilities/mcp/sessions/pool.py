@@ -1,4 +1,4 @@
-"""All sessions of this process. Runs of one caller share them; two callers never do."""
+"""The pool of all MCP sessions of this process. Only runs of the same caller share sessions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from apps.workspace.egress.per_loop import loop_object
 IDLE_SECONDS = 300.0
 SWEEP_SECONDS = 30.0
 MOST_KEPT = 200
-"""If there are this many sessions, a new one evicts the least recently used idle session."""
+"""If there are this many sessions, a new session evicts the least recently used idle session."""
 MOST_SESSIONS = 2_000
 """Up to this many sessions can be in use. DIAL Core issues a new key for each request, so its
 requests never share a session.
@@ -26,7 +26,7 @@ requests never share a session.
 MOST_PROGRAMS = 32
 """Up to this many programs can run, because each is a process."""
 FAREWELL_SECONDS = 5.0
-"""A complete answer waits up to this many seconds for its sessions to end."""
+"""The end of an answer waits up to this many seconds for its private sessions to end."""
 FORGET_SECONDS = 3_600.0
 """An unused server remains in the administrator's list for this many seconds."""
 
@@ -59,13 +59,15 @@ class SessionPool:
         finally:
             ending = taken.give_back()
             task = asyncio.current_task()
-            # If a session of DIAL ended in the background, it would outlive the key that its last
-            # request needs. After a cancellation, Core has already revoked the key.
+            # The last request of a session with DIAL needs the run's key, which is no longer valid
+            # after the run. After a cancellation, Core has already revoked the key.
             if ending and not (task is not None and task.cancelling()):
                 await asyncio.wait(ending, timeout=FAREWELL_SECONDS)
 
     def make_room(self, endpoint: ServerEndpoint) -> None:
-        """Drop the least recently used session if there are too many. Raises `ConnectionFailed`."""
+        """Drop the least recently used idle session if there are too many sessions. Raises
+        `ConnectionFailed` if none is idle.
+        """
         if endpoint.program is not None:
             programs = [key for key in self.slots if key[0].program is not None]
             self.limit(MOST_PROGRAMS, MOST_PROGRAMS, programs)
@@ -81,7 +83,9 @@ class SessionPool:
             raise ConnectionFailed("too many servers are in use at once; try again later.")
 
     def drop(self, key: Key) -> asyncio.Task[None] | None:
-        """End a session in the background. Return None if it is already gone."""
+        """End a session in the background, and return the task. Return None if the session no
+        longer exists.
+        """
         slot = self.slots.pop(key, None)
         return None if slot is None else self.close_later(slot)
 
@@ -131,8 +135,9 @@ class Leases:
     ) -> SessionSlot:
         """Lease a session, which stays open while it is leased.
 
-        `alone` means that no other run can use it. `asks` means that its server may ask a user, so
-        no other run gets it during the lease. Raises `ConnectionFailed` if the pool is full.
+        `alone` means that no other run can use the session. `asks` means that its server may ask a
+        user, so no other run can use the session during the lease. Raises `ConnectionFailed` if the
+        pool is full.
         """
         if asks:
             endpoint = self.seated(endpoint, bucket)
@@ -142,7 +147,9 @@ class Leases:
         return slot
 
     def seated(self, endpoint: ServerEndpoint, bucket: str) -> ServerEndpoint:
-        """Return the session that this run already has, else the first one that no run uses."""
+        """Return the session that this run already uses, otherwise the first session that no run
+        uses.
+        """
         mine = {(slot.endpoint, slot.bucket) for slot, _ in self.taken}
         for seat in count(1):
             key = replace(endpoint, seat=seat), bucket

@@ -1,4 +1,6 @@
-"""MCP servers as programs. They start without a shell, and end with all their child processes."""
+"""Runs MCP servers as programs, without a shell. When a program ends, all its child processes are
+ended.
+"""
 
 import asyncio
 import atexit
@@ -20,9 +22,11 @@ from apps.capabilities.mcp.sessions.failures import ConnectionFailed
 from apps.workspace.local.tools.mcp_servers import RegisteredServer
 
 INHERITED = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR")
-"""The only environment variables that a program inherits from us. Others may contain secrets."""
+"""The only environment variables that a program inherits from this process, because other variables
+may contain secrets.
+"""
 GRACE_SECONDS = 1.0
-"""A program has this many seconds to exit after its input ends, and again after it is asked to
+"""The seconds that a program has to exit after its input ends, and again after the signal to
 terminate.
 """
 MOST_STDERR_BYTES = 4096
@@ -119,7 +123,7 @@ async def start(server: RegisteredServer, most_bytes: int) -> asyncio.subprocess
 
 
 async def end(process: asyncio.subprocess.Process) -> None:
-    """Close the program's input, then terminate it, then kill it."""
+    """Close the program's input. If it does not exit in time, terminate it, and finally kill it."""
     if process.stdin is not None:
         process.stdin.close()
     for number in (signal.SIGTERM, signal.SIGKILL):
@@ -137,7 +141,7 @@ async def is_over(process: asyncio.subprocess.Process) -> bool:
 
 
 async def drain(process: asyncio.subprocess.Process) -> None:
-    """Read the pipes to their ends, because otherwise they are not closed."""
+    """Read the pipes of the program to their ends, because they would otherwise not be closed."""
     with suppress(TimeoutError):
         async with asyncio.timeout(GRACE_SECONDS):
             for pipe in (process.stdout, process.stderr):
@@ -150,8 +154,8 @@ async def read_messages(
     inward: anyio.abc.ObjectSendStream[SessionMessage | Exception],
     errors: StderrTail,
 ) -> None:
-    """Forward each line. The stream ends with the output, or after too much output that is not a
-    message.
+    """Forward each line of the program's output as a message. The stream ends with the output, or
+    after too many lines that are not messages.
     """
     assert process.stdout is not None  # noqa: S101 it was asked for
     garbage = 0
@@ -174,7 +178,7 @@ async def read_messages(
                     await inward.send(SessionMessage(found))
             else:
                 errors.add(b"\nIt wrote many lines that are no messages.")
-            kill(process.pid, signal.SIGKILL)  # the stream is no longer usable
+            kill(process.pid, signal.SIGKILL)  # The stream can no longer be used.
 
 
 async def write_messages(

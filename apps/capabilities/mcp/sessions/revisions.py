@@ -1,8 +1,9 @@
-"""Revisions of MCP: remembers which servers support only the handshake, and recognizes how servers
-reject it.
+"""Remembers the servers that support only the older protocol revision, and recognizes the errors
+with which servers reject it.
 
-A client sends `server/discover` first (2026-07-28) and falls back to `initialize`. Only servers at
-a URL that need the fallback are remembered, because probing them again would cost a round trip.
+A client sends `server/discover` first (revision 2026-07-28), and falls back to `initialize`.
+Servers at a URL that need the fallback are remembered, because another attempt would cost a round
+trip.
 """
 
 import time
@@ -23,7 +24,7 @@ HANDSHAKE_REFUSED = frozenset(
 
 
 class HandshakeServers:
-    """Remembers the URLs of servers that accepted the handshake after they had rejected discovery."""
+    """The URLs of servers that accepted the handshake after they had rejected `server/discover`."""
 
     def __init__(self) -> None:
         self.until: dict[str, float] = {}

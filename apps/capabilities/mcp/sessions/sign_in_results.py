@@ -1,12 +1,14 @@
-"""The answers of users who were asked to sign in. Concurrent calls share one question."""
+"""Stores the answers of users to sign-in requests, so that concurrent calls cause only one
+request.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Hashable
 
 
 class SignInResults:
-    """Collects the sign-in answers of one session. A call compares `count` to find the answers that
-    arrived while it ran.
+    """The sign-in answers of one session. `count` is the number of answers, with which a call finds
+    the answers that arrived while it ran.
     """
 
     def __init__(self) -> None:
@@ -15,7 +17,9 @@ class SignInResults:
         self.lock = asyncio.Lock()
 
     async def since(self, began: int, about: Hashable, ask: Callable[[], Awaitable[bool]]) -> bool:
-        """Return the newest answer about `about` if it arrived after `began`, else call `ask`."""
+        """Return the newest answer about `about` if it arrived after the count `began`, otherwise
+        call `ask`.
+        """
         async with self.lock:
             number, answer = self.last.get(about, (0, False))
             if number <= began:

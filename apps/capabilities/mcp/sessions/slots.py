@@ -1,4 +1,4 @@
-"""The slot of a server in the pool, for one caller: its session, lists and failures."""
+"""The slot of one caller and server in the pool, with the session, cached lists and failures."""
 
 import asyncio
 import logging
@@ -28,7 +28,7 @@ KEPT_SECONDS = 300.0
 """A list of a server that does not report changes is cached for this many seconds."""
 CONNECT_SECONDS = 30.0
 LIST_SECONDS = 30.0
-"""Fetching all pages of a list, or prefetching a resource, can take up to this many seconds."""
+"""The timeout for fetching all pages of a list, or for prefetching a resource, in seconds."""
 SILENT_SECONDS = 60.0
 """After a timeout, a request is not repeated for up to this many seconds, but for at most twice the
 timeout.
@@ -57,7 +57,7 @@ class SessionSlot:
         self.bucket = bucket
         self.handshakes = handshakes
         self.connection: SessionConnection | None = None
-        # Sessions that the server has forgotten, until their open requests have failed.
+        # The sessions that the server no longer knows, until their open requests have failed.
         self.lost: set[SessionConnection] = set()
         self.starting: asyncio.Task[SessionConnection] | None = None
         self.kept: dict[Hashable, tuple[Any, float]] = {}
@@ -91,9 +91,9 @@ class SessionSlot:
         return self.failure
 
     async def connected(self, context: RequestContext) -> SessionConnection:
-        """Return the open session, or a new one, which concurrent callers share.
+        """Return the open session, or open a new session, which concurrent callers share.
 
-        Raises `ConnectionFailed`, at once during the pause after a failure.
+        Raises `ConnectionFailed`. During the pause after a failure, it is raised at once.
         """
         self.used_at = time.monotonic()
         self.notice_end()
@@ -105,7 +105,7 @@ class SessionSlot:
             self.starting = asyncio.get_running_loop().create_task(self.connect(context.fresh()))
             self.starting.add_done_callback(retrieve_exception)
         starting = self.starting
-        await asyncio.wait([starting])  # cancelling one caller must not cancel the others
+        await asyncio.wait([starting])  # The cancellation of one caller must not cancel the others.
         return starting.result()
 
     async def connect(self, context: RequestContext) -> SessionConnection:
@@ -146,7 +146,7 @@ class SessionSlot:
         self.failures += 1
 
     def silent_until(self, failure: ConnectionFailed, limit: float) -> float:
-        """Log that the server did not answer within the limit. Returns when to retry."""
+        """Log that the server did not respond in time. Return the time of the next attempt."""
         logger.warning("MCP server %s, after %g s: %s", self.endpoint.title, limit, failure.text)
         return time.monotonic() + min(SILENT_SECONDS, 2 * limit)
 
@@ -167,15 +167,17 @@ class SessionSlot:
         self.forget_failures()
 
     def forget_failures(self) -> None:
-        """Clear the failures, because their cause is resolved and the next attempt need not wait."""
+        """Clear the failures, because their cause is resolved, so that the next attempt does not
+        wait.
+        """
         self.notice_end()
         self.failure, self.failed_at = None, None
         self.failures, self.retry_at = 0, 0.0
         self.unanswered.clear()
 
     async def ask(self, context: RequestContext, question: Callable[[Client], Awaitable[T]]) -> T:
-        """Send a request. If the server no longer knows the session, open a new one. Raises
-        `ConnectionFailed`.
+        """Send a request. If the server no longer knows the session, open a new session and retry.
+        Raises `ConnectionFailed`.
         """
         connection = await self.connected(context)
         try:
@@ -183,13 +185,13 @@ class SessionSlot:
         except ConnectionFailed:
             if not has_lost_session(context):
                 raise
-        # The server rejected the request before doing anything, so a retry is safe.
+        # The server rejected the request without executing it, so a retry is safe.
         self.abandon(connection)
         again = context.fresh()
         return await (await self.connected(again)).ask(again, question)
 
     def abandon(self, connection: SessionConnection) -> None:
-        """Send no more requests in a session. Requests that are running may finish."""
+        """Stop using a session. Requests that are running in it can finish."""
         self.lost = {one for one in self.lost if not one.is_over}
         if self.connection is connection:
             self.connection = None
@@ -203,18 +205,18 @@ class SessionSlot:
         question: Callable[[Client], Awaitable[T]],
         late: Callable[[], T | None] = lambda: None,
     ) -> T:
-        """Return the answer to a request, from the cache while it is valid. Raises
+        """Return the response to a request, from the cache if it is still valid. Raises
         `ConnectionFailed`.
 
-        All pages of a list, and the wait for concurrent callers of the same request, share one time
-        limit. After it, `late` returns the part that has arrived, which is cached until the server
-        is asked again.
+        One time limit applies to all pages of a list, and to waiting for a concurrent caller with
+        the same request. After it, `late` returns the part that has arrived, which is cached until
+        the next request to the server.
         """
         found: tuple[T] | None
         if (found := self.find(key)) is not None:
             return found[0]
         self.raise_unanswered(key)
-        connection = await self.connected(context)  # this has its own time limit
+        connection = await self.connected(context)  # Opening the session has its own time limit.
         limit = min(LIST_SECONDS, context.seconds)
         asking = asyncio.get_running_loop().create_task(self.asked_once(key, context, question))
         try:
@@ -223,21 +225,21 @@ class SessionSlot:
             self.leave(asking)
         if asking.done():
             return asking.result()
-        if (found := self.find(key)) is not None:  # an earlier caller's answer
+        if (found := self.find(key)) is not None:  # The response to an earlier caller.
             return found[0]
-        self.raise_unanswered(key)  # the earlier caller has logged it
+        self.raise_unanswered(key)  # The earlier caller has logged the failure.
         if (partial := late()) is not None:
             until = self.silent_until(read_failure(TimeoutError(), context), limit)
             self.kept[key] = (partial, until)
             return partial
-        if not self.kept:  # the session may be stuck, because nothing was ever listed in it
+        if not self.kept:  # The session may be stuck, because no list was ever received in it.
             self.abandon(connection)
         failure = read_failure(TimeoutError(), context)
         self.unanswered[key] = failure, self.silent_until(failure, limit)
         raise copy(failure)
 
     def raise_unanswered(self, key: Hashable) -> None:
-        """Raise `ConnectionFailed` at once if the server did not answer the same request recently."""
+        """Raise `ConnectionFailed` at once if the same request recently timed out."""
         failure, until = self.unanswered.get(key, (None, 0.0))
         if failure is not None and time.monotonic() < until:
             raise copy(failure)
@@ -279,7 +281,7 @@ class SessionSlot:
 
 
 def retrieve_exception(task: asyncio.Task[Any]) -> None:
-    # All waiting callers may have left. The slot has recorded the failure.
+    # All waiting callers may have been cancelled. The slot has recorded the failure.
     if not task.cancelled():
         task.exception()
 

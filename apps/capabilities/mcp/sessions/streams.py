@@ -27,7 +27,8 @@ from apps.capabilities.mcp.sessions.processes import StderrTail, process_streams
 from apps.workspace.egress.session_transport import Broken, make_session_client
 
 MOST_MESSAGE_BYTES = 16 * 1024 * 1024
-"""A message can be up to this many bytes. A file of the usual limit (10 MiB) fits in it as base64.
+"""The maximum number of bytes of a message. A file of the usual limit (10 MiB) fits in it as
+base64.
 """
 MOST_NOTICES = 2_000
 NOTICE_SECONDS = 10.0
@@ -42,7 +43,7 @@ class Receiving(Protocol):
 
 
 class Sending(Protocol):
-    """The sending half of a stream as the SDK expects it."""
+    """The interface of the sending half of a stream that the SDK expects."""
 
     async def send(self, item: SessionMessage, /) -> None: ...
     async def aclose(self) -> None: ...
@@ -65,8 +66,9 @@ async def open_streams(
 ) -> AsyncIterator[tuple[WatchedStream, Sending]]:
     """Open the streams. The same task must enter and leave the block.
 
-    `ended` is called when nothing more can arrive, and `broken` when a message could not be
-    delivered and will get no answer. Credentials in `sent` are hidden in everything received.
+    `ended` is called when no further messages can arrive. `broken` is called when a message could
+    not be delivered, and its request will get no response. Credentials in `sent` are redacted in
+    all received messages.
     """
     async with AsyncExitStack() as stack:
         incoming, outgoing = await stack.enter_async_context(
@@ -104,10 +106,10 @@ async def transport(
 
 
 class WatchedStream(ObjectReceiveStream[SessionMessage | Exception]):
-    """Filters the incoming messages.
+    """The stream of incoming messages, with filters.
 
-    It reports their end, stops a flood, limits the size of an answer, hides the credentials in
-    `sent`, and makes results readable for the SDK.
+    It reports the end of the messages, ends the session if there are too many, limits the size of a
+    response, redacts the credentials in `sent`, and repairs results for the SDK.
     """
 
     def __init__(self, inner: Receiving, ended: Ended, sent: SentCredentials) -> None:

@@ -1,3 +1,3 @@
-"""A manifest's toolset before its tools exist: its declaration, its binding to a run, and its
+"""The toolsets of a manifest before their tools are known: declarations, bindings to runs, and
 pinned descriptions.
 """

@@ -1,4 +1,4 @@
-"""A toolset bound to one run: the URL of its server, the caller, and the session."""
+"""Binds a toolset to a run, with the URL of its server, the caller, and the session."""
 
 import hashlib
 import json
@@ -24,10 +24,10 @@ from apps.workspace.oauth.accounts import find_account
 
 @dataclass(frozen=True, slots=True)
 class ToolsetBinding:
-    """A toolset in a run. `headers` are sent with every request. The endpoint contains their hash,
-    so sessions differ by them.
+    """A toolset that is bound to a run. `headers` are sent with every request. The endpoint
+    contains their hash, so runs with different headers have different sessions.
 
-    `is_private` means that nobody can use the session after the run.
+    `is_private` means that the session ends with the run.
     """
 
     toolset: Toolset
@@ -92,7 +92,9 @@ async def bind_toolset(toolset: Toolset, opening: Opening) -> ToolsetBinding:
 
 
 def known_as(toolset: Toolset, name: str | Mapping[str, str]) -> Localized:
-    """Return the name of a toolset: the workspace's for its own toolsets, else the manifest's."""
+    """Return the name of a toolset. For a toolset of the workspace, this is the workspace's name,
+    otherwise the name in the manifest.
+    """
     if toolset.node.type != "dial-mcp":
         return ""
     return name if isinstance(name, str) else dict(name)

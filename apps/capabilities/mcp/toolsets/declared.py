@@ -18,8 +18,8 @@ from apps.workspace.egress.headers import header_name_problem, header_value_prob
 class Toolset:
     """A declared toolset. `path` is its path in the manifest; `seconds` is the timeout of a call.
 
-    `kept_as` is its ID in the workspace, "" if the manifest itself contains the server's URL.
-    `known_as` is its name in the workspace, which takes precedence over the manifest's.
+    `kept_as` is its ID in the workspace, or "" if the manifest itself contains the server's URL.
+    `known_as` is its name in the workspace, which takes precedence over the name in the manifest.
     `server_name` is the server's own name, for a toolset without any other name.
     """
 
@@ -33,7 +33,7 @@ class Toolset:
 
     @property
     def name(self) -> Localized:
-        """Return the name that precedes the names of its tools."""
+        """Return the name of the toolset, with which the names of its tools begin."""
         if localize_text(self.known_as):
             return self.known_as
         is_named = localize_text(self.node.name) and self.node.name != UNNAMED
@@ -41,7 +41,7 @@ class Toolset:
 
     @property
     def label(self) -> str:
-        """Return the name for reports."""
+        """Return the name of the toolset for reports."""
         return self.node.label or self.server_name or self.path
 
     @property
@@ -61,7 +61,7 @@ class Toolset:
 
     @property
     def runs_code(self) -> bool:
-        """Return True if results are reports of executions."""
+        """Return True if the results of the toolset's tools are reports of executed code."""
         return isinstance(self.node, McpTools) and self.node.result_format == "execution"
 
     @property
@@ -83,7 +83,7 @@ class Toolset:
         }
 
     def refusal(self, failure: ConnectionFailed, name: str) -> ToolError:
-        """Return the failure as an error for the model."""
+        """Convert a failure to an error for the model."""
         if failure.needs_sign_in:
             return ToolError(failure.message(self.label), is_lasting=True)
         if failure.timed_out:

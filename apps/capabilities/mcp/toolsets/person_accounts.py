@@ -1,4 +1,4 @@
-"""Servers on which each user signs in with their own account."""
+"""Signs users in to MCP servers with their own accounts."""
 
 from dataclasses import replace
 from functools import partial
@@ -23,8 +23,7 @@ from apps.workspace.egress.urls import read_url
 from apps.workspace.oauth.accounts import WantedAccount
 
 SignedIn = Literal["open", "missing", "refused"]
-"""The state of the toolset's sign-in: open, nobody is signed in, or the server rejects the sign-in.
-"""
+"""The state of a toolset's sign-in: signed in, not signed in, or rejected by the server."""
 
 DESCRIPTION = (
     "Asks the user to sign in to {label} with their own account. The tools of {label} are "
@@ -56,8 +55,8 @@ def refused_account(toolset: Toolset, failure: ConnectionFailed) -> WantedAccoun
 
 
 def connect_tool(toolset: Toolset, wanted: WantedAccount, state: SignedIn) -> PreparedTool:
-    """Return the tool with which a model asks the user to sign in. It stands in for tools that are
-    not known yet.
+    """Return the tool with which a model asks the user to sign in. It is offered in place of tools
+    that are not known yet.
     """
     label = toolset.label
     tool = internal_tool(
@@ -68,7 +67,7 @@ def connect_tool(toolset: Toolset, wanted: WantedAccount, state: SignedIn) -> Pr
             parameters({}),
             f"Connect {label}",
             "read-only",
-            is_system=True,  # users see the card of the question
+            is_system=True,  # Users see the card of the sign-in request.
         ),
         partial(connect, wanted, state),
     )
@@ -82,7 +81,7 @@ def connect_name(toolset: Toolset) -> str:
 async def connect(
     wanted: WantedAccount, state: SignedIn, opening: Opening, invocation: Invocation
 ) -> ToolResult:
-    """Ask the user to sign in, unless they are signed in. Raises `ToolError`."""
+    """Ask the user to sign in, unless the user is already signed in. Raises `ToolError`."""
     if state == "open":
         return plain_result(invocation, CONNECTED.format(label=wanted.title))
     if state == "missing" and await person_token(wanted, opening.caller.bucket):
@@ -91,7 +90,7 @@ async def connect(
 
 
 def unlist(name: str, toolbox: Toolbox) -> None:
-    """Stop listing the tool. A call that waited for the sign-in can still finish."""
+    """Stop offering the sign-in tool. A call that waited for the sign-in can still finish."""
     tool = toolbox.listed.pop(name, None)
     if tool is not None:
         toolbox.unlisted[name] = tool

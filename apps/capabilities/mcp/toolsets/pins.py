@@ -1,4 +1,4 @@
-"""Tools that are withheld from models because a server changed their descriptions."""
+"""Finds the tools that are withheld from models because a server changed their descriptions."""
 
 import hashlib
 import json
@@ -41,7 +41,8 @@ async def withheld_tools(binding: ToolsetBinding, listing: Listing) -> Mapping[s
     if not settings.MCP_PINNED_DESCRIPTIONS or not is_ours_to_look_at:
         return NOTHING
     key = source_of(binding), listing.fingerprint
-    # A waiting tool is rechecked soon, so that it reappears once an operator accepts it.
+    # A withheld tool is checked again soon, so that it is offered again after an operator accepts
+    # it.
     waits = bool(_kept.get(key, math.inf))
     seconds = aged_cache.MAX_AGE_SECONDS if waits else KEPT_SECONDS
     found = await _kept.renewed(
@@ -56,11 +57,11 @@ def look_up(source: DescriptionSource, listing: Listing) -> Mapping[str, str]:
 
 
 def source_of(binding: ToolsetBinding) -> DescriptionSource:
-    """Return the source of the descriptions. Callers share it, unless their own headers are sent to
-    the server.
+    """Return the source of the descriptions, which callers share unless their own headers are sent
+    to the server.
 
     Without such headers, the server cannot distinguish callers. A caller without a bucket also
-    shares it, because a pin for only one run would have no effect.
+    shares the source, because a pin for only one run would have no effect.
     """
     endpoint = binding.endpoint
     is_own = bool(endpoint.carried) and not binding.is_private
@@ -69,8 +70,8 @@ def source_of(binding: ToolsetBinding) -> DescriptionSource:
 
 
 def identity(endpoint: ServerEndpoint) -> list[str]:
-    """Return the values that identify a server. A program that is started with other arguments is
-    another server.
+    """Return the values that identify a server. A program with other arguments counts as another
+    server.
     """
     program = endpoint.program
     if program is None:
@@ -79,7 +80,9 @@ def identity(endpoint: ServerEndpoint) -> list[str]:
 
 
 def server_name(endpoint: ServerEndpoint) -> str:
-    """Return a program's name or a host. The rest of a URL may be a secret."""
+    """Return the name of a program, or the host of a URL, because the rest of the URL may contain a
+    secret.
+    """
     program = endpoint.program
     return urlsplit(endpoint.url).netloc if program is None else program.name
 

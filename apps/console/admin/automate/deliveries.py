@@ -1,4 +1,4 @@
-"""Deliveries to subscribers: sent, queued and failed."""
+"""The admin of sent, queued and failed deliveries to subscribers."""
 
 from typing import Any
 

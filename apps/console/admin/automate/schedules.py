@@ -1,5 +1,5 @@
-"""Schedules for operators: service accounts' schedules in full, and the times and limits of users'
-schedules.
+"""The admin of schedules. Operators see the schedules of service accounts completely, but only the
+times and limits of users' schedules.
 
 The message of a user's schedule is private. An operator's change to it takes effect once the user
 agrees.
@@ -41,7 +41,9 @@ STATE = (
 
 
 class OperatedScheduleForm(ZonedForm):
-    """A new schedule belongs to a service account. The owner of an existing one cannot be changed."""
+    """The form of a schedule. A new schedule belongs to a service account. The owner of an existing
+    schedule cannot be changed.
+    """
 
     operator: Any = None
 

@@ -1,4 +1,6 @@
-"""Subscriptions: the receivers of events, and the applications that they cover."""
+"""The admin of subscriptions: the URLs that receive events, and the applications whose events they
+receive.
+"""
 
 from typing import Any, ClassVar
 

@@ -1,4 +1,4 @@
-"""Webhooks: their URLs, their messages, and the requests that they received."""
+"""The admin of webhooks: their URLs, their messages, and the requests that they received."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The export of an application in the admin."""
+"""Exports an application from the admin."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse

@@ -1,4 +1,4 @@
-"""The use of applications in the last seven days, for their list."""
+"""Computes the use of applications in the last seven days, for the list of applications."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping
@@ -17,8 +17,8 @@ from apps.live.run_summary import RunSummary
 
 WEEK = timedelta(days=7)
 KNOWN_SECONDS = 60.0
-"""Counts are cached for this many seconds. Counting a week with many runs is slow, and the result
-changes little in a minute.
+"""The number of seconds for which counts are cached. Counting a week with many runs is slow, and
+the result changes little in a minute.
 """
 
 
@@ -42,7 +42,7 @@ _known = AgedCache[str, WeekFigures](2_000)
 
 
 def forget_figures() -> None:
-    """Clear the cache. Only tests need this, because they roll back rows."""
+    """Clear the cache of counts. Only tests need this, because they roll back rows."""
     _known.values.clear()
 
 

@@ -1,6 +1,6 @@
 """The list of applications, its bulk actions, and the pages about each application.
 
-The studio is their editor, so the URLs of the admin's form redirect to it.
+Applications are edited in the studio, so the URLs of the admin's form redirect to it.
 """
 
 from collections.abc import Iterable

@@ -45,11 +45,12 @@ class SearchReport:
 
 
 def attached_files(admin: Admin[Application], request: HttpRequest, pk: int) -> HttpResponse:
-    """Show the files. A POST indexes all documents again, or only the named one. Raises
-    PermissionDenied.
+    """Show the files. A POST indexes all documents again, or only the document whose name it
+    contains. Raises PermissionDenied.
     """
     application = get_object_or_404(visible_applications(request), pk=pk)
-    # Only owners see names and texts of their own files; editors see those of uploads.
+    # Editors see the names and texts of uploaded files, but those of a user's own files only if
+    # they are that user.
     is_editor = has_role(request, application, Role.EDITOR)
     corpus = LocalCorpus(application.slug, bucket_of(request.user.pk), with_own=is_editor)
     if request.method == "POST":

@@ -1,5 +1,5 @@
-"""The states of an application that pages compare, and the reasons for errors as lines of a
-page.
+"""Finds the states of an application that a page compares, and lists the reasons for a rejected
+action as lines of a page.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ DRAFT = "draft"
 
 
 def refusal_reasons(act: Callable[..., object], *arguments: Any, **options: Any) -> list[str]:
-    """Carry out an action. Return the reasons if it is rejected, otherwise []."""
+    """Call the action. Return the reasons if it is rejected, otherwise []."""
     try:
         act(*arguments, **options)
     except DraftOvertaken as error:
@@ -33,7 +33,9 @@ def refusal_reasons(act: Callable[..., object], *arguments: Any, **options: Any)
 
 
 def named_side(row: Application, name: str) -> ComparisonSide:
-    """Return a version by its number, or the draft for `draft`. Raises Http404 for other names."""
+    """Return the version with this number, or the draft if the name is `draft`. Raises Http404 for
+    other names.
+    """
     if name == DRAFT:
         return draft_side(row)
     if (number := read_integer(name)) is None:

@@ -1,4 +1,6 @@
-"""Pages about an application's draft: request publishing, send it back, and merge live changes."""
+"""The pages of an application's draft: request publishing, send the draft back, and merge live
+changes into it.
+"""
 
 from functools import partial
 
@@ -100,7 +102,9 @@ def draft_version_view(
 
 
 def take_over_view(admin: Admin[Application], request: HttpRequest, pk: int) -> HttpResponse:
-    """Show the draft merged with the live version. A POST with the choices saves it."""
+    """Show the draft merged with the live version. A POST with the choices saves the result as the
+    draft.
+    """
     row = edited_row(admin, request, pk)
     draft, problems = draft_of(row), []
     if not is_outdated(row, draft):

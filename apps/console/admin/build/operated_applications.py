@@ -29,8 +29,8 @@ class OperatedApplications(Admin[Application]):
         return is_role_enough(request, obj, super().has_change_permission(request))
 
     def has_delete_permission(self, request: HttpRequest, obj: Application | None = None) -> bool:
-        """Return True if the user may erase the application. Erasing requires a separate
-        permission, and an archived application.
+        """Return True if the user may erase the application. Only archived applications can be
+        erased, and erasing requires a separate permission.
         """
         may: bool = super().has_delete_permission(request) and request.user.has_perm(ERASE)
         if not may or obj is None:
@@ -48,9 +48,10 @@ class OperatedApplications(Admin[Application]):
 def is_role_enough(
     request: HttpRequest, application: Application | None, is_permitted: bool
 ) -> bool:
-    """Return True if the user edits the application, or any application if it is None.
+    """Return True if the user edits the application. None means any application.
 
-    With the permission, any editor role counts. Without it, only a grant or ownership counts.
+    For a user with the permission, every editor role counts. For other users, only a grant or
+    ownership counts.
     """
     if not is_permitted:
         return is_editor(request, application)

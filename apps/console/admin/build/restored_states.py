@@ -1,4 +1,6 @@
-"""Recorded states of applications in the admin, and the changes that restoring one would make."""
+"""Shows recorded states of applications in the admin, and the changes that a restoration would
+make.
+"""
 
 from functools import partial
 from typing import Any

@@ -1,4 +1,4 @@
-"""The pages about an application's published versions: compare, publish, restore, withdraw and
+"""The pages of an application's published versions: compare, publish, restore, withdraw and
 archive.
 """
 
@@ -36,8 +36,8 @@ from apps.integers import read_integer
 
 
 def version_urls(admin: Admin[Application]) -> list[URLPattern]:
-    """Return the pages next to the studio. All users who can see the application can view them;
-    publishers can act.
+    """Return the URLs of the pages next to the studio. Users who can see the application can view
+    the pages; only publishers can change something.
     """
     look, act = require_safe, require_POST
     note = require_http_methods(["GET", "HEAD", "POST"])

@@ -1,4 +1,6 @@
-"""The circuit breakers of deployments: their state in the list, and an action that closes them."""
+"""Shows the state of circuit breakers in the list of deployments, and adds an action that closes
+them.
+"""
 
 from datetime import timedelta
 from typing import Any

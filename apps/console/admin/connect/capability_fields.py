@@ -1,4 +1,4 @@
-"""A model's capabilities as text, for the form and the list of deployments."""
+"""Describes a model's capabilities as text, for the form and the list of deployments."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -36,7 +36,7 @@ ANSWERS: Mapping[bool | None, str] = {True: "yes", False: "no", None: "unknown"}
 def tell_known(form: forms.ModelForm[Any], row: Deployment) -> None:
     """Show the values that apply by default in the choices and help texts of the form.
 
-    For staff who may only view the row, the form has none of these fields.
+    The form has none of these fields for staff who may only view the row.
     """
     if not form.fields.keys() >= {*FLAGS, *LIMITS}:
         return

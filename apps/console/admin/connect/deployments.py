@@ -1,5 +1,5 @@
-"""Deployments: their keys can be set and removed but never read, and their connections can be
-tested.
+"""The admin of deployments. Their keys can be set and removed but never read, and their connections
+can be tested.
 """
 
 from collections.abc import Iterable, Sequence
@@ -62,10 +62,10 @@ UNREADABLE = (
     "Add the old value as a fallback, or enter the key again."
 )
 UNREACHED = frozenset({"address", "name", "connection", "encryption", "time"})
-"""A test that fails in one of these steps fails before the service has responded."""
+"""The steps of a test before the service has responded."""
 MOST_TESTED = 10
-"""One test includes up to this many deployments. Each waits for a service, and more would take
-minutes.
+"""The maximum number of deployments in one test. Each test waits for a service, so more deployments
+would take minutes.
 """
 
 
@@ -244,8 +244,8 @@ def listed_models(deployment: Deployment) -> list[ListedModel]:
 
 
 def told_capabilities(deployment: Deployment, listed: Sequence[ListedModel]) -> dict[str, Any]:
-    """Return the known capabilities of a chat model for the form, and those that its service
-    reports.
+    """Return the known capabilities of a chat model for the form, and the capabilities that its
+    service reports.
     """
     if deployment.kind != Deployment.Kind.CHAT:
         return {}
@@ -269,6 +269,6 @@ def used_by(request: HttpRequest, deployment: Deployment, users: Sequence[ItemUs
 
 
 def left_by(deployment: Deployment, users: Sequence[Deployment]) -> SafeString:
-    """Return a paragraph about the deployments whose fallback this one is."""
+    """Return a paragraph about the deployments that have this deployment as a fallback."""
     words = "<p>{} is a fallback of these, which continue without it:</p>{}"
     return format_html(words, deployment, bullet_list(map(str, users)))

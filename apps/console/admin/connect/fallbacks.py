@@ -1,4 +1,6 @@
-"""Fallbacks in the form of a deployment: an ordered choice, with the reasons why one is skipped."""
+"""The field for fallbacks in the form of a deployment: an ordered choice, with the reason why a
+fallback is skipped.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,8 +16,8 @@ from apps.workspace.local.deployments.fallback_rules import why_unfit
 
 @dataclass(frozen=True, slots=True)
 class FallbackChoice:
-    """A deployment that can be chosen or was chosen before. `problem` is the reason why it is
-    skipped, or "".
+    """A deployment that can be chosen as a fallback, or was chosen before. `problem` is the reason
+    why it is skipped, or "".
     """
 
     deployment_id: str
@@ -44,7 +46,7 @@ class FallbacksField(LinesField):
     widget = FallbacksInput
 
     def offer(self, row: Deployment) -> None:
-        """Offer the deployments that the row can use, including disabled ones."""
+        """Offer the deployments that the row can use, including disabled deployments."""
         others = Deployment.objects.exclude(pk=row.pk).order_by("display_name")
         choices = [choice_of(one) for one in others if not why_unfit(one)]
         named = row.fallbacks if isinstance(row.fallbacks, list) else []
@@ -60,7 +62,9 @@ def choice_of(row: Deployment) -> FallbackChoice:
 
 
 def named_by(rows: Sequence[Deployment]) -> dict[str, list[Deployment]]:
-    """Return the deployments that have each of these as a fallback, by the ID of the fallback."""
+    """Return the deployments that have one of these deployments as a fallback, by the ID of the
+    fallback.
+    """
     users: dict[str, list[Deployment]] = {row.deployment_id: [] for row in rows}
     for one in Deployment.objects.exclude(fallbacks=[]):
         for name in users.keys() & set(one.fallbacks):

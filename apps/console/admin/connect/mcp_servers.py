@@ -1,5 +1,5 @@
-"""MCP servers that are programs on this machine. Users who edit a server decide which program runs
-here.
+"""The admin of MCP servers that are programs on this machine. A user who edits a server determines
+the program that runs on the machine.
 """
 
 from typing import Any

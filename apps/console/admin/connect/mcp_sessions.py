@@ -1,4 +1,4 @@
-"""The sessions of this process with MCP servers, as table rows with owner, state and uses.
+"""Shows the sessions of this process with MCP servers as table rows with owner, state and uses.
 
 Rows contain only the names of hosts and programs, because paths, headers and tokens may contain
 secrets.
@@ -16,13 +16,15 @@ from apps.console.admin.connect.mcp_uses import PROGRAM, Use, server_key
 from apps.workspace.local.models import McpServer
 
 ORDER = ("connected", "starting", "sign-in needed", "error", "not started")
-"""The states by priority. A server has the first state that any of its sessions has."""
+"""The states in the order of their priority. The state of a server is the first of these that one
+of its sessions has.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionRow:
-    """Shows a session as a table row. `is_old` is True if the program was started before its row
-    was changed.
+    """A session as a table row. `is_old` is True if the program was started before its row was
+    changed.
     """
 
     session: PooledSession

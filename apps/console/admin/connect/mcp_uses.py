@@ -1,4 +1,4 @@
-"""The toolsets of applications that use an MCP server."""
+"""Finds the toolsets of applications that use an MCP server."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -52,7 +52,7 @@ def tool_names(tools: Iterable[tuple[str, str]]) -> set[str]:
     """Return the names that models see for the tools of servers, in all applications that may use
     them.
 
-    A tool is identified by the name of a program or a host, and the server's own name for the tool.
+    A tool is identified by the name of a program or a host, and by the tool's name on the server.
     """
     by_server: dict[str, set[str]] = {}
     for server, tool in tools:

@@ -1,4 +1,4 @@
-"""Secrets: rotation, deletion, and the manifests that name them."""
+"""The admin of secrets: rotation, deletion, and the manifests that contain their names."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -113,7 +113,7 @@ def uses_of(secret: Secret) -> list[ItemUser]:
 
 
 def number_of(users: Iterable[ItemUser]) -> int:
-    """Return the number of distinct applications and items, each of which may use a secret in
-    several places.
+    """Return the number of applications and items that use a secret. An application that uses it in
+    several places counts once.
     """
     return len({(user.kind, user.name) for user in users})

@@ -47,9 +47,9 @@ class ServiceModelsAdmin(RecordedAdmin[Deployment]):
         return answer
 
     def models_view(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        """List the models. A POST adds the selected ones. Raises PermissionDenied and Http404."""
+        """List the models. A POST adds the selected models. Raises PermissionDenied and Http404."""
         deployment = self.visible_row(request, object_id)
-        # The new deployments get the key of this one.
+        # The new deployments get the key of this deployment.
         if not self.may_save(request, None) or not self.may_save(request, deployment):
             raise PermissionDenied
         if deployment is None or not can_list(deployment):

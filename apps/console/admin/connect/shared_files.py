@@ -1,6 +1,8 @@
-"""Files that operators share. Any manifest may use them, and all users may read them.
+"""The admin of files that operators share. All manifests may use these files, and all users may
+read them.
 
-Files that were uploaded for individual applications are listed for their editors.
+The list also contains the files that were uploaded for individual applications, for the editors of
+these applications.
 """
 
 import mimetypes
@@ -76,8 +78,8 @@ class SharedFileForm(forms.ModelForm[SharedFile]):
         return {**cleaned, "name": name}
 
     def refuse_overtaken(self, seen: str) -> None:
-        """Report once that the file was replaced since the form was opened. The row stays locked
-        until it is saved.
+        """Raise an error once if the file was replaced after the form was opened. The row stays
+        locked until it is saved.
         """
         if not self.instance.pk or not seen:
             return

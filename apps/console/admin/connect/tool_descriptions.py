@@ -1,5 +1,5 @@
-"""Changed descriptions of MCP tools. An operator accepts a change, or continues to withhold the
-tool.
+"""The admin of changed descriptions of MCP tools. Models do not see such a tool until an operator
+accepts the change.
 """
 
 from collections.abc import Iterator

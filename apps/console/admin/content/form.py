@@ -21,7 +21,7 @@ from apps.manifest.problems import Problem
 
 MOST_MISTAKES = 20
 DOCUMENTS = ("tool", "toolset")
-"""Items of these kinds contain JSON and may contain credentials."""
+"""The kinds of items that contain JSON, which may contain credentials."""
 
 TEXTS = {
     "prompt": ("Text", "Markdown. {today}, {locale} and PROMPT_VARIABLES are replaced."),
@@ -118,7 +118,7 @@ class ContentForm(DocumentForm[ContentItem]):
             )
 
     def known(self, name: str) -> str:
-        """Return the value that the row has or will have, or "" until it is chosen."""
+        """Return the stored or the chosen value of a field, or "" if none is chosen yet."""
         value = getattr(self.instance, name) or self.data.get(name) or self.initial.get(name)
         return str(value or "")
 
@@ -159,7 +159,7 @@ class ContentForm(DocumentForm[ContentItem]):
 
     def check_document(self) -> None:
         if "text" not in self.fields or self.errors.keys() - {"files"}:
-            return  # Errors in files do not hide those of the text.
+            return  # Errors in files do not hide errors in the text.
         item = self.instance.item
         for problem in list(item_problems(with_item(installed_content(), item), item))[
             :MOST_MISTAKES
@@ -172,7 +172,7 @@ class ContentForm(DocumentForm[ContentItem]):
 
 
 def doubts_of(text: str, sources: Sequence[str], item: str) -> Sequence[Problem]:
-    """Return warnings about the credentials of a typed document, or none if it is not JSON."""
+    """Return warnings about the credentials in a typed document, or [] if it is not JSON."""
     document = parse_or_none(text)
     if document is None:
         return ()
@@ -181,13 +181,13 @@ def doubts_of(text: str, sources: Sequence[str], item: str) -> Sequence[Problem]
 
 
 def stack_of(kind: str, name: str) -> tuple[LayerItem, ...]:
-    """Return the item in all its layers, the one in use last."""
+    """Return the item in all its layers. The layer in use is last."""
     return installed_content().stacks.get(cast(ItemKind, kind), {}).get(name, ())
 
 
 def mask_sources(row: ContentItem, kind: str, name: str) -> list[str]:
-    """Return the texts that contain the credentials for the masks of a typed text: the row's, and
-    those of the layers below.
+    """Return the texts that contain the credentials for the masks of a typed text: the texts of the
+    row, and of the layers below.
     """
     texts = (row.text, *(item.text for item in reversed(stack_of(kind, name))))
     return [text for text in texts if text]

@@ -1,4 +1,6 @@
-"""Predefined content: the layers of each item, and the rows with which operators replace them."""
+"""The admin of predefined content: the layers of each item, and the rows with which operators
+replace items.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
@@ -55,9 +57,9 @@ from apps.runs.prompt import PLATFORM_PROMPT
 
 PER_PAGE = 50
 MOST_NAMED = 5
-"""The message after a change names up to this many applications."""
+"""The maximum number of applications that the message after a change lists."""
 MOST_LISTED = 100
-"""The page that confirms the deletion of a row lists up to this many of its users."""
+"""The maximum number of a row's uses that the page which confirms its deletion lists."""
 PAGES = "admin/catalog/contentitem"
 NEW_SKILL = """\
 ---
@@ -95,7 +97,7 @@ class ContentAdmin(RecordedAdmin[ContentItem]):
         if not stack:
             text = NEW_SKILL.format(name=name) if kind == "skill" else ""
             return {"kind": kind, "name": name, "text": text}
-        item = stack[-1]  # The row that replaces it starts as a copy.
+        item = stack[-1]  # The form of the row that replaces the item begins with a copy of it.
         is_skill = item.kind == "skill" and isinstance(item.value, dict)
         files = {k: v for k, v in item.value.items() if k != SKILL_FILE} if is_skill else {}
         return {"kind": kind, "name": name, "text": item.text, "files": files}
@@ -121,7 +123,7 @@ class ContentAdmin(RecordedAdmin[ContentItem]):
         self.tell_pending(request)
 
     def tell_pending(self, request: HttpRequest) -> None:
-        """Report which applications still use the old content."""
+        """Show a message that lists the applications that still use the old content."""
         mine = with_role(request, Role.EDITOR).order_by().values_list("pk", flat=True)
         if found := pending_content(mine):
             names = ", ".join(one.title for one in found[:MOST_NAMED])
@@ -147,7 +149,9 @@ class ContentAdmin(RecordedAdmin[ContentItem]):
         return answer
 
     def consequences(self, request: HttpRequest, rows: Iterable[ContentItem]) -> list[SafeString]:
-        """Return the users of rows that no other layer replaces."""
+        """Return the applications and items that use the rows, except for rows that another layer
+        replaces.
+        """
         alone = [row for row in rows if len(stack_of(row.kind, row.name)) == 1]
         uses = all_uses(installed_content(), visible_applications(request)) if alone else {}
         lines = [

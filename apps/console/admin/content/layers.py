@@ -1,4 +1,6 @@
-"""Data for the pages of predefined content: entries of the list, and the layers of one item."""
+"""Reads the data for the pages of predefined content: entries of the list, and the layers of one
+item.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -17,7 +19,7 @@ from apps.catalog.uses import NOBODY, ItemReference, ReferringApplication, Uses,
 STATES: Mapping[str, str] = {"broken": "Broken", "replaced": "In several layers", "row": "Edited"}
 
 Stack = tuple[LayerItem, ...]
-"""An item in all its layers. The one in use is last."""
+"""An item in all its layers. The layer in use is last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +37,8 @@ class LayeredItem:
 
 @dataclass(frozen=True, slots=True)
 class ItemLayer:
-    """A layer of an item. `lines` are the differences from the layer below, or None for the
-    lowest.
+    """A layer of an item. `lines` are the differences from the layer below, or None for the lowest
+    layer.
     """
 
     item: LayerItem
@@ -99,7 +101,7 @@ def item_title(content: Content, item: LayerItem) -> str:
 
 
 def layers_of(content: Content, stack: Stack) -> list[ItemLayer]:
-    """Return the layers of an item, the one in use first."""
+    """Return the layers of an item. The layer in use is first."""
     found = [
         ItemLayer(
             item,

@@ -18,9 +18,11 @@ from apps.manifest.markdown.skill_files import (
 )
 
 SPARE = 2
-"""Pages without the script that adds input pairs show this many empty ones."""
+"""The number of empty input pairs on a page without the script that adds pairs."""
 MOST_OPEN = 3
-"""Up to this many files are all expanded. If there are more, only those with errors are."""
+"""The maximum number of files that are all expanded. If there are more files, only files with
+errors are expanded.
+"""
 
 
 class SkillFile(NamedTuple):
@@ -35,7 +37,7 @@ class FileRow(NamedTuple):
 
 
 def problems_of(files: list[SkillFile]) -> Iterator[str]:
-    """Yield for each file the reason why it cannot be saved, or ""."""
+    """Yield a text for each file: the reason why it cannot be saved, or ""."""
     counts = Counter(file.path for file in files)
     for file in files:
         if not file.path:
@@ -60,7 +62,8 @@ class FilesWidget(forms.Widget):
     """Shows repeated pairs of inputs, which also work without scripts."""
 
     template_name = "admin/catalog/contentitem/files.html"
-    needs_multipart_form = True  # Its size counts as typed, not as encoded.
+    # The limit applies to the size of the typed text, not of the encoded text.
+    needs_multipart_form = True
 
     def value_from_datadict(self, data: Any, files: Any, name: str) -> list[SkillFile]:
         """Return the files as typed, except for those with neither path nor text."""
@@ -71,7 +74,7 @@ class FilesWidget(forms.Widget):
         return [file for file in typed if file.path or file.text]
 
     def value_omitted_from_data(self, data: Any, files: Any, name: str) -> bool:
-        return False  # Without files, nothing is sent.
+        return False  # If there are no files, the browser sends no values for the field.
 
     def get_context(self, name: str, value: Any, attrs: Any) -> dict[str, Any]:
         found = files_of(value)

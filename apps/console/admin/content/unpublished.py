@@ -26,7 +26,9 @@ class PendingApplication:
 
 
 def unpublished_content(admin: Any, request: HttpRequest) -> HttpResponse:
-    """List the applications that the user edits. A POST publishes the selected ones with a note."""
+    """List the applications that the user edits. A POST publishes the selected applications with a
+    note.
+    """
     may_publish = request.user.has_perm(PUBLISH)
     if request.method == "POST" and may_publish:
         publish_ticked(admin, request)
@@ -66,6 +68,6 @@ def publish_ticked(admin: Any, request: HttpRequest) -> None:
 
 
 def publish_content(request: HttpRequest, row: Application) -> list[str]:
-    """Publish the live version again with the current content. A draft is unchanged."""
+    """Publish the live version again with the current content. A draft remains unchanged."""
     note = request.POST.get("note", "")
     return refusal_reasons(republish.execute, row, note, user=request.user)

@@ -1,4 +1,4 @@
-"""A filter of lists by the application that a row belongs to."""
+"""Filters lists by the application of a row."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from apps.console.operator_rights import visible_applications
 
 
 class OfApplication(admin.SimpleListFilter):
-    """Offers the user's visible applications that have rows in the list."""
+    """Offers the applications that the user can see and that have rows in the list."""
 
     title = parameter_name = "application"
 

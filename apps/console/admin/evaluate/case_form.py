@@ -17,8 +17,8 @@ from apps.manifest.json_text import JSONTextInvalid, parse_json
 
 
 class CaseEditor(forms.Textarea):
-    """Edits JSON in a text area. `rows_of` selects the rows that the script shows; the text area
-    also works without the script.
+    """Edits JSON in a text area. `rows_of` determines the kind of rows that the script shows. The
+    text area also works without the script.
     """
 
     template_name = "admin/cases/editor.html"

@@ -60,8 +60,8 @@ class CaseRunForm(forms.Form):
 
 
 def first_choices(application: Application, target: str, *, is_recorded: bool) -> dict[str, Any]:
-    """Return initial values: a replay if each test case has a recording (`is_recorded`), otherwise
-    a live run that is recorded.
+    """Return the initial values of the form: a replay if all test cases have recordings
+    (`is_recorded`), otherwise a live run that is recorded.
     """
     is_live = not is_recorded and not model_problem(application, target)
     mode = CaseRun.Mode.LIVE if is_live else CaseRun.Mode.REPLAY
@@ -69,7 +69,7 @@ def first_choices(application: Application, target: str, *, is_recorded: bool) -
 
 
 def model_problem(application: Application, target: str) -> str:
-    """Return the reason why no model can be called for the draft or the live version, or ""."""
+    """Return the reason why the draft or the live version cannot call a model, or ""."""
     document = draft_of(application).manifest if target == DRAFT else application.manifest
     problems = unknown_deployments(document)
     return next((one.message for one in problems if one.path.startswith(MODEL)), "")

@@ -29,9 +29,9 @@ from apps.console.operator_rights import may_rule, of_seen
 from apps.integers import read_integer
 
 FRAGMENT = "X-Fragment"
-"""The script sends this header to keep the page of a run up to date."""
+"""The header of requests by which the script updates the page of a run."""
 SILENT_SECONDS = ATTEMPT_SECONDS + 60
-"""A run that is silent for this many seconds is considered interrupted."""
+"""The number of seconds without progress after which a run counts as interrupted."""
 STATES = {
     CaseRun.State.PASSED: "console-good",
     CaseRun.State.FAILED: "console-bad",
@@ -200,7 +200,9 @@ def state_words(run: CaseRun) -> str:
 
 
 def pairs_of(first: CaseRun, second: CaseRun) -> list[Pair]:
-    """Return the test cases of both runs by name, those with different results first."""
+    """Return the test cases of both runs, sorted by name. Test cases with different results are
+    first.
+    """
     sides: tuple[dict[str, list[ShownResult]], dict[str, list[ShownResult]]] = ({}, {})
     for run, side in zip((first, second), sides, strict=True):
         for row in run.results.all():

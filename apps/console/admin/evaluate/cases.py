@@ -49,7 +49,7 @@ from apps.live.run_summary import RunSummary
 BADGE = '<span class="console-badge {}">{}</span>'
 LINK = '<a class="text-primary-700 underline dark:text-primary-400" href="{}">{}</a>'
 FROM_RUN, FROM_FEEDBACK = "run", "feedback"
-"""These query parameters of the form name the source of a new test case."""
+"""The query parameters of the form that contain the ID of a new test case's source."""
 
 
 @admin.register(Case)
@@ -234,7 +234,7 @@ class CaseAdmin(RecordedAdmin[Case]):
         ]
 
     def run_view(self, request: HttpRequest) -> HttpResponse:
-        """Show the form for a run of test cases. A POST starts it. Raises PermissionDenied and
+        """Show the form for a run of test cases. A POST starts the run. Raises PermissionDenied and
         Http404.
         """
         if not self.has_run_permission(request):

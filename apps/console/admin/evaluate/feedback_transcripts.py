@@ -1,7 +1,7 @@
-"""Transcripts that users attached to their feedback. Operators read them and turn them into test
-cases.
+"""Transcripts that users attached to their feedback. Operators read the transcripts and create test
+cases from them.
 
-Each reading is recorded in the audit log.
+The audit log contains an event for each reading.
 """
 
 from django.contrib import messages
@@ -18,7 +18,8 @@ from apps.integers import read_integer
 
 
 def shared_feedback(request: HttpRequest, number: str) -> Feedback:
-    """Return feedback with the transcript that its user attached, and record the reading.
+    """Return the feedback with the transcript that its user attached, and record in the audit log
+    that it was read.
 
     Raises PermissionDenied if there is no transcript, and Http404.
     """

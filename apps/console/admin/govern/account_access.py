@@ -1,4 +1,4 @@
-"""The rights of an account with their sources, and a preview of the site as its user sees it."""
+"""Shows the rights of an account with their sources, and previews the site of its user."""
 
 from typing import Any
 

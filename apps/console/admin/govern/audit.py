@@ -106,5 +106,7 @@ def of_words(words: str) -> Q:
 
 
 def has(column: str, found: Q) -> Q:
-    """Repeat the condition of the column's partial index, without which SQLite does not use it."""
+    """Return the condition of the column's partial index. SQLite uses the index only if the query
+    contains this condition.
+    """
     return found & ~Q((column, ""))

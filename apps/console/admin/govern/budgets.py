@@ -1,4 +1,4 @@
-"""Budgets: their use, their reset, and the overrides of individual windows."""
+"""The admin of budgets: their use, their reset, and the overrides of individual windows."""
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
@@ -118,7 +118,9 @@ class BudgetAdmin(RecordedAdmin[Budget]):
         return may and (obj is None or may_rule(request, obj.application))
 
     def formfield_for_foreignkey(self, db_field: Any, request: Any, **options: Any) -> Any:
-        """Require users who do not edit all applications to choose one that they edit."""
+        """Require users who do not edit all applications to choose an application that they
+        edit.
+        """
         if edits_all(request.user):
             return super().formfield_for_foreignkey(db_field, request, **options)
         model = db_field.related_model

@@ -1,4 +1,4 @@
-"""Mapping of groups and users of identity providers to local ones."""
+"""The admin of mappings from identity providers' groups to local groups, and of linked accounts."""
 
 from typing import Any
 
@@ -24,8 +24,8 @@ def providers() -> list[tuple[str, str]]:
 
 @admin.register(ClaimMapping)
 class ClaimMappingAdmin(Admin[ClaimMapping]):
-    """The admin of mappings. Editing one adds users to groups, so it offers only groups that the
-    editor may give.
+    """The admin of mappings. A mapping adds users to groups, so the form offers only groups that
+    the editor may give.
     """
 
     list_display = ("value", "provider", "group", "is_exclusive")

@@ -1,5 +1,5 @@
-"""Invitations to sign up. A link is sent to its address, or shown once to the user who created
-it.
+"""The admin of invitations to sign up. The link is sent to the invited address, or shown once to
+the user who created the invitation.
 """
 
 from typing import Any
@@ -99,11 +99,12 @@ def secret_name(invitation: Invitation) -> str:
 
 
 def offered_groups(user: Any) -> QuerySet[Group]:
-    """Return the groups that an administrator may give, excluding roles and teams beyond their
-    own.
+    """Return the groups that an administrator may give, without groups whose rights exceed the
+    administrator's own.
     """
     if user.is_superuser:
         return Group.objects.all()
-    # A user who was removed from a team's group elsewhere may still be the team's administrator.
+    # A user who was removed from a team's group on another page may still be the team's
+    # administrator.
     own = Group.objects.filter(user=user).filter(Q(team=None) | Q(team__administrators=user))
     return own.distinct()

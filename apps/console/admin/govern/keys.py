@@ -28,7 +28,7 @@ from apps.console.admin.theme import Admin
 from apps.console.giving import manageable, may_change_key
 from apps.console.operator_rights import edits_all, sees_all
 
-admin.site.unregister(APIKey)  # The library's own keys, which give no access here.
+admin.site.unregister(APIKey)  # The keys of the library have no access to QuickApps.
 
 
 MADE_FOR_OTHERS = "The key cannot access them, because another user created it."
@@ -224,8 +224,8 @@ class ApiKeyAdmin(KeyAdmin):
         super().save_model(request, obj, form, change)
 
     def formfield_for_foreignkey(self, db_field: Any, request: Any, **options: Any) -> Any:
-        """Limit users who do not edit all applications to their own keys, because other keys may
-        have more rights.
+        """Users who do not edit all applications can choose only their own keys, because other keys
+        may have more rights.
         """
         if edits_all(request.user):
             if db_field.name == "user":

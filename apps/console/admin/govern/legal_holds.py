@@ -1,4 +1,6 @@
-"""Legal holds in the admin. They are placed with a reason and lifted, but never changed or deleted."""
+"""The admin of legal holds, which are placed with a reason and later lifted, but never changed or
+deleted.
+"""
 
 from typing import Any
 
@@ -21,7 +23,9 @@ from apps.conversations.models import Conversation
 
 
 class LegalHoldForm(forms.ModelForm[LegalHold]):
-    """Accepts a user, or a conversation by its ID, whose owner is then filled in."""
+    """The form of a hold for a user, or for a conversation by its ID. The owner of the conversation
+    is set as the user.
+    """
 
     class Meta:
         model = LegalHold
@@ -109,8 +113,8 @@ class LegalHoldAdmin(Admin[LegalHold]):
     def lift(self, request: HttpRequest, chosen: QuerySet[LegalHold]) -> None:
         rows = list(chosen.filter(lifted_at=None))
         for row in rows:
-            # Without the user, the account can be deleted again. `owner` still identifies the owner
-            # of the data.
+            # A lifted hold has no `user`, so that the account can be deleted again. `owner` still
+            # identifies the owner of the data.
             row.user, row.lifted_at = None, timezone.now()
             row.lifted_by = bucket_of(request.user.pk)
             row.save()

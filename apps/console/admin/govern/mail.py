@@ -1,4 +1,4 @@
-"""Emails from the admin to users."""
+"""Sends email from the admin to users."""
 
 import logging
 from typing import Any

@@ -1,5 +1,5 @@
-"""Service accounts, which are created in one step, without a password, and have their own
-permissions and keys.
+"""The admin of service accounts, which are created in one step, without a password, and have their
+own permissions and keys.
 """
 
 from typing import Any
@@ -24,8 +24,8 @@ LINK = '<a class="text-primary-700 underline dark:text-primary-400" href="{}">{}
 
 
 class ServiceAccountForm(forms.ModelForm[ServiceAccount]):
-    """Edits a service account. Only the form for a new one has fields for name, groups and
-    permissions, which then belong to its user.
+    """The form of a service account. Only the form of a new account has fields for name, groups and
+    permissions; afterwards, they are edited on the page of the account's user.
     """
 
     username = forms.CharField(

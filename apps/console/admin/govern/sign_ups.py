@@ -1,4 +1,6 @@
-"""Users who signed up and wait for approval. Administrators approve or reject them."""
+"""The admin of users who signed up and wait for approval. Administrators approve or reject these
+users.
+"""
 
 from typing import Any
 
@@ -64,7 +66,7 @@ class SignUpAdmin(Admin[SignUp]):
             self.log_deletions(request, chosen.model._default_manager.filter(pk=waiting.pk))
             request_erasure(waiting.user.pk, bucket_of(request.user.pk))
             waiting.user.delete()
-            # Without confirmation, the address may belong to another user.
+            # An address that is not confirmed may belong to another user.
             if not waiting.needs_confirmation:
                 send_message(self, request, "account/email/refused", waiting.user.email)
         self.message_user(request, "The selected accounts were deleted.")

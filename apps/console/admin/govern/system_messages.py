@@ -1,4 +1,4 @@
-"""Messages of operators to all connected users."""
+"""The admin of operators' messages to all connected users."""
 
 from typing import Any
 

@@ -18,7 +18,7 @@ from apps.accounts.models import Team
 
 @dataclass(frozen=True, slots=True)
 class TeamState:
-    """The audited state of a team. `rights` are the permissions of its group, such as
+    """The state of a team in the audit log. `rights` are the permissions of its group, such as
     `catalog.view_application`.
     """
 
@@ -47,8 +47,8 @@ def team_state(group: int | None) -> TeamState | None:
 
 
 def set_members(team: Team, members: Iterable[Any]) -> None:
-    """Set the members to these users and the administrators. Closed accounts cannot be chosen, and
-    remain.
+    """Set the members to these users and the administrators. Closed accounts cannot be chosen in
+    the form, so they remain members.
     """
     closed = team.group.user_set.filter(is_active=False)
     team.group.user_set.set({*members, *team.administrators.all(), *closed})

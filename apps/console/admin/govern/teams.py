@@ -1,4 +1,6 @@
-"""Teams, which are created and deleted with their groups. Team administrators choose the members."""
+"""The admin of teams, which are created and deleted together with their groups. Team administrators
+choose the members.
+"""
 
 from typing import Any, cast
 

@@ -1,5 +1,5 @@
-"""Users and groups in the style of the other admin pages. Administrators cannot give more rights
-than they have.
+"""The admin of users and groups, in the style of the other pages. Administrators cannot give more
+rights than they have.
 """
 
 from typing import Any
@@ -36,18 +36,18 @@ from apps.console.giving import givable_groups, givable_permissions, may_give, m
 
 admin.site.unregister(User)
 admin.site.unregister(Group)
-admin.site.unregister(Authenticator)  # allauth's page shows the secrets.
+admin.site.unregister(Authenticator)  # The page of allauth shows the secrets.
 admin.site.unregister(UserSession)
 admin.site.unregister(EmailAddress)  # Always empty: allauth handles only sign-in and sends no mail.
 
 SHOWN_GROUPS = 3
-"""The list of users shows up to this many groups per user."""
+"""The maximum number of groups per user in the list of users."""
 GIVEN = ("groups", "user_permissions", "permissions")
 
 
 class GivingAdmin(admin.ModelAdmin[Any]):
-    """Offers only rights that the user may give. Existing rights that they may not give are
-    preserved.
+    """An admin that offers only rights that the user may give. Other existing rights of an account
+    are preserved.
     """
 
     def formfield_for_manytomany(self, db_field: Any, request: Any = None, **options: Any) -> Any:

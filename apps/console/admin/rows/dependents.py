@@ -1,4 +1,4 @@
-"""The applications and items that refer to a row, as lines of a page."""
+"""Lists the applications and items that refer to a row, as lines of a page."""
 
 from collections.abc import Iterable, Sequence
 
@@ -29,8 +29,8 @@ def bullet_list(lines: Iterable[SafeString | str]) -> SafeString:
 
 
 def dependent_lines(request: HttpRequest, users: Sequence[ItemUser]) -> list[SafeString | str]:
-    """Return a link to each user of the row that the reader may see, and the number of the
-    others.
+    """Return a link to each application and item that refers to the row and that the user may see,
+    and the number of the other references.
     """
     applications = seen_applications(request)
     items = request.user.has_perm("catalog.view_contentitem")

@@ -12,7 +12,7 @@ Row = TypeVar("Row", bound=Versioned)
 
 
 class DocumentForm(VersionedForm[Row]):
-    """Creates the secrets on saving, in the caller's transaction.
+    """The form of a row with a document. Saving creates the secrets, in the caller's transaction.
 
     `documents` of the field `document_field` contain the credentials that the typed document masks.
     """

@@ -14,15 +14,16 @@ from apps.console.admin.rows.secret_inputs import SecretInputsForm
 from apps.manifest.json_text import JSONTextInvalid, parse_json
 
 CHOICE = "choice:"
-"""The prefix of inputs that choose a side of a clash. The path of the clash follows."""
+"""The prefix of inputs that choose a side of a clash. The path of the clash follows the prefix."""
 
 
 @dataclass(frozen=True, slots=True)
 class TypedForm:
-    """Contains the content of a typed form.
+    """The content of a typed form.
 
-    `unread` names columns whose text cannot be parsed; there, `snapshot` has the stored values.
-    `documents` has the other documents as typed, with their credentials.
+    `unread` contains the columns whose text cannot be parsed; for these columns, `snapshot`
+    contains the stored values. `documents` contains the other typed documents, with their
+    credentials.
     """
 
     snapshot: Snapshot
@@ -31,7 +32,7 @@ class TypedForm:
 
 
 def read_typed(form: forms.ModelForm[Any], kind: RowKind, stored: Snapshot) -> TypedForm:
-    """Return the typed values, including invalid ones. Documents must be JSON."""
+    """Return the typed values, including invalid values. Documents must be JSON."""
     snapshot = kind.snapshot(form.instance)
     unread, documents = [], {}
     for column in kind.columns:
@@ -63,7 +64,9 @@ def conflict_of(form: forms.ModelForm[Any], began: int) -> MergeConflict | None:
 
 
 def merge_typed(form: SecretInputsForm[Any], began: int) -> None:
-    """Put the merged values into the form's data. Columns that cannot be parsed remain as typed."""
+    """Put the merged values into the form's data. The text of a column that cannot be parsed
+    remains unchanged.
+    """
     kind = row_kind(type(form.instance))
     stored = present(kind, form.instance.pk)
     if stored is None:
@@ -90,7 +93,8 @@ def merge_typed(form: SecretInputsForm[Any], began: int) -> None:
     # The column `kind` determines whether a text is a document.
     state = {"kind": mine["kind"], **brought} if kind.json_text else brought
     values = earlier(kind, state, form.instance, stored).values
-    # The checks must compare the typed values with the stored ones, not with earlier typed ones.
+    # The checks must compare the typed values with the stored values, not with values that were
+    # typed earlier.
     for field in form.instance._meta.concrete_fields:
         setattr(form.instance, field.attname, getattr(stored, field.attname))
     taken = posted_values(form, {column: values[column] for column in brought})
@@ -105,7 +109,7 @@ def choices_in(data: Mapping[str, Any], prefix: str = CHOICE) -> dict[str, str]:
 
 
 def as_typed(form: forms.BaseForm) -> dict[str, Any]:
-    """Return the data by field name. Some widgets send theirs under other names."""
+    """Return the data by field name. Some widgets send data under other names."""
     return {
         form.add_prefix(name): field.widget.value_from_datadict(
             form.data, form.files, form.add_prefix(name)
@@ -124,7 +128,7 @@ def posted_values(form: forms.BaseForm, values: Mapping[str, Any]) -> dict[str, 
 
 
 def set_omitted(form: forms.ModelForm[Any], values: Mapping[str, Any]) -> None:
-    """Set values for which a browser would send nothing, because the form would ignore them."""
+    """Set the values that a browser does not send, because the form ignores a missing value."""
     for name, value in values.items():
         field = form.fields.get(name)
         if field and field.widget.value_omitted_from_data(form.data, {}, form.add_prefix(name)):

@@ -1,4 +1,4 @@
-"""The recorded history of rows in the admin: all changes, deleted rows, and a single change."""
+"""The pages of recorded changes: all changes to a row, deleted rows, and a single change."""
 
 from typing import Any, TypeVar, cast
 
@@ -42,7 +42,9 @@ class HistoryAdmin(Admin[Row]):
     def history_view(
         self, request: HttpRequest, object_id: str, extra_context: Any = None
     ) -> HttpResponse:
-        """Show all changes to a row, which may be deleted. Raises PermissionDenied and Http404."""
+        """Show all changes to a row, which may have been deleted. Raises PermissionDenied and
+        Http404.
+        """
         if not is_row_number(object_id):
             raise Http404
         row = self.visible_row(request, int(object_id))

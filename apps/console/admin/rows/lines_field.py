@@ -10,7 +10,7 @@ from apps.workspace.local.models import is_argument
 
 
 class LinesField(forms.CharField):
-    """Accepts texts, one per line."""
+    """A field for texts, one per line."""
 
     widget = LowTextarea
 
@@ -34,8 +34,8 @@ class LinesField(forms.CharField):
 
 
 class ArgumentsField(LinesField):
-    """Lines preserve their spaces. JSON is accepted as well, for texts that are empty or have
-    several lines.
+    """A field for arguments, one per line, which preserves spaces. It also accepts JSON, for
+    arguments that are empty or have several lines.
     """
 
     def write(self, lines: list[Any]) -> str:

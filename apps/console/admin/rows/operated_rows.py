@@ -1,4 +1,6 @@
-"""Rows of an application, which operators can see and edit if they edit the application."""
+"""The base of the admin of an application's rows, which operators can see and edit if they edit the
+application.
+"""
 
 from typing import Any, TypeVar
 
@@ -29,7 +31,7 @@ class OperatedRows(RecordedAdmin[Row]):
     """The admin of rows that each have a secret, which is shown once: after the row was created or
     the secret renewed.
 
-    Subclasses define how the secret is created and what it is called.
+    Subclasses create the secret, and define its name.
     """
 
     renewal_words = "The new one replaces it immediately."

@@ -24,18 +24,17 @@ from apps.console.admin.rows.history import SIDES, HistoryAdmin, is_row_number
 from apps.console.admin.rows.versioned_form import VersionedForm
 
 RESTORE_PARAMETER = "restore"
-"""The query parameter of a form that names the state to start with: `{number of a
-change}-{side}`.
+"""The query parameter of a form that identifies the initial state:
+`{number of a change}-{side}`.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Restoration:
-    """Contains a prepared restoration. `restore` saves the row and returns it, unless there are
-    `problems`.
+    """A prepared restoration. `restore` saves the row and returns it, unless there are `problems`.
 
-    `about` is a sentence for the page. With `has_form`, the page links to the form, which can start
-    with the state.
+    `about` is a sentence for the page. With `has_form`, the page links to the form, whose initial
+    values can be the state.
     """
 
     restore: Callable[[], Model]
@@ -48,7 +47,9 @@ class Restoration:
 
 
 Prepare = Callable[[HttpRequest, Change, Snapshot, Any], Restoration]
-"""Prepares a restoration. It receives the stored row, or None for a deleted one."""
+"""A function that prepares a restoration. Its argument is the stored row, or None for a deleted
+row.
+"""
 
 
 def restore_view(
@@ -95,7 +96,7 @@ def prepare_restoration(
     state: Snapshot,
     row: Model | None,
 ) -> Restoration:
-    """Submit the state to the form of the admin, so that it passes the same checks."""
+    """Submit the state to the form of the admin, so that the same checks apply."""
     found = earlier(admin.kind, state, row)
     form_class = admin.get_form(request, row, change=row is not None)
     present = admin.kind.snapshot(row) if row is not None else None
@@ -138,8 +139,8 @@ def restore(
 def starting_values(
     admin: HistoryAdmin[Any], request: HttpRequest, asked: str, row: Model | None
 ) -> Mapping[str, Any]:
-    """Return the state as initial values. Raises Http404 unless it belongs to this row or, for a
-    new row, to a deleted one.
+    """Return the state as initial values. Raises Http404 unless the state belongs to this row or,
+    for a new row, to a deleted row.
     """
     number, _, side = asked.partition("-")
     if not is_row_number(number) or side not in SIDES:

@@ -1,4 +1,4 @@
-"""Encrypted columns in forms. Their values can be entered and removed, but are never shown."""
+"""Fields for encrypted columns in forms. Values can be entered and removed, but are never shown."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, TypeVar
@@ -11,8 +11,8 @@ Row = TypeVar("Row", bound=Model)
 
 class SecretInputsForm(forms.ModelForm[Row]):
     secret_fields: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    """Maps each encrypted column to its fields: the one for a new value and, if it exists, the one
-    that removes the value.
+    """Maps each encrypted column to its fields: the field for a new value and, if it exists, the
+    field that removes the value.
     """
     typed_and_removed = ""
     """The error if a user enters and removes a value at the same time."""
@@ -24,7 +24,9 @@ class SecretInputsForm(forms.ModelForm[Row]):
                 self.fields[typed].help_text = self.secret_state(getattr(self.instance, column))
 
     def secret_state(self, stored: str) -> str:
-        """Return a hint about the stored value and the effect of entering another one."""
+        """Return a hint that describes the stored value and the effect of entering another
+        value.
+        """
         raise NotImplementedError
 
     def clean(self) -> dict[str, Any] | None:

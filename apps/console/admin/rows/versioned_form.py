@@ -1,7 +1,7 @@
 """A form that detects concurrent edits of its row, so that no unseen change is overwritten.
 
-The user who saves second sees the other user's changes. They can merge both edits, choose a side
-where they clash, or overwrite.
+The user who saves second sees the other user's changes. This user can merge both edits, choose a
+side where the edits clash, or overwrite the other user's changes.
 """
 
 from collections.abc import Mapping
@@ -22,15 +22,15 @@ MERGE = "_merge"
 
 
 class VersionedForm(SecretInputsForm[Row]):
-    """Edits a versioned row. `seen_version` is the newest version that the user has seen, and
-    `base_version` the version that they edit.
+    """The form of a versioned row. `seen_version` is the newest version that the user has seen, and
+    `base_version` the version that the user edits.
     """
 
     seen_version = forms.IntegerField(required=False, widget=forms.HiddenInput)
     base_version = forms.IntegerField(required=False, widget=forms.HiddenInput)
 
     starting: ClassVar[Mapping[str, Any]] = {}
-    """Initial values that replace the row's."""
+    """Initial values that replace the values of the row."""
     gone: ClassVar[int | None] = None
     """The number of the deleted row that was being edited, or None."""
     conflict: MergeConflict | None = None
@@ -69,8 +69,8 @@ class VersionedForm(SecretInputsForm[Row]):
         return cleaned
 
     def refuse_overtaken(self, seen: int, version: int) -> None:
-        """Raise `ValidationError` with the other changes. If the user saves again, `version` is
-        overwritten.
+        """Raise `ValidationError` with the other user's changes. If the user saves again, `version`
+        is overwritten.
         """
         self.is_overtaken = True
         began = self.cleaned_data.get("base_version")
@@ -85,8 +85,8 @@ class VersionedForm(SecretInputsForm[Row]):
         )
 
     def refuse_deleted(self, seen: int) -> None:
-        """Raise `ValidationError` once for a deleted row. If the user saves again, it is
-        recreated.
+        """Raise `ValidationError` once for a deleted row. If the user saves again, the row is
+        created again.
         """
         if not seen:
             return

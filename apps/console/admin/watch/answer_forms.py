@@ -11,7 +11,7 @@ from apps.console.admin.theme import LowTextarea
 from apps.live.models import LONGEST_REASON, Interaction
 
 LONGEST_SHOWN = 20_000
-"""An argument is truncated to this many characters."""
+"""The maximum number of characters of an argument. Longer arguments are truncated."""
 
 
 class AnswerForm(forms.Form):
@@ -31,7 +31,7 @@ class AnswerForm(forms.Form):
 
     @property
     def answer(self) -> dict[str, Any]:
-        """Return the answer of a valid form, in the format in which the page sends answers."""
+        """Return the answer of a valid form, in the format that the chat page sends."""
         raise NotImplementedError
 
     def clean(self) -> dict[str, Any]:
@@ -141,7 +141,7 @@ FORMS: Mapping[str, type[AnswerForm]] = {
     "client_tool": ClientToolForm,
     "elicitation": ElicitationForm,
 }
-"""Maps each kind of question to its form. A timer has none, because it ends by itself."""
+"""Maps each kind of question to its form. A timer has no form, because it ends by itself."""
 KINDS: Mapping[str, str] = {
     "sign_in": "sign-in",
     "client_tool": "browser tool",

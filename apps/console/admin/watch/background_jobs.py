@@ -1,4 +1,4 @@
-"""The page of background jobs: queued, running and failed ones, and operators' actions on them."""
+"""The page of queued, running and failed background jobs, and operators' actions on them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ from apps.tasks.status import queue
 from apps.tasks.task import all_chores
 
 MOST_SHOWN = 50
-"""The page lists up to this many jobs per state."""
+"""The maximum number of jobs per state that the page lists."""
 TITLES = {"running": "Running", "ready": "Waiting", "paused": "Paused", "failed": "Failed"}
 
 
@@ -98,7 +98,9 @@ ACTIONS: Mapping[str, Action] = {
 
 
 def names() -> set[str]:
-    """Return the kinds that can be paused and resumed, including those of another version."""
+    """Return the kinds of jobs that can be paused and resumed, including the kinds of another
+    version.
+    """
     return {ALL, *all_kinds(), *kinds.paused_kinds()}
 
 
@@ -135,7 +137,9 @@ class BackgroundJobsAdmin(ReadOnlyAdmin[ChoreRun]):
         return self.page(request, "admin/jobs/page.html", "Background jobs", context)
 
     def act(self, request: HttpRequest) -> HttpResponse:
-        """Apply the `action` to a job or a kind, its `subject`. Raises PermissionDenied."""
+        """Apply the `action` to its `subject`, which is a job or a kind of jobs. Raises
+        PermissionDenied.
+        """
         action = ACTIONS.get(request.POST.get("action", ""))
         if action is None or not may_operate(request):
             raise PermissionDenied

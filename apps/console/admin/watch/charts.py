@@ -1,4 +1,4 @@
-"""Charts over time as SVG without scripts: bars of counts, and step lines of durations.
+"""Draws charts over time as SVG without scripts: bars of counts, and step lines of durations.
 
 A chart has a width of one unit per interval and a height of 100; the page scales it.
 """
@@ -13,7 +13,7 @@ from apps.console.admin.cells import shown_number
 
 HEIGHT = 100.0
 GAP = 0.2
-"""The gap between two bars is this fraction of an interval."""
+"""The gap between two bars, as a fraction of an interval."""
 
 Kind = Literal["bars", "steps"]
 

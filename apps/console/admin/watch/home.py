@@ -1,7 +1,7 @@
 """The blocks of the admin's home page: needs attention, runs, money, errors and health.
 
-Each block is read separately. If one fails, it shows the failure, and the others are shown as
-usual.
+Each block is read separately. A block that cannot be read shows the failure, and the other blocks
+are shown as usual.
 """
 
 import logging
@@ -46,25 +46,25 @@ logger = logging.getLogger(__name__)
 
 RECENT = timedelta(hours=24)
 MOST_ERRORS = 6
-"""The page shows up to this many errors of runs, and up to this many errors of calls."""
+"""The maximum number of errors of runs, and of errors of calls, that the page shows."""
 MOST_SPACES = 5
-"""The page shows up to this many workspaces of notes."""
+"""The maximum number of workspaces of notes that the page shows."""
 LEAST_FREE = 0.1
-"""An operator should act if less than this share of the disk space is free."""
+"""The share of free disk space below which an operator should act."""
 LATEST_SUMS = timedelta(hours=3)
-"""Usage sums older than this are overdue. They are computed every hour."""
+"""The age above which usage sums are overdue. They are computed every hour."""
 
 Ends = Callable[[], Mapping[str, datetime]]
-"""Returns the ends of the usage sums, which are read once."""
+"""A function that returns the ends of the usage sums, which are read once."""
 Slugs = frozenset[str] | None
-"""The slugs of the applications that the user can see, or None for all."""
+"""The slugs of the applications that the user can see, or None for all applications."""
 FIGURES = ("today", "yesterday", "failed_today", "failed_yesterday")
 
 
 @dataclass(frozen=True, slots=True)
 class HomeBlock:
     """A block of the home page. `facts` is empty if there is nothing to report. `has_failed` is
-    True if they could not be read.
+    True if the facts could not be read.
     """
 
     title: str

@@ -16,11 +16,11 @@ logger = logging.getLogger(__name__)
 
 SEES_USAGE = ("insights.view_usagesum", "runs.view_runsummary")
 DAYS, DAYS_OF_ROWS = 30, 1
-"""Charts cover this many days. For users who see only some applications, numbers are summed from
-rows, so they cover less time.
+"""The number of days in the charts. For users who see only some applications, numbers are summed
+from rows, so the charts cover less time.
 """
 MOST_CURRENCIES = 2
-"""The page shows up to this many cost charts, one per currency."""
+"""The maximum number of cost charts on the page, one per currency."""
 
 
 def home_charts(request: HttpRequest) -> list[Chart]:

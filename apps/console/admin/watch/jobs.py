@@ -1,4 +1,4 @@
-"""Failed attempts at background jobs, with their errors."""
+"""The admin of failed attempts at background jobs, with their errors."""
 
 from django.apps import apps
 from django.contrib import admin
@@ -12,7 +12,7 @@ from apps.tasks.models import TaskFailure
 from apps.tasks.status import queue
 
 if apps.is_installed("procrastinate.contrib.django"):
-    # The library's list has its own statuses, and does not use the theme of this admin.
+    # The library's list has different statuses, and does not use the theme of this admin.
     admin.site.unregister(apps.all_models["procrastinate"]["procrastinatejob"])
 
 

@@ -1,4 +1,6 @@
-"""The counts of the admin's home page, read in one query, and those that need attention."""
+"""Reads the counts of the admin's home page in one query, and selects the counts that need
+attention.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,7 +35,9 @@ from apps.live.models import Interaction, Run
 from apps.live.run_summary import RunSummary
 
 ALMOST_SPENT = 80
-"""A budget is reported when this percentage is used, because an operator may have to raise it."""
+"""The used percentage of a budget above which the page reports it, because an operator may have to
+raise it.
+"""
 MOST_BUDGETS = 5
 
 State = Literal["", "good", "bad"]
@@ -51,14 +55,14 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class RowCount:
-    """The number of rows, and of those that are enabled."""
+    """The number of rows, and the number of enabled rows."""
 
     all: int = 0
     used: int = 0
 
 
 UsedBudgets = Callable[[], Sequence[tuple[str, BudgetStatus]]]
-"""Returns the most used budgets with their names, which are read once."""
+"""A function that returns the most used budgets with their names, which are read once."""
 Counts = Mapping[str, RowCount]
 """Maps names to counts. An entry is missing if its model does not exist or the user may not see
 it.
@@ -99,13 +103,15 @@ def seen_rows(request: HttpRequest) -> Callable[[], QuerySet[Any]]:
 
 
 def drafts(request: HttpRequest) -> Callable[[], QuerySet[Any]]:
-    """Return the applications with unpublished changes, of which enabled ones are live."""
+    """Return the applications with unpublished changes. The enabled applications among them are
+    live.
+    """
     changed = Q(live_number=0) | Q(draft__isnull=False)
     return lambda: seen_rows(request)().filter(changed, archived_at=None)
 
 
 def requests(request: HttpRequest) -> Callable[[], QuerySet[Any]]:
-    """Return the drafts whose publishing others requested and this user can approve."""
+    """Return the drafts that other users requested to publish and that this user can approve."""
     return lambda: PublishingRequest.objects.filter(
         waiting_for(request.user),
         draft__application__in=editable_applications(request).order_by().values("pk"),
@@ -208,7 +214,9 @@ def budgets(used: UsedBudgets) -> Iterator[Fact]:
 
 
 def used_budgets() -> list[tuple[str, BudgetStatus]]:
-    """Return the most used budgets. One query reads the windows and one their names."""
+    """Return the most used budgets. One query reads the windows, and another query reads the
+    names.
+    """
     rows = Budget.objects.select_related("key", "application", "user", "team__group")
     by_id = {budget.pk: budget for budget in rows}
     if not by_id:

@@ -1,4 +1,6 @@
-"""Active and waiting runs of the chat page. Operators stop them and answer their questions."""
+"""The admin of active and waiting runs of the chat page. Operators can stop the runs and answer
+their questions.
+"""
 
 from datetime import datetime
 from typing import Any, cast
@@ -39,7 +41,7 @@ LONGEST_HEADING = 100
 GONE = "This question was already answered or withdrawn."
 OPEN = Interaction.objects.filter(answer__isnull=True).order_by("pk")
 WHILE_GOING = "elicitation"
-"""The only kind of question that an active run asks."""
+"""The only kind of question that a run asks while it is active."""
 ANSWERABLE = Q(run__status=Run.Status.WAITING) | Q(run__status=Run.Status.RUNNING, kind=WHILE_GOING)
 
 
@@ -55,7 +57,7 @@ class RunStateFilter(admin.SimpleListFilter):
 
 
 class ApplicationFilter(admin.SimpleListFilter):
-    """Offers the user's visible applications of the catalog."""
+    """Offers the applications of the catalog that the user can see."""
 
     title = parameter_name = "application"
 

@@ -1,4 +1,4 @@
-"""Guards the contents of runs with a permission and an audit event."""
+"""Requires a permission to read the contents of runs, and records each reading in the audit log."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""The list of runs in the admin, with its own search. Active runs come first."""
+"""The list of runs in the admin, with its own search. Active runs are first."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""The top of a run's page: its question, its answer and the failed call."""
+"""Shows the question, the answer and the failed call at the top of a run's page."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -15,7 +15,9 @@ from apps.live.models import RunStep
 from apps.live.run_summary import RunSummary
 
 SHOWN_CHARACTERS = 20_000
-"""The question and the answer are each truncated to this many characters."""
+"""The maximum number of characters of the question and of the answer. Longer texts are
+truncated.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,5 @@
-"""The runs of all doors in the admin. Operators read, filter and stop them, and find one by the
-reference of its error.
+"""The admin of the runs of all doors. Operators can read, filter and stop runs, and find a run by
+the reference of its error.
 """
 
 from collections.abc import Iterator
@@ -191,8 +191,8 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
 
     @admin.display(description="sub-agents")
     def subagents(self, run: RunSummary) -> SafeString:
-        """Return sub-agents without their names, which are part of the conversation. The run's
-        numbers include theirs.
+        """Return sub-agents without their names, which are part of the conversation. The numbers of
+        the run include those of its sub-agents.
         """
         lines = format_html_join(
             "", "<li>{}</li>", ((subagent_line(row),) for row in subagents_of(run))

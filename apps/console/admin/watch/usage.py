@@ -38,7 +38,7 @@ logger = logging.getLogger(__name__)
 PERIODS = {1: "24 hours", 7: "7 days", 30: "30 days", 90: "90 days"}
 """Maps numbers of days to the labels of periods."""
 MOST_LINES = 50
-"""The page shows up to this many lines. The downloaded file contains all of them."""
+"""The maximum number of lines on the page. The downloaded file contains all lines."""
 MOST_ERRORS = 20
 MOST_ERRORS_OF_FILE = 10_000
 
@@ -52,7 +52,7 @@ class Selection:
     order: Order = "calls"
     ascending: bool = False
     among: frozenset[str] | None = None
-    """The slugs of the applications that the user can see, or None for all."""
+    """The slugs of the applications that the user can see, or None for all applications."""
 
     @classmethod
     def of(cls, request: HttpRequest) -> "Selection":
@@ -138,7 +138,9 @@ class UsageAdmin(ReadOnlyAdmin[UsageSum]):
         return self.page(request, "admin/usage/series.html", title, context)
 
     def csv_view(self, request: HttpRequest) -> HttpResponse:
-        """Return a table of the page with all its lines as CSV. The URL names the table."""
+        """Return a table of the page, with all its lines, as CSV. The URL contains the name of the
+        table.
+        """
         chosen = Selection.of(request)
         table = file_table(request.GET.get("table", ""), chosen, Links.of(request))
         kind = chosen.by if table.slug == "lines" else table.slug
@@ -189,7 +191,7 @@ def file_table(slug: str, chosen: Selection, links: Links) -> Table:
 
 
 SMALL_TABLES = {"series": series_table, "slowest": slowest_table, "errors": errors_table}
-"""Tables of a report that need no lines per subject."""
+"""The tables of a report that do not need lines for each subject."""
 
 
 def choices(chosen: Selection, field: str, labels: Any) -> list[dict[str, Any]]:
@@ -207,7 +209,7 @@ def choices(chosen: Selection, field: str, labels: Any) -> list[dict[str, Any]]:
 def sortable(chosen: Selection, column: Column) -> dict[str, Any]:
     """Return a sortable heading of a column. Choosing it again reverses the order."""
     is_chosen = column.order == chosen.order
-    # Names start with A to Z, numbers with the largest.
+    # Names are first sorted from A to Z, and numbers with the largest first.
     ascending = not chosen.ascending if is_chosen else column.order == "name"
     order = cast(Order | Literal[""], column.order)
     return {

@@ -1,4 +1,4 @@
-"""Charts over time of runs, calls, tokens, costs, errors and durations."""
+"""Draws charts over time of runs, calls, tokens, costs, errors and durations."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -8,7 +8,7 @@ from apps.insights.models import UsageSum
 from apps.insights.periods import Period
 
 CHARTED = PERCENTS[:2]
-"""The percentiles in charts and their downloads."""
+"""The percentiles in charts and in their downloads."""
 
 
 def charts(found: UsageReport) -> list[Chart]:

@@ -1,4 +1,4 @@
-"""Tiles and tables of the page "Usage"."""
+"""Creates the tiles and tables of the page "Usage"."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ HEADINGS: dict[By, str] = {
     "tool": "Tool",
 }
 WITH_RUNS: tuple[By, ...] = ("application", "user", "key")
-"""These groupings count runs. The row of a run names neither a version nor its calls."""
+"""The groupings that count runs. The row of a run contains neither a version nor its calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class UsageTile:
 
 
 def tiles(found: UsageReport) -> list[UsageTile]:
-    """Return the numbers of the period. The page shows the first one larger."""
+    """Return the numbers of the period. The page shows the first number larger."""
     sums, tools = found.total.sums, found.tools.sums
     tokens = (Cell(sums.input_tokens).text, Cell(sums.output_tokens).text)
     cached = f", {Cell(sums.cache_hit_rate, 'share').text} cached"

@@ -1,6 +1,7 @@
-"""The waterfall of a run: model and tool calls, nested runs and waits over time.
+"""Draws the waterfall of a run: model calls, tool calls, nested runs and waits over time.
 
-It is built from the rows of calls, which contain no messages, and from the steps of a stored run.
+The waterfall is created from the rows of calls, which contain no messages, and from the steps of a
+stored run.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,11 +21,11 @@ from apps.live.run_summary import RunSummary
 
 MOST_SPANS = 500
 NARROWEST = 0.5
-"""A bar is at least this wide, in percent of the axis, so that a call of a millisecond is
+"""The minimum width of a bar, in percent of the axis, so that a call of a millisecond is
 visible.
 """
 MARKS = 4
-"""The axis is divided into this many intervals."""
+"""The number of intervals of the axis."""
 
 SpanKind = Literal["model", "tool", "run", "wait"]
 KIND_NAMES: dict[SpanKind, str] = {

@@ -148,7 +148,7 @@ def headers_of(asked: Namespace, found: "Findings", notes: list[str]) -> dict[st
 
 
 class Findings:
-    """The first credential in a command, and how it is sent."""
+    """The first credential in a command, and the way in which the command sends it."""
 
     def __init__(self, title: str) -> None:
         self.title = title
@@ -215,7 +215,9 @@ class Findings:
 
 
 def schema_of(value: Any) -> dict[str, Any]:
-    """Return a schema whose default is the value in the command, if a parameter can have it."""
+    """Return a schema. Its default is the value in the command, if a parameter can have this
+    default.
+    """
     match value:
         case bool():
             return {"type": "boolean", "default": value}

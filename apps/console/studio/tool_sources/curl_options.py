@@ -1,4 +1,4 @@
-"""The options of curl, with and without an effect on the request."""
+"""Lists the options of curl that change the request, and the options that do not."""
 
 import re
 import shlex

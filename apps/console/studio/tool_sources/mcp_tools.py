@@ -26,8 +26,8 @@ COMMON_LABELS = frozenset({"www", "mcp", "api", "com", "org", "net", "io", "dev"
 
 @dataclass(frozen=True, slots=True)
 class ServerTools:
-    """The tools of a server. `server` is the `mcp_server_info` of the connection that worked;
-    `name` is a name for the toolset.
+    """The tools of a server. `server` is the `mcp_server_info` of the successful connection; `name`
+    is a name for the toolset.
     """
 
     server: dict[str, Any]
@@ -38,15 +38,16 @@ class ServerTools:
 
 
 UNREACHABLE = "cannot be reached."
-"""The transport's error for a server that is down ends with this text. The error for a blocked
-server differs.
+"""The end of the transport's error for a server that is down. The error for a blocked server ends
+differently.
 """
 
 
 def server_tools(written: Any, bucket: str) -> ServerTools:
-    """Connect as a run of this user would. Raises `SourceInvalid`.
+    """Connect to the server like a run of this user, and return its tools. Raises `SourceInvalid`.
 
-    A URL without a protocol is tried with both, the more likely one first.
+    If the request does not contain the protocol, both protocols are tried, the more likely protocol
+    first.
     """
     if not isinstance(written, dict):
         raise SourceInvalid("Enter the address of a server, or choose one.")

@@ -1,7 +1,8 @@
-"""Converts the operations of an OpenAPI document (2.0, 3.0 and 3.1) into REST tools to choose from.
+"""Converts the operations of an OpenAPI document (2.0, 3.0 and 3.1) to REST tools from which
+operators select some.
 
-The document is not trusted: references to other documents are not followed. An operation that no
-tool can call has the reason as its `problem`.
+The document is not trusted: references to other documents are not followed. The `problem` of an
+operation is the reason why no tool can call it.
 """
 
 import re
@@ -32,7 +33,7 @@ METHODS = ("get", "post", "put", "delete")
 UNUSABLE = ("patch", "head", "options", "trace")
 MOST_OPERATIONS = 5_000
 IGNORED_HEADERS = frozenset({"accept", "content-type", "authorization"})
-"""OpenAPI requires ignoring parameters with these names."""
+"""The names of header parameters that must be ignored according to OpenAPI."""
 PLACES = {"query": "query", "path": "url", "header": "header"}
 MOST_NAMED = 5
 NOT_CALLED = "tools support only GET, POST, PUT and DELETE."
@@ -43,8 +44,8 @@ _bad_in_path = re.compile(r"[\s\\?#\x00-\x1f\x7f]|(?:^|/)(?:\.|%2e){1,2}(?:/|$)|
 
 @dataclass(frozen=True, slots=True)
 class DescribedOperation:
-    """Describes an operation with its `tool` for a manifest, or with the `problem` that prevents
-    one.
+    """An operation, with its `tool` for a manifest, or with the `problem` for which there is no
+    tool.
     """
 
     method: str
@@ -60,7 +61,7 @@ class DescribedOperation:
 
 @dataclass(frozen=True, slots=True)
 class ServiceDescription:
-    """A service. `base_url` is "" if the document names no usable URL."""
+    """A service. `base_url` is "" if the document contains no usable URL."""
 
     title: str
     description: str
@@ -166,7 +167,9 @@ class OperationReader:
     def operation(
         self, path: str, method: str, item: Mapping[str, Any], place: str
     ) -> DescribedOperation:
-        """Return the operation, with its arguments described in as many levels as fit."""
+        """Return the operation. As many levels of its arguments are described as the limit
+        allows.
+        """
         for deepest in DEPTHS:
             self.schemas.begin_tool(deepest)
             try:
@@ -262,7 +265,7 @@ class OperationReader:
     def url_of(
         self, path: str, item: Mapping[str, Any], found: Mapping[str, Any], place: str
     ) -> str:
-        """Return the path below the shared URL, or the whole URL if the operation has its own
+        """Return the path after the shared URL, or the whole URL if the operation has its own
         servers.
         """
         servers = found.get("servers") or item.get("servers")
@@ -301,7 +304,7 @@ class OperationReader:
     def parameter(
         self, parameter: Mapping[str, Any], at: str, notes: list[str]
     ) -> RestParameter | None:
-        """Return a parameter, or None for one that tools do not send."""
+        """Return a parameter, or None for a parameter that tools do not send."""
         key, where = parameter.get("name"), parameter.get("in")
         if not isinstance(key, str) or not key:
             raise SourceInvalid(f"{at}: the parameter has no name.")

@@ -1,4 +1,4 @@
-"""Converts foreign JSON Schemas to the smaller dialect of a manifest's parameters."""
+"""Converts the JSON Schemas of services to the smaller dialect of a manifest's parameters."""
 
 import json
 from collections.abc import Mapping
@@ -9,10 +9,11 @@ from apps.console.studio.tool_sources.references import References
 from apps.manifest.validation.warnings import LONGEST_DESCRIPTION, MOST_TOOL_CHARACTERS
 
 LONGEST_DEFAULT = 1_024
-"""A default can have up to this many characters of JSON. A service applies longer defaults itself.
+"""The maximum number of characters of JSON in a default. Longer defaults are omitted, because the
+service applies them itself.
 """
 DEEPEST = 6
-"""Up to this many levels of an argument are described; deeper values can be anything.
+"""The maximum number of levels of an argument that are described. Deeper values can be anything.
 
 A manifest has no references, so a schema that is used in several places is repeated in each of
 them.
@@ -22,8 +23,8 @@ DEPTHS = (DEEPEST, 4, 3, 2, 1, 0)
 PART_CHARACTERS = 40
 """The approximate number of characters of a part without its words."""
 MOST_PARTS = 400_000
-"""All schemas of a document can have up to this many parts in total, because references could
-multiply a few.
+"""The maximum number of parts of all schemas of a document, because references can multiply a few
+parts.
 """
 SIMPLE = ("string", "integer", "number", "boolean")
 MOST_CHOICES = 200
@@ -151,7 +152,9 @@ class ParameterReader:
 
 
 def with_choices(words: str, choices: Any) -> str:
-    """Return the description. If there are too many choices for a model, append the first ones."""
+    """Return the description. If there are too many choices for a model, append the first
+    choices.
+    """
     if not isinstance(choices, list) or len(choices) <= MOST_CHOICES:
         return words
     first = ", ".join(str(one)[:CHOICE_CHARACTERS] for one in choices[:CHOICES_NAMED])

@@ -1,4 +1,4 @@
-"""Converts the fields of an operation's body into parameters of a tool."""
+"""Converts the fields of an operation's body to parameters of a tool."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -7,8 +7,8 @@ from typing import Any
 from apps.manifest.names import sanitize
 
 LONGEST_FUNCTION = 48
-"""A function name can have up to this many characters. The toolset's name precedes it, and
-providers accept 64.
+"""The maximum number of characters of a function name. The toolset's name is added before it, and
+providers accept 64 characters in total.
 """
 
 

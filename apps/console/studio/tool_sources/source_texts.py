@@ -15,14 +15,14 @@ from apps.workspace.egress.fetch_policy import OperatorPolicy
 from apps.workspace.egress.guard import unknown_host
 
 CHARACTERS_PER_VALUE = 10
-"""The limit for values assumes this many characters per value. Large service documents have 12 to
-20.
+"""The number of characters per value from which the limit for values is computed. Large documents
+of services have 12 to 20.
 """
 LEAST_VALUES = 100_000
-"""Every document can have at least this many values."""
+"""The limit for values of short documents."""
 MOST_YAML_CHARACTERS = 1_500_000
-"""A YAML document can have up to this many characters. YAML takes many times as long to parse as
-JSON.
+"""The maximum number of characters of a YAML document, because YAML takes many times as long to
+parse as JSON.
 """
 FETCH_SECONDS = 20.0
 
@@ -56,7 +56,7 @@ def read_source(text: str) -> dict[str, Any]:
 
 
 def what_text_is(text: str) -> str:
-    """Return an error about a text that is not a document, with advice."""
+    """Return an error with advice for a text that is not a document."""
     if _address.fullmatch(text):
         whole = text if "://" in text else f"https://{text}"
         return f"This is an address, not an OpenAPI document. Enter it in the field for the address: {whole[:200]}"
@@ -94,7 +94,7 @@ def fetch_source(url: str) -> str:
         most = settings.OPENAPI_MAX_CHARACTERS
         found = async_to_sync(fetch)(url, OperatorPolicy(), most, seconds=FETCH_SECONDS)
     except FetchRefused as error:
-        # The guard's message says how an operator can fix it.
+        # The message of the guard explains how an operator can fix the problem.
         cause = error.__cause__
         told = unknown_host(error) or str(cause if isinstance(cause, EgressRefused) else error)
         raise SourceInvalid(told) from error

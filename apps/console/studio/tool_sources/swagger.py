@@ -13,7 +13,7 @@ from apps.console.studio.tool_sources.source_texts import SourceInvalid
 
 METHODS = ("get", "post", "put", "delete", "patch", "head", "options")
 AROUND_SCHEMA = ("name", "in", "description", "required")
-"""The keys of a version 3 parameter in addition to its schema."""
+"""The keys of a parameter in OpenAPI 3.0 in addition to its schema."""
 FORM = "application/x-www-form-urlencoded"
 FLOWS = {"accessCode": "authorizationCode", "application": "clientCredentials"}
 
@@ -88,8 +88,8 @@ class Converter:
         return written
 
     def followed(self, parameters: list[Any], place: str) -> Iterator[dict[str, Any]]:
-        """Yield the parameters with resolved references. If one cannot be resolved, it is
-        unchanged, and reading the operation reports it.
+        """Yield the parameters with resolved references. A reference that cannot be resolved
+        remains unchanged, and is reported when the operation is read.
         """
         for one in parameters:
             try:

@@ -90,7 +90,8 @@ class Container:
 def leaf_of(event: Any, anchors: Mapping[str, Any], *, is_key: bool) -> Any:
     if isinstance(event, yaml.ScalarEvent):
         return scalar_of(event, is_key=is_key)
-    # An anchor is known only once its container is complete, so a container cannot contain itself.
+    # An anchor can be used only after its container is complete, so a container cannot contain
+    # itself.
     if event.anchor not in anchors:
         raise invalid(f"the alias {event.anchor!r} has no anchor above it", event.start_mark)
     return anchors[event.anchor]

@@ -21,14 +21,14 @@ from apps.console.studio.trials.parameters import (
 Kind = Literal["text", "number", "choice", "json", "fixed"]
 
 PREFIX = "argument-"
-"""An argument's input name begins with this prefix."""
+"""The prefix of the names of inputs for arguments."""
 KINDS: Mapping[str, Kind] = {"string": "text", "integer": "number", "number": "number"}
 
 
 @dataclass(frozen=True, slots=True)
 class ArgumentField(Parameter):
-    """A field of the form. `value` is the text in its input. For a choice it is JSON, as are its
-    options.
+    """A field of the form. `value` is the text in its input. For a choice, the value and the
+    options are JSON.
     """
 
     value: str = ""
@@ -58,7 +58,7 @@ class ArgumentField(Parameter):
 def schema_fields(
     schema: Mapping[str, Any], constants: Mapping[str, Any]
 ) -> tuple[ArgumentField, ...]:
-    """Return the fields: required ones first, constants last."""
+    """Return the fields. Required fields are first, and constants last."""
     read = [
         ArgumentField(one.name, one.schema, one.is_required, one.is_added)
         for one in read_parameters(schema, constants)
@@ -82,7 +82,7 @@ def first_text(field: ArgumentField) -> str:
 def fill_fields(
     fields: Sequence[ArgumentField], typed: Mapping[str, str]
 ) -> tuple[ArgumentField, ...]:
-    """Return the fields with the typed values, and with an `error` for unreadable ones."""
+    """Return the fields with the typed values. A field with an unreadable value has an `error`."""
     return tuple(
         field if field.kind == "fixed" else fill_field(field, typed.get(field.input_name, ""))
         for field in fields

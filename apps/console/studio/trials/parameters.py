@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 MOST_CHOICES = 12
-"""Up to this many choices of an enumeration are listed."""
+"""The maximum number of choices of an enumeration that are listed."""
 EMPTY: Mapping[str, Any] = {
     "string": "",
     "integer": 0,

@@ -19,9 +19,11 @@ from apps.errors import ToolTimedOut
 from apps.runs.tool_trial import ToolTrial
 
 SHOWN_CHARACTERS = 100_000
-"""A text is truncated to this many characters. The page shows the full length next to it."""
+"""The maximum number of characters of a text. The page shows the full length next to a truncated
+text.
+"""
 MOST_PREVIEW = 700_000
-"""An image of up to this many characters of base64 is embedded in the page. That is about half a
+"""The maximum number of characters of base64 of an image that is embedded in the page, about half a
 megabyte.
 """
 PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
@@ -72,7 +74,7 @@ class ReportedStage:
 @dataclass(frozen=True, slots=True)
 class TrialReport:
     """The report. `content` is the beginning of the result for the model, which has `length`
-    characters. It is None if the run ends.
+    characters. `content` is None if the call ends the run.
     """
 
     outcome: ToolOutcome

@@ -30,7 +30,7 @@ ALL = "all"
 IDENTITY = ("type", "name", "template_name", "deployment_id")
 """The fields that identify a toolset of the draft in the live version."""
 MOST_UNFILTERED = 8
-"""A list of more tools than this has a search field."""
+"""The number of tools above which the list has a search field."""
 
 
 @for_editors

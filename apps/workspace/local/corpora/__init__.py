@@ -1,1 +1,1 @@
-"""The documents attached to applications: their text, their vectors and searching them."""
+"""Stores and searches the documents that are attached to applications."""

@@ -1,7 +1,7 @@
-"""Claims: only the job that has claimed a corpus may write to it.
+"""Claims of indexing jobs. Only the job that has claimed a corpus can write to it.
 
-The task queue runs one indexing job at a time. If a process merely paused, the queue restarts the
-job elsewhere, and the paused process must not write after it resumes.
+The task queue runs one indexing job at a time. If a process pauses, the queue restarts the job in
+another process, and the paused process must not write after it resumes.
 """
 
 from collections.abc import Iterator
@@ -27,13 +27,13 @@ class CorpusClaim:
         return Corpus.objects.filter(pk=self.corpus, holder=self.holder)
 
     def take(self) -> None:
-        """Take over the corpus from the job that held it before."""
+        """Claim a corpus for a job. The claim of an earlier job ends."""
         Corpus.objects.filter(pk=self.corpus).update(holder=self.holder)
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Open a transaction in which no other job can take over the corpus. Raises `LeaseLost` if
-        one already has.
+        """Open a transaction in which no other job can claim the corpus. Raises `LeaseLost` if
+        another job has already claimed it.
         """
         with transaction.atomic():
             if not self.rows().update(

@@ -12,7 +12,8 @@ from apps.workspace.local.files.paths import write_path
 
 LEAST_PAUSE, MOST_PAUSE = timedelta(seconds=30), timedelta(hours=1)
 MOST_ATTEMPTS = 5
-"""The maximum number of attempts to read a document if its process keeps ending without a result.
+"""The maximum number of attempts to read a document if its process keeps ending without a
+result.
 """
 
 
@@ -124,7 +125,9 @@ class CorpusChunk(models.Model):
 
 
 class TermNumbers(models.Field[list[int], list[int]]):
-    """An indexed array in PostgreSQL. Other databases have no such rows."""
+    """A field for an indexed array of numbers in PostgreSQL. Other databases have no rows with this
+    field.
+    """
 
     def db_type(self, connection: BaseDatabaseWrapper) -> str:
         return "integer[]" if connection.vendor == "postgresql" else "text"
@@ -154,8 +157,8 @@ class ChunkTerms(models.Model):
 
 State = CorpusDocument.State
 UNREAD = Q(is_read=False, state__in=(State.WAITING, State.READING))
-"""Matches documents that no process has read. A killed process leaves documents in the READING
-state.
+"""A filter for documents that have not been read. If a process is killed, its documents remain in
+the READING state.
 """
 
 
@@ -175,7 +178,8 @@ def compare_soon() -> None:
 def index_again(documents: QuerySet[CorpusDocument]) -> int:
     """Reindex documents that have a file, and return their number.
 
-    Each gets a new row, so that nothing remains cached and the results of ongoing work are dropped.
+    Each document gets a new row, so that caches do not contain it, and the results of work in
+    progress are dropped.
     """
     rows = list(documents.exclude(version=""))
     with transaction.atomic():

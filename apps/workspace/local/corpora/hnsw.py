@@ -21,7 +21,7 @@ from apps.workspace.local.pgvector import vector_text
 logger = logging.getLogger(__name__)
 
 EXACT_MOST = 100_000
-"""Up to this many vectors are searched exactly, in about 0.2 s of database CPU time."""
+"""The maximum number of vectors that are searched exactly, in about 0.2 s of database CPU time."""
 MOST_DIMENSIONS = 4_000
 """pgvector indexes half-precision vectors of up to this many dimensions."""
 LEAST_VERSION = (0, 8)

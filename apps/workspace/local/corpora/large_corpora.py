@@ -76,8 +76,8 @@ def repair(claim: CorpusClaim) -> None:
 
 
 def shrink(claim: CorpusClaim) -> None:
-    """Switch a corpus that has shrunk back to search in processes. Raises `LeaseLost` if another
-    job has taken over the corpus.
+    """Switch a corpus that has become smaller back to searches in processes. Raises `LeaseLost` if
+    another job has taken over the corpus.
     """
     if not is_large(claim) or count_of(claim, "chunk_count") > SMALL_FROM:
         return

@@ -1,4 +1,6 @@
-"""The limit for the chunks of an application's files, and the files that wait for free space."""
+"""Enforces the limit of chunks per application, and schedules files that were refused because of
+it.
+"""
 
 from django.conf import settings
 from django.db.models import Sum
@@ -13,8 +15,8 @@ search.
 
 
 def room_left(corpus: int, beside: int = 0) -> int:
-    """Return the number of chunks that still fit. Chunks of the document `beside` do not count,
-    because they will be replaced.
+    """Return the number of further chunks that the limit allows. Chunks of the document `beside` do
+    not count, because they will be replaced.
     """
     documents = CorpusDocument.objects.filter(corpus=corpus).exclude(pk=beside)
     used: int = documents.aggregate(sum=Sum("chunk_count"))["sum"] or 0

@@ -17,8 +17,8 @@ from apps.documents.chunks import TextChunk
 from apps.workspace.local.corpora.corpus import ChunkTerms, CorpusDocument
 
 MOST_HAVING = 5_000
-"""At most this many chunks are ranked: those with the rarest terms of the request, which are the
-most significant.
+"""The maximum number of chunks that are ranked: those with the rarest terms of the request, which
+are the most significant.
 """
 
 # JIT compilation, meant for queries that run for seconds, takes longer than this query.

@@ -1,4 +1,4 @@
-"""Circuit breakers of deployments: they count consecutive failures, and stop calls after too many.
+"""Circuit breakers of deployments, which stop calls after too many consecutive failures.
 
 Failures are counted per process, or for all processes in Redis. A breaker belongs to one version of
 a row, so a deployment that an operator has fixed is called again at once.
@@ -70,8 +70,8 @@ class ProcessBreakers:
         now = time.monotonic()
         if now < trouble.until:
             return False
-        # This call tries the deployment for all others. If it gets no answer, another may try
-        # later.
+        # This call tests the deployment for all other calls. If it gets no answer, another call can
+        # test it later.
         trouble.until = now + OPEN_SECONDS
         return True
 
@@ -88,8 +88,7 @@ class ProcessBreakers:
 
     async def succeeded(self, key: str, began: float) -> bool:
         trouble = self.troubles.get(key)
-        # A long answer that began before the failures proves nothing about the service's current
-        # state.
+        # A long answer that began before the failures does not show that the service works now.
         if trouble is None or began < trouble.opened_at:
             return False
         await self.close(key)

@@ -1,5 +1,5 @@
-"""Capabilities of deployments' models: from their rows, else from the facts known by the model's
-name.
+"""Determines the capabilities of a deployment's model, from its row, or from the facts that are
+known by the model's name.
 """
 
 from urllib.parse import urlsplit
@@ -62,8 +62,8 @@ def known_capabilities(row: Deployment) -> ModelCapabilities:
 
 
 def tool_limit(row: Deployment) -> int | None:
-    """Return the limit for tools in one request: the `max_tools` feature, else the limit of a known
-    service.
+    """Return the maximum number of tools in one request: the feature `max_tools`, or the limit of a
+    known service.
     """
     written = row.features.get("max_tools")
     if type(written) is int and written > 0:

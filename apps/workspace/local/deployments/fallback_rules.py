@@ -10,15 +10,15 @@ if TYPE_CHECKING:
     from apps.workspace.local.deployments.deployment import Deployment
 
 MOST_FALLBACKS = 8
-"""A deployment can have at most this many fallbacks. More would not help, because each one needs
-time for its own attempts.
+"""The maximum number of fallbacks of a deployment. More would not help, because each one needs time
+for its own attempts.
 """
 Rows = Mapping[str, "Deployment"]
 """Maps IDs to deployments."""
 
 
 def fallback_problem(row: Deployment) -> str | None:
-    """Return the mistake in a row's fallbacks and what to do, or None if there is none."""
+    """Return the problem with a row's fallbacks and the fix, or None if there is none."""
     names = row.fallbacks
     if problem := shape_problem(names):
         return problem
@@ -54,7 +54,9 @@ def name_problem(name: str, row: Deployment, known: Rows) -> str | None:
 
 
 def why_unfit(row: Deployment) -> str:
-    """Return why a deployment can neither have fallbacks nor be one, or "" if it can."""
+    """Return the reason why a deployment can neither have fallbacks nor be a fallback, or "" if it
+    can.
+    """
     if row.kind != row.Kind.CHAT:
         return f"is of the kind {row.kind!r}"
     if isinstance(row.features, dict) and row.features.get("dial") is True:

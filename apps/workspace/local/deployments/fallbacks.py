@@ -55,8 +55,8 @@ MakeModel = Callable[[FoundDeployment], Awaitable[Model]]
 async def make_chain(found: FoundDeployment, make: MakeModel) -> Model:
     """Return the deployment's model with its fallbacks and its breaker.
 
-    Each one is called with the key of its own row, or with a user's key for its service, so no key
-    reaches another provider. Propagates errors from `make`.
+    Each deployment is called with the key of its own row, or with a user's key for its service, so
+    no key is sent to another provider. Propagates errors from `make`.
     """
     model = await make(found)
     if found.info.kind != "chat" or found.info.is_application:

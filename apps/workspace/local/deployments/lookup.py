@@ -32,7 +32,8 @@ PICTURE_SCHEMA: Mapping[str, Any] = {
 }
 """The parameters of an image model that declares none."""
 RowVersion = tuple[int, int]
-"""The ID and the version of a row. The ID distinguishes a row from a later one with the same name.
+"""The ID and the version of a row. The ID distinguishes a row from a later one with the same
+name.
 """
 
 
@@ -183,8 +184,8 @@ def make_mcp_endpoint(deployment: FoundDeployment) -> McpEndpoint:
 
 
 def deployment_key(deployment: FoundDeployment) -> str:
-    """Return the stored key, else the key in the environment variable or its file, or "" if there
-    is none.
+    """Return the key of a deployment: the stored key, or the key in the environment variable or its
+    file, or "" if there is none.
     """
     name = deployment.api_key_env
     if deployment.api_key or not name:

@@ -108,8 +108,8 @@ def host_of(origin: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PersonalModel:
-    """Calls the model with the user's key. If the key is rejected, falls back to the installation's
-    key where allowed.
+    """A model that is called with the user's key. If the key is rejected, it is called with the
+    installation's key, if this is allowed.
     """
 
     personal: Model
@@ -141,8 +141,8 @@ class PersonalModel:
 
 
 def may_follow(other: Model, first: Model) -> bool:
-    """Return True if another deployment may replace the `first`. If only the user's key pays for
-    the first one, the installation's keys must not pay for its fallbacks.
+    """Return True if another deployment may replace the deployment `first`. If only the user's key
+    may pay for `first`, the installation's keys must not pay for its fallbacks.
     """
     if not isinstance(first, PersonalModel) or first.installed is not None:
         return True
@@ -165,7 +165,7 @@ async def paid_model(
     user_id: int | None = None,
     use: KeyUse = "platform",
 ) -> Model:
-    """Return the model with the user's key, if they have one for its service.
+    """Return the model with the user's key, if the user has stored a key for its service.
 
     The key is read for each run, so a removed key is not used again. Raises `DeploymentNotFound`
     for a deployment that is not a chat model.

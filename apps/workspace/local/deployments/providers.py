@@ -67,8 +67,8 @@ CHAT_MODELS: Mapping[str, Callable[[FoundDeployment, float | None], WritingModel
     Deployment.Provider.RESPONSES: responses_model,
     Deployment.Provider.DEMO: demo_model,
 }
-"""Maps each provider to a function that creates a model. The function takes the idle timeout in
-seconds; None means a tool's time limit.
+"""Maps each provider to a function that creates a model. The argument of the function is the
+timeout without data in seconds; None selects the timeout of tools.
 """
 
 
@@ -122,7 +122,7 @@ def make_embedder(deployment: FoundDeployment) -> Embedder:
 
 
 async def find_embedder(deployment_id: str | None) -> Embedder:
-    """Return the embedder; None as the ID means the installation's default. Raises
+    """Return the embedder of a deployment, or the installation's default if the ID is None. Raises
     `DeploymentNotFound`.
     """
     wanted = deployment_id or settings.EMBEDDINGS_DEPLOYMENT

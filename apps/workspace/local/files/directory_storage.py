@@ -22,7 +22,7 @@ _marked: tuple[Path, str] | None = None
 
 
 def expect_marker(root: Path, id: str) -> None:
-    """From now on, report an outage while the folder has no marker with this ID."""
+    """Report an outage from now on if the folder has no marker file with this ID."""
     global _marked
     _marked = root, id
 
@@ -94,8 +94,9 @@ class DirectoryStorage:
     def check_marker(self) -> None:
         """Raise OSError if the folder is not the one that this process registered with.
 
-        It may have been deleted, or its volume is not mounted. Its files are then unavailable, not
-        missing, and nothing may be written to its replacement.
+        The folder may have been deleted, or its volume may not be mounted. Its files then count as
+        unavailable and not as missing, and no file is written to the folder that is now at the
+        path.
         """
         if _marked is None or _marked[0] != self.root:
             return

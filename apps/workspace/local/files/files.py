@@ -144,7 +144,7 @@ def paths_in(
 def entries_of(
     paths: Mapping[str, str | None], rows: Mapping[str, StoredFile]
 ) -> list[FileInfo | FolderInfo]:
-    """Return the entries by path. A file that was deleted since its name was read is left out."""
+    """Return the entries by path. A file that was deleted since its name was read is omitted."""
     return [
         FolderInfo(path) if name is None else stored_info(rows[name])
         for path, name in sorted(paths.items())

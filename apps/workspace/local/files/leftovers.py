@@ -1,5 +1,5 @@
-"""Deletes content in the storage that no row refers to. Killed processes and disk outages leave
-such content behind.
+"""Deletes content in the storage to which no row refers, such as content from killed processes and
+disk outages.
 """
 
 import re
@@ -25,7 +25,7 @@ _name = re.compile(r"[0-9a-f]{2}/[0-9a-f]{32}")
 def delete_leftovers() -> int:
     """Search the whole storage, delete unused files, and return their number.
 
-    Files of another installation, which have no rows here, are left alone.
+    Files of other installations, which have no rows here, are not deleted.
     """
     if files_problem():
         return 0

@@ -9,9 +9,9 @@ from apps.errors import FileRefused
 
 ROOT = "files"
 LONGEST_NAME = 500
-"""A file's name can have at most this many characters, the size of the column."""
+"""The maximum number of characters of a file's name, the size of the column."""
 LONGEST_SEGMENT = 255
-"""A path segment can have at most this many bytes, the limit of file systems, so that files can be
+"""The maximum number of bytes of a path segment, the limit of file systems, so that files can be
 copied to disk.
 """
 JOINER = "\u200d"

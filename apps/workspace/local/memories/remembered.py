@@ -63,7 +63,8 @@ class StoredMemory(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"memory {self.number}"  # It never contains the content, because it may appear in a log.
+        # The text never contains the memory, because it may be logged.
+        return f"memory {self.number}"
 
 
 class MemoryMerge(models.Model):
@@ -100,7 +101,7 @@ class MemorySettings(models.Model):
 
 
 def settings_of(user_id: int) -> MemorySettings:
-    """Return the stored settings, or new unsaved ones."""
+    """Return the stored settings of the user, or new unsaved settings."""
     found = MemorySettings.objects.filter(user=user_id).first()
     return found or MemorySettings(user_id=user_id)
 
@@ -129,8 +130,8 @@ def former_name(slug: str, number: int) -> str:
 def rename_application(before: str, after: str, using: str) -> None:
     """Move an application's memories to its new slug.
 
-    If an owner already has memories under the new slug, these remain and the old ones are not
-    renamed.
+    If an owner already has memories under the new slug, these memories remain, and the old memories
+    are not moved.
     """
     rows = MemoryCollection.objects.using(using)
     there = rows.filter(application=after, bucket=OuterRef("bucket"), end_user=OuterRef("end_user"))

@@ -19,8 +19,8 @@ logger = logging.getLogger(__name__)
 
 
 class UnreadableSecret(str):
-    """An empty text in place of a value that no key decrypts. Saving the row preserves the stored
-    value.
+    """An empty string in place of a value that no key decrypts. When the row is saved, the stored
+    value remains unchanged.
     """
 
     __slots__ = ("encrypted",)

@@ -14,8 +14,8 @@ class SourceFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SourceText:
-    """The text of a secret. `version` is the store's; `problem` explains why the text may be
-    outdated, or is "" if it is current.
+    """The text of a secret. `version` is its version in the store; `problem` is the reason why the
+    text may be outdated, or "" if it is current.
     """
 
     text: str = field(repr=False)

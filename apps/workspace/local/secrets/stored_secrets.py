@@ -1,4 +1,4 @@
-"""Credentials in plain text. They are read when a request is built, and only for that request.
+"""Reads credentials in plain text, when a request is built and only for that request.
 
 The row is read each time, so every process uses a rotated secret in its next request. Only texts
 from Vault are cached. A secret is sent only to its own servers, whichever manifest refers to it.
@@ -83,7 +83,7 @@ def look_up(name: str) -> Secret | None:
 
 
 def server_problem(secret: Secret, urls: Collection[str]) -> str:
-    """Return why the secret may not be sent to these URLs, or "" if it may."""
+    """Return the reason why the secret may not be sent to these URLs, or "" if it may."""
     if secret.is_for_any_server:
         return ""
     refused = [origin_of(url) for url in urls if not is_among(url, secret.servers)]
@@ -99,7 +99,9 @@ async def versions(names: Collection[str]) -> tuple[tuple[str, int], ...]:
 
 
 async def problem_in_vault(row: Secret) -> str:
-    """Return why the text in Vault is unavailable or outdated, or "" if it is current."""
+    """Return the reason why the text in Vault is unavailable or outdated, or "" if it is
+    current.
+    """
     try:
         return (await VAULT.read(row.value)).problem
     except SourceFailed as error:
@@ -129,7 +131,9 @@ class SecretNeed:
 
 
 async def unsendable_credentials(needs: Sequence[SecretNeed]) -> dict[str, str]:
-    """Return the credentials that may not be sent: path in the manifest → reason."""
+    """Return the credentials that may not be sent to their servers. The keys are paths in the
+    manifest, and the values are the reasons.
+    """
     if not any(need.credential.secret for need in needs):
         return {}
     refused: dict[str, str] = await database_sync_to_async(find_refusals)(needs)

@@ -34,7 +34,7 @@ FRESH_SECONDS = 60.0
 LAST_SECONDS = 3600.0
 ANSWER_SECONDS = 5.0
 MOST_BYTES = 1_048_576
-"""A response with a secret can have at most this many bytes, about Vault's own limit for one
+"""The maximum number of bytes of a response with a secret, about Vault's own limit for one
 secret.
 """
 MOST_DOCUMENTS = 1000
@@ -76,7 +76,7 @@ def forget_secrets() -> None:
 
 
 def reference_problem(reference: str) -> str:
-    """Return why a reference cannot be used, or "" if it can."""
+    """Return the reason why a reference to Vault cannot be used, or "" if it can."""
     if not settings.VAULT_URL:
         return "This installation has no Vault: VAULT_URL is not set."
     return "" if parts_of(reference) else FORM
@@ -93,7 +93,9 @@ def parts_of(reference: str) -> tuple[str, str] | None:
 
 
 def known_texts() -> Iterator[str]:
-    """Yield the texts that this process knows, so that they can be hidden in logs and errors."""
+    """Yield the secret texts that this process has read, so that they can be redacted in logs and
+    errors.
+    """
     for document, _ in [*_documents.values.values()]:
         if document is not None:
             yield from (text for text in document.texts.values() if isinstance(text, str))
@@ -158,7 +160,7 @@ async def read_document(path: str) -> VaultDocument | None:
 
 
 async def find_token() -> str:
-    """Return VAULT_TOKEN, else the token of a login with the AppRole. Raises `VaultUnavailable`."""
+    """Return `VAULT_TOKEN`, or the token of a login with the AppRole. Raises `VaultUnavailable`."""
     if settings.VAULT_TOKEN:
         return current_setting("VAULT_TOKEN")
     role = settings.VAULT_ROLE_ID

@@ -9,7 +9,7 @@ LONGEST_TOOL = 200
 class ToolDescription(models.Model):
     """A tool description from an MCP server, and whether models may see it.
 
-    `listing` is "" for descriptions that a server returns to everyone, else the bucket of the
+    `listing` is "" for descriptions that a server returns to everyone, otherwise the bucket of the
     caller, who may get different descriptions. `is_first`: the original; other descriptions of the
     tool in that listing are changes to it. An operator's decision about a description, at
     `decided_at`, applies to all listings. `listed_at` is the last day on which the listing was

@@ -1,8 +1,8 @@
 """Pins descriptions of MCP tools when they are first seen, and withholds tools whose description
 changed.
 
-Models treat descriptions as instructions, so a server that changes one later could make them do
-something that nobody has approved.
+Models treat descriptions as instructions, so a server could change a description later to make
+models do things that no operator has approved.
 """
 
 import hashlib
@@ -41,7 +41,7 @@ class DescriptionSource:
 
 @dataclass(frozen=True, slots=True)
 class DescribedTool:
-    """A tool by its name on the server, with a digest and text of what a model sees."""
+    """A tool by its name on the server, with the text for models and its digest."""
 
     tool: str
     digest: str
@@ -166,7 +166,7 @@ def kept_name(tool: str) -> str:
 
 
 def told_name(kept: str) -> str:
-    """Return the name as the server uses it, unless it was too long to store."""
+    """Return the original name of a tool on its server, from the stored name."""
     try:
         return str(json.loads(kept)) if kept.startswith('"') else kept
     except ValueError:

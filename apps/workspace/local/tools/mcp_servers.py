@@ -1,4 +1,4 @@
-"""MCP servers that are programs: rows that administrators add, and built-in ones.
+"""MCP servers that are programs: rows that administrators add, and built-in servers.
 
 The process caches them for a moment.
 """

@@ -41,7 +41,7 @@ class ToolAccount(models.Model):
     auth_method = models.CharField(max_length=30, blank=True)
 
     asked_at = models.DateTimeField(default=timezone.now)
-    """When the user was last asked to sign in."""
+    """The time at which the user was last asked to sign in."""
     state = models.CharField(max_length=64, null=True, blank=True, unique=True)
     """A hash of the OAuth `state` that the sign-in service returns with the user."""
     state_until = models.DateTimeField(null=True, blank=True)
@@ -54,9 +54,9 @@ class ToolAccount(models.Model):
     expires_at = models.DateTimeField(null=True, blank=True)
     connected_at = models.DateTimeField(null=True, blank=True)
     version = models.PositiveIntegerField(default=0)
-    """Increases with each change to the tokens."""
+    """The version of the tokens, which increases with each change."""
     refreshing_until = models.DateTimeField(null=True, blank=True)
-    """Only one process may refresh the token until this time."""
+    """The time until which only one process may refresh the token."""
 
     class Meta:
         constraints = (
