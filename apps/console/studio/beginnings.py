@@ -1,7 +1,4 @@
-"""Starting points of a new application: an empty draft, an example, another application, or a file.
-
-No other module of the studio stores new applications.
-"""
+"""Starting points of a new application: an empty draft, another application, or a file."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -65,7 +62,7 @@ def make_copy(
 
 
 def make_of_file(item: ContentFile, title: str, slug: str, owner: Any) -> Application:
-    """Store a draft from an example or an uploaded file, with its skills and test cases. Raises
+    """Store a draft from a template or an uploaded file, with its skills and test cases. Raises
     ValidationError.
     """
     item = replace(item, fields={**item.fields, "title": title})
