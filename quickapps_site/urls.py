@@ -45,6 +45,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     re_path(r"^api(?:/|$)", nowhere),
     path("v1/configuration-support/", include("apps.gateway.support")),
     path("demo/", include("apps.demo.services")),
+    path("demo/desk/", include("apps.demo.desk")),
     path("scheduled/", include("apps.chat.scheduled.urls")),
     path("", include("apps.chat.urls")),
 ]

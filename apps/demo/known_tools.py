@@ -1,12 +1,10 @@
 """Calls tools whose names are built into the demo model: memory, notes, documents, images, code."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from html import unescape
 from typing import Any, NamedTuple
 
-from apps.agent.messages import ModelMessage
 from apps.agent.tools import ToolSpec
 from apps.demo.calls import PlannedCall, default_of
 from apps.demo.clues import all_clues
@@ -22,6 +20,8 @@ NO_WEB = (
 )
 SEARCH_NOTES, CHANGE_NOTES = "wiki-search", "wiki-operation"
 ASK_DOCUMENT, READ_DOCUMENT = "rag_tool", "file_content_extraction_tool"
+MOST_FILES = 20
+"""One call answers from at most this many files of the operator."""
 DRAW = "image_generation_tool"
 RUN_CODE, EXECUTE_CODE = "internal_code_execution_python_interpreter", "execute_code"
 MOST_FOUND = 5
@@ -90,21 +90,20 @@ _computes = re.compile(
 )
 _runs = re.compile(r"(?i:\b(?:run|execute|python)\b)")
 _code = re.compile(r"```(?:python|py)?\s*\n(.*?)```|`([^`\n]+)`", re.DOTALL)
-_file = re.compile(
-    r"<type>(?P<type>[^<]*)</type>\s*<url>(?P<url>[^<]*)</url>", re.IGNORECASE | re.DOTALL
-)
-_documents = re.compile(r"(?i:\b(?:documents?|files?|pdf|attach\w*|pages?)\b)")
 _reading = re.compile(r"(?i:\b(?:read|extract|show|text|content|page)\b)")
 _page = re.compile(r"(?i:\bpage (\d{1,4})\b)")
 
 
 @dataclass(frozen=True, slots=True)
 class DemoQuestion:
-    """A question without the list of its attachments. `files` contains the URLs of documents."""
+    """A question without the list of its attachments. `files` contains the URLs of documents, and
+    `operator_files` those of documents that the operator made available.
+    """
 
     text: str
     files: Sequence[str]
     tools: dict[str, ToolSpec]
+    operator_files: Sequence[str] = ()
 
 
 def asks(text: str) -> bool:
@@ -135,6 +134,7 @@ def known_calls(asked: DemoQuestion) -> list[PlannedCall]:
         web_searches,
         computations,
         searches,
+        questions_to_operator_files,
     )
     return next(filter(None, (list(use(asked)) for use in uses)), [])
 
@@ -211,8 +211,13 @@ def computations(asked: DemoQuestion) -> Iterator[PlannedCall]:
     code = (written[1] or written[2]) if written else python_of(sums[0]) if sums else ""
     if code and RUN_CODE in asked.tools:
         yield PlannedCall(RUN_CODE, {"title": "Calculation", "code": code})
-    elif code and EXECUTE_CODE in asked.tools:
-        yield PlannedCall(EXECUTE_CODE, {"code": code, "session_id": ""})
+    elif code and (name := find_tool(EXECUTE_CODE, asked.tools)):
+        yield PlannedCall(name, {"code": code, "session_id": ""})
+
+
+def find_tool(name: str, tools: Iterable[str]) -> str:
+    """Return the offered name of a server's tool, which may begin with that of its toolset, or ""."""
+    return next((one for one in tools if one == name or one.endswith(f"_{name}")), "")
 
 
 def python_of(written: str) -> str:
@@ -225,6 +230,13 @@ def searches(asked: DemoQuestion) -> Iterator[PlannedCall]:
     is_personal = _about_oneself.search(asked.text) or _recalls.search(asked.text)
     if SEARCH in asked.tools and asks(asked.text) and is_personal:
         yield PlannedCall(SEARCH, {"query": asked.text.strip()[:500], "limit": MOST_FOUND})
+
+
+def questions_to_operator_files(asked: DemoQuestion) -> Iterator[PlannedCall]:
+    """Yield one call that answers from all files of the operator."""
+    if ASK_DOCUMENT in asked.tools and asked.operator_files and asks(asked.text):
+        files = list(asked.operator_files[:MOST_FILES])
+        yield PlannedCall(ASK_DOCUMENT, {"request": asked.text.strip(), "file_urls": files})
 
 
 def next_calls(
@@ -246,21 +258,3 @@ def is_web_search(spec: ToolSpec) -> bool:
     parameters = spec.parameters.get("properties", {})
     is_of_the_web = "web" in words or "duckduckgo" in words
     return "search" in spec.name and is_of_the_web and "query" in parameters
-
-
-def documents_of(messages: Sequence[ModelMessage]) -> list[str]:
-    """Return the documents of the newest question. If it has none but is about a document, return
-    the documents of an earlier question.
-    """
-    newest, *earlier = [m.text for m in reversed(messages) if m.role == "user"] or [""]
-    if found := listed_files(newest):
-        return found
-    return next(filter(None, map(listed_files, earlier)), []) if _documents.search(newest) else []
-
-
-def listed_files(text: str) -> list[str]:
-    return [
-        unescape(found["url"])
-        for found in _file.finditer(text)
-        if not found["type"].startswith(("image/", "audio/", "video/"))
-    ]

@@ -23,12 +23,12 @@ from apps.demo.known_tools import (
     STORE,
     DemoQuestion,
     asks,
-    documents_of,
     known_calls,
     known_text,
     next_calls,
 )
 from apps.demo.lead import LEADS, TODO, lead_calls
+from apps.demo.listed_documents import documents_of, operator_documents
 from apps.demo.reminders import NAMES, reminders, ringing
 from apps.demo.results import READ_SKILL, render, without_attachments
 from apps.demo.talk import greeting, long_text, small_talk
@@ -157,7 +157,8 @@ def web_search(question: str, request: ModelRequest) -> list[PlannedCall]:
 
 def asked_of(question: str, request: ModelRequest) -> DemoQuestion:
     tools = {spec.name: spec for spec in request.tools}
-    return DemoQuestion(question, documents_of(request.messages), tools)
+    files, listed = documents_of(request.messages), operator_documents(request.messages)
+    return DemoQuestion(question, files, tools, listed)
 
 
 def plan_for(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from apps.agent.messages import ModelMessage, ToolCall
 from apps.agent.model import ModelRequest
 from apps.demo.calls import PlannedCall
 from apps.demo.known_tools import CONFIRM, NO_WEB
+from apps.demo.listed_documents import operator_documents
 from apps.demo.model import CALL_PREFIX, answer_to
 from tests.contract import proves
 from tests.fakes import spec
@@ -272,3 +275,51 @@ def test_a_fact_is_stored_although_a_question_follows():
     assert planned("My name is Ada. What do you remember about me?") == [
         stored("My name is Ada.", "personal_info", 0.9)
     ]
+
+
+def listing(*entries: dict[str, str]) -> tuple[ModelMessage, ModelMessage]:
+    """The messages that list the operator's files."""
+    call = ToolCall("synthetic_1", "internal_attachments_available_context", "{}")
+    text = json.dumps({"entries": entries, "disclaimer": "Read them."})
+    return (
+        ModelMessage("assistant", tool_calls=(call,)),
+        ModelMessage("tool", text, tool_call_id="synthetic_1"),
+    )
+
+
+def test_a_question_is_answered_from_all_documents_of_the_operator():
+    files = (
+        {"title": "a.md", "url": "files/public/a.md", "type": "text/markdown"},
+        {"title": "b.pdf", "url": "files/public/b.pdf", "type": "application/pdf"},
+        {"title": "c.png", "url": "files/public/c.png", "type": "image/png"},
+        {"title": "d", "url": "files/public/d/", "type": "folder"},
+        {"title": "e.md", "url": "files/e.md", "type": "text/markdown", "status": "removed"},
+    )
+    asked = "Who approves trips?"
+
+    calls = planned(asked, *listing(*files), tools=(ASK,))
+    greeting = planned("Hello", *listing(*files), tools=(ASK,))
+
+    urls = ["files/public/a.md", "files/public/b.pdf"]
+    assert calls == [PlannedCall("rag_tool", {"request": asked, "file_urls": urls})]
+    assert isinstance(greeting, str)
+
+
+@each_row(
+    "text",
+    ["", "[]", '{"entries": 3}', '{"entries": [3, {"type": "text/plain"}]}'],
+)
+def test_a_broken_listing_of_the_operators_files_names_none(text):
+    message, _ = listing()
+    broken = ModelMessage("tool", text, tool_call_id="synthetic_1")
+
+    assert isinstance(planned("Hello", message, broken, tools=(ASK,)), str)
+    assert operator_documents([message, broken]) == []
+
+
+def test_code_runs_with_the_tool_of_a_server_whose_toolset_has_a_name():
+    tool = spec("python_execute_code", "Runs Python.", code=TEXT, session_id=TEXT)
+
+    calls = planned("Run this Python code: `12 * 34`", tools=(tool,))
+
+    assert calls == [PlannedCall("python_execute_code", {"code": "12 * 34", "session_id": ""})]

@@ -16,6 +16,7 @@ from apps.catalog.models import (
     ApplicationVersion,
     Grant,
     PublishingRequest,
+    Upload,
     Widget,
 )
 from apps.feedback.models import Feedback
@@ -253,4 +254,5 @@ STUDIO = [
         Application,
         {"title": "Newest", "start": "empty"},
     ),
+    Write("POST", "/admin/catalog/application/new/", Upload, {"template": "document-qa"}),
 ]

@@ -80,6 +80,7 @@ def frame_types() -> set[tuple[str, str]]:
 READ_ONLY = {
     r"\^api\(|v1/configuration-support/$": "Answers that there is nothing.",
     "v1/configuration-support/": "Checks what is sent, and stores nothing.",
+    "demo/desk/": "A service for trials, which stores nothing.",
     "dial/editor/check/": "Checks what is sent, and stores nothing.",
     "dial/editor/": "Stores in DIAL Core; its own rows are those of the studio.",
     r"api/docs/|notes/links/|admin/find/": "A page.",

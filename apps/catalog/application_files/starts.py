@@ -1,9 +1,8 @@
-"""Starting points for a new application: an example, or uploaded files."""
+"""Creates applications from uploaded files."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import lru_cache
-from pathlib import Path, PurePosixPath
+from dataclasses import replace
+from pathlib import PurePosixPath
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -14,13 +13,11 @@ from apps.catalog.actions.save_rules import Circumstances, check_row
 from apps.catalog.application_files.archives import applications_in, unpack_archive
 from apps.catalog.application_files.document import DOCUMENT_FILE
 from apps.catalog.application_files.file_kinds import APPLICATION
-from apps.catalog.application_files.folders import FilesRefused, check_file_size, read_folder
+from apps.catalog.application_files.folders import FilesRefused, check_file_size
 from apps.catalog.application_files.reader import decode_text, read_application
-from apps.catalog.application_files.row_directories import application_folders
 from apps.catalog.application_files.row_files import (
     ContentFile,
     ContentInvalid,
-    read_content_file,
     read_json,
 )
 from apps.catalog.application_files.row_import import (
@@ -28,60 +25,11 @@ from apps.catalog.application_files.row_import import (
     save_parts,
     validation_problems,
 )
-from apps.catalog.content.installed import directories
 from apps.catalog.extraction import extract, forbidden_credentials
 from apps.catalog.models import Application
 from apps.catalog.versions.version_recorder import save_live
 
-EXAMPLES = Path(__file__).parent / "examples"
 ZIPPED = b"PK"
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """An example application. `description` is one line."""
-
-    slug: str
-    title: str
-    description: str
-
-
-def examples() -> list[Example]:
-    """Return the built-in examples, then the applications of all layers of predefined content."""
-    return [
-        Example(item.key, str(item.fields["title"]), str(item.fields["description"]))
-        for item in example_files(directories()).values()
-    ]
-
-
-def example_named(slug: str) -> ContentFile | None:
-    return example_files(directories()).get(slug)
-
-
-@lru_cache(maxsize=4)
-def example_files(layers: tuple[Path, ...]) -> dict[str, ContentFile]:
-    """Return the examples by slug. Files that cannot be read are skipped, because the import
-    reports them.
-    """
-    found: dict[str, ContentFile] = {}
-    for folder in sorted(EXAMPLES.iterdir()):
-        found[folder.name] = read_application(folder.name, read_folder(folder, EXAMPLES))
-    for layer in layers:
-        for path in sorted((layer / APPLICATION.name).glob("*.json")):
-            try:
-                item = read_content_file(APPLICATION, path)
-            except ContentInvalid:
-                continue
-            found[item.key] = item
-        for folder in application_folders(layer):
-            try:
-                found[folder.name] = read_application(folder.name, read_folder(folder, layer))
-            except (ContentInvalid, FilesRefused, OSError):
-                continue
-    return found
-
-
-# --- Uploaded files ------------------------------------------------------------------
 
 
 def application_from_files(files: Mapping[str, bytes], name: str = "") -> ContentFile:

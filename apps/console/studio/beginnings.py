@@ -1,4 +1,4 @@
-"""Creates new applications from an empty draft, an example, another application, or a file.
+"""Creates new applications from an empty draft, a template, another application, or a file.
 
 No other module of the studio stores new applications.
 """
@@ -65,7 +65,7 @@ def make_copy(
 
 
 def make_of_file(item: ContentFile, title: str, slug: str, owner: Any) -> Application:
-    """Store a draft from an example or an uploaded file, with its skills and test cases. Raises
+    """Store a draft from a template or an uploaded file, with its skills and test cases. Raises
     ValidationError.
     """
     item = replace(item, fields={**item.fields, "title": title})

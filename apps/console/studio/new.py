@@ -1,5 +1,7 @@
 """The page that creates an application."""
 
+from base64 import b64encode
+from dataclasses import dataclass
 from typing import Any, cast
 
 from django import forms
@@ -11,21 +13,24 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_safe
 
 from apps.accounts.caller import Caller
-from apps.catalog.application_files.starts import example_named, examples
+from apps.catalog.application_files.templates import Template, template_named, templates
+from apps.catalog.icons.images import MEDIA_TYPES, ending_of
+from apps.catalog.icons.values import Tile, tile_of
 from apps.catalog.models import Application
 from apps.catalog.slugs import slug_of
-from apps.console.first_steps import first_steps
 from apps.console.operator_rights import operator, visible_applications
 from apps.console.studio.beginnings import empty, make, make_copy, make_of_file, sent_file
+from apps.console.studio.templates import make_of_template
 
 STARTS = (
     ("empty", "Blank"),
-    ("example", "An example"),
     ("copy", "A copy of an application"),
     ("file", "A file"),
 )
 
 LONGEST_TITLE = 200
+SEARCHED = 12
+"""A gallery with more templates has a search field."""
 LONGEST_STEM = 40
 """The maximum number of characters of a slug that is derived from a title, without the number that
 may be appended.
@@ -45,7 +50,6 @@ class NewApplicationForm(forms.Form):
     start = forms.ChoiceField(
         choices=STARTS, initial="empty", label="Start from", widget=forms.RadioSelect
     )
-    example = forms.ChoiceField(required=False, label="Example")
     copy = forms.ModelChoiceField(
         queryset=Application.objects.none(), required=False, label="Application"
     )
@@ -61,8 +65,6 @@ class NewApplicationForm(forms.Form):
     def __init__(self, rows: QuerySet[Application], *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         cast(Any, self.fields["copy"]).queryset = rows.order_by("title")
-        found = [(one.slug, f"{one.title}: {one.description}") for one in examples()]
-        cast(Any, self.fields["example"]).choices = [("", "Choose one…"), *found]
 
     def clean_slug(self) -> str:
         typed: str = self.cleaned_data["slug"]
@@ -71,7 +73,7 @@ class NewApplicationForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         start = cleaned.get("start")
-        if start in ("example", "copy", "file") and not cleaned.get(start):
+        if start in ("copy", "file") and not cleaned.get(start):
             self.add_error(start, "Choose one.")
         return cleaned
 
@@ -82,33 +84,80 @@ class NewApplicationForm(forms.Form):
         if start == "file":
             sent = cleaned["file"]
             return make_of_file(sent_file(sent.name or "", sent.read()), title, slug, user)
-        if start == "example" and (item := example_named(cleaned["example"])) is not None:
-            return make_of_file(item, title, slug, user)
         if start == "copy":
             return make_copy(title, slug, cleaned["copy"], user, caller)
         return make(title, slug, empty(), user)
 
 
+@dataclass(frozen=True, slots=True)
+class TemplateCard:
+    """A card of the gallery. `tile` shows the template's icon."""
+
+    name: str
+    title: str
+    description: str
+    tile: Tile
+    uses: list[str]
+
+
+def card_of(template: Template) -> TemplateCard:
+    tile = tile_of(template.title, template.name, str(template.item.fields.get("icon", "")))
+    if template.icon is not None:
+        # The image is stored only with an application that has it.
+        kind = MEDIA_TYPES[ending_of(template.icon)]
+        address = f"data:{kind};base64,{b64encode(template.icon).decode()}"
+        tile = Tile(tile.letters, tile.colour, url=address)
+    return TemplateCard(template.name, template.title, template.description, tile, template.uses)
+
+
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_application(request: HttpRequest) -> HttpResponse:
+    """Show the gallery of templates, and the form for the other starting points."""
     rows: Any = admin.site.get_model_admin(Application)
     if not rows.has_add_permission(request):
         raise PermissionDenied
+    context: dict[str, Any] = {}
+    form = NewApplicationForm(visible_applications(request))
     if request.method == "POST":
-        form = NewApplicationForm(visible_applications(request), request.POST, request.FILES)
-        if form.is_valid():
-            try:
-                row = form.make(request.user, operator(request))
-                return redirect("studio:page", row.pk)
-            except ValidationError as error:
-                tell(form, error)
-    else:
-        copied = request.GET.get("copy", "")
-        initial = {"start": "copy", "copy": copied} if copied else {}
+        if name := request.POST.get("template"):
+            row, context = start_from_template(name, request.user)
+        else:
+            form = NewApplicationForm(visible_applications(request), request.POST, request.FILES)
+            row = start_from_form(form, request)
+        if row is not None:
+            return redirect("studio:page", row.pk)
+    elif copied := request.GET.get("copy", ""):
+        initial = {"start": "copy", "copy": copied}
         form = NewApplicationForm(visible_applications(request), initial=initial)
-    context = {"form": form, "steps": first_steps(request)}
-    answer: HttpResponse = rows.page(request, "admin/studio/new.html", "New application", context)
+    if not form.is_bound and not form.initial:
+        context["templates"] = [card_of(one) for one in templates()]
+        context["has_search"] = len(context["templates"]) > SEARCHED
+    answer: HttpResponse = rows.page(
+        request, "admin/studio/new.html", "New application", {**context, "form": form}
+    )
     return answer
+
+
+def start_from_template(name: str, user: Any) -> tuple[Application | None, dict[str, Any]]:
+    """Store a draft of the template. If that fails, return the problem for the page."""
+    template = template_named(name)
+    if template is None:
+        return None, {"problem": "This template does not exist any more. Choose another one."}
+    try:
+        return make_of_template(template, template.title, slug_for(template.title), user), {}
+    except ValidationError as error:
+        return None, {"problem": f"{template.title} cannot be used: {'; '.join(error.messages)}"}
+
+
+def start_from_form(form: NewApplicationForm, request: HttpRequest) -> Application | None:
+    """Store what the form describes. If that fails, return None; the form has the errors."""
+    if not form.is_valid():
+        return None
+    try:
+        return form.make(request.user, operator(request))
+    except ValidationError as error:
+        tell(form, error)
+        return None
 
 
 def tell(form: NewApplicationForm, error: ValidationError) -> None:

@@ -88,14 +88,12 @@ def test_a_title_in_another_script_becomes_a_name_in_addresses_that_is_shown_bef
     assert admin_client.get(f"{NEW}slug/").json() == {"slug": ""}
 
 
-def test_an_application_begins_as_a_copy_an_example_or_a_file(admin_client):
+def test_an_application_begins_as_a_copy_or_a_file(admin_client):
     original = make_application(
         manifest=manifest_with(contexts=[{"type": "user-defined", "content": "A"}])
     )
     copied = made(admin_client.post(NEW, {"title": "B", "start": "copy", "copy": original.pk}))
     assert copied.draft.manifest == original.manifest
-    example = made(admin_client.post(NEW, {"title": "C", "start": "example", "example": "demo"}))
-    assert example.draft.manifest["conversation_starters"]["starters"] != []
     text = json.dumps({"title": "X", "description": "From a file.", "manifest": manifest_with()})
     file = SimpleUploadedFile("x.json", text.encode())
     read = made(admin_client.post(NEW, {"title": "D", "start": "file", "file": file}))
@@ -181,17 +179,18 @@ def test_only_those_who_may_add_applications_begin_one():
     assert [client.get(url).status_code for url in (NEW, f"{NEW}slug/?title=a")] == [403, 403]
 
 
-def test_a_new_installation_is_shown_three_steps_until_they_are_done(admin_client):
+def test_the_home_page_shows_the_first_steps_until_they_are_done_or_skipped(admin_client):
     shown = words(admin_client.get("/admin/"))
-    assert "Three steps to the first conversation" in shown
-    steps = admin_client.get(NEW).context["steps"]
-    assert [(step.title, step.is_done) for step in steps] == [
-        ("Add a model", False),
-        ("Create an application", False),
-        ("Talk to it", False),
-    ]
     make_deployment("gpt", provider="openai")
     row = make_application()
-    steps = admin_client.get(NEW).context["steps"]
-    assert [step.is_done for step in steps] == [True, True, False]
-    assert steps[2].link == address(row)
+    steps = admin_client.get("/admin/").context["steps"]
+    admin_client.post("/tour/")
+    skipped = admin_client.get("/admin/").context["steps"]
+
+    assert "Your first app in three steps" in shown
+    assert [(step.name, step.is_done) for step in steps] == [
+        ("model", True),
+        ("application", True),
+        ("conversation", False),
+    ]
+    assert (steps[2].link, skipped) == (f"/chat/{row.slug}/", [])

@@ -1,4 +1,4 @@
-"""Applications are created from examples, clones and files, exported, and managed by files."""
+"""Applications are created from clones and files, exported, and managed by files."""
 
 from __future__ import annotations
 
@@ -12,14 +12,11 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from apps.catalog.actions import publish
-from apps.catalog.actions.save_rules import check_row
 from apps.catalog.application_files import managed_files
 from apps.catalog.application_files.archives import archive, unpack_archive
 from apps.catalog.application_files.exporter import exported_files
 from apps.catalog.application_files.starts import (
     application_from_files,
-    example_named,
-    examples,
     new_from_file,
 )
 from apps.catalog.models import Application, ApplicationDraft
@@ -55,18 +52,6 @@ def deployment() -> None:
 def send(client: Client, content: bytes, name: str = "travel.zip", slug: str = "travel"):
     upload = SimpleUploadedFile(name, content)
     return client.post(START, {"title": "T", "slug": slug, "start": "file", "file": upload})
-
-
-def test_the_page_offers_examples_that_can_all_be_saved(admin_client):
-    page = admin_client.get(START).text
-
-    for example in examples():
-        assert (f'value="{example.slug}"' in page, example.title in page) == (True, True)
-        assert "\n" not in example.description
-        found = example_named(example.slug)
-        assert found is not None
-        row = Application(slug=f"new-{example.slug}", title="x", manifest=found.fields["manifest"])
-        check_row(row)
 
 
 def test_an_exported_file_makes_an_application_with_all_that_lies_beside_it(admin_client):

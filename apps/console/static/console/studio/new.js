@@ -1,4 +1,5 @@
-// Shows what belongs to the chosen beginning, and the name in addresses that the title will make.
+// Shows what belongs to the chosen beginning, the name in addresses that the title will make, and the
+// templates that match a search.
 
 import { part, parts } from "../parts.js";
 import { fetchJson } from "./store.js";
@@ -19,6 +20,26 @@ async function proposeSlug() {
   const typed = title.value;
   const found = await fetchJson(`${form.dataset.slugs}?${new URLSearchParams({ title: typed })}`).catch(() => ({ slug: "" }));
   if (title.value === typed) slug.placeholder = found.slug;
+}
+
+/** @param {HTMLInputElement} query @param {HTMLElement} none */
+function showMatching(query, none) {
+  const words = query.value.toLocaleLowerCase().split(/\s+/);
+  const cards = parts(document, "[data-template]", HTMLElement);
+  for (const card of cards) {
+    const text = (card.textContent ?? "").toLocaleLowerCase();
+    card.hidden = !words.every((word) => text.includes(word));
+  }
+  none.hidden = cards.some((card) => !card.hidden);
+}
+
+const query = document.querySelector("#template-query");
+if (query instanceof HTMLInputElement) {
+  const none = part(document, "[data-none]", HTMLElement);
+  query.addEventListener("input", () => showMatching(query, none));
+  query.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") event.preventDefault(); // it would choose the first template
+  });
 }
 
 form.addEventListener("change", showChosen);
