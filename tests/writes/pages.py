@@ -108,6 +108,12 @@ PAGES = [
     ),
     post("/connections/keys/test/", None, {"service": "openai|https://127.0.0.1:1"}),
     post("/connections/keys/delete/", PersonalKey, {"key": "{w.personal_key.pk}"}),
+    post(
+        "/conversations/selected/",
+        Conversation,
+        {"conversations": "{w.conversation.pk}", "archived": "true"},
+        status=200,
+    ),
     post("/conversations/folders/", Folder, {"name": "Oslo"}, status=200),
     post("/conversations/folders/{w.folder.pk}/", Folder, {"name": "Oslo"}, status=200),
     post(

@@ -19,10 +19,11 @@ from apps.conversations.access import own, own_lasting, person_stream, record_de
 from apps.conversations.asking import handovers
 from apps.conversations.asking.folder_content import add_file, folder_document, instruct
 from apps.conversations.files.folder import describe_file
-from apps.conversations.keeping import arrangement
+from apps.conversations.keeping import arrangement, selection
 from apps.conversations.keeping.search import search_in
 from apps.conversations.models import Conversation, Folder
 from apps.errors import Refused
+from apps.live.hub import HUB
 from apps.live.journal.notifications import announce_growth
 
 MOST_HITS = 20
@@ -83,6 +84,24 @@ def arrange(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse
     found, caller = find_conversation(request, slug, conversation), visitor(request)
     arrangement.arrange(caller, found, request.POST)
     return read_state_response(caller, conversation)
+
+
+@require_POST
+@with_json_errors
+def change_selected(request: HttpRequest) -> HttpResponseBase:
+    """Archive, move, delete or restore several conversations. Return the IDs and the rows of those
+    that changed; deleted conversations have no row.
+    """
+    caller = visitor(request)
+    changed = selection.change_selected(HUB, caller, request.POST)
+    announce(caller)
+    rows = own(caller).select_related("application").filter(pk__in=changed)
+    return JsonResponse(
+        {
+            "changed": [str(key) for key in changed],
+            "conversations": content.rows_of(caller, rows),
+        }
+    )
 
 
 @require_http_methods(["GET", "POST"])

@@ -23,6 +23,7 @@ export function itemsOfRow(row, isSignedIn) {
     { name: "export", words: gettext("Export as Markdown"), icon: "download", href: `${address}download/` },
     { name: "export-json", words: gettext("Export as JSON"), icon: "code", href: `${address}download/?format=json` },
     { name: "print", words: gettext("Print"), icon: "file-text" },
+    { name: "select", words: gettext("Select"), icon: "check" },
     archived
       ? { name: "unarchive", words: gettext("Restore from the archive"), icon: "archive-restore" }
       : { name: "archive", words: gettext("Archive"), icon: "archive" },
