@@ -110,6 +110,7 @@ urlpatterns: list[URLPattern] = [
     path("chat/<slug:slug>/<uuid:conversation>/page/", views.page_data, name="conversation-data"),
     path("chat/<slug:slug>/<uuid:conversation>/arrange/", rail_views.arrange, name="arrange"),
     path("chat/<slug:slug>/<uuid:conversation>/go-on/", rail_views.go_on, name="go-on"),
+    path("chat/<slug:slug>/<uuid:conversation>/fork/", rail_views.fork, name="fork"),
     path("chat/<slug:slug>/<uuid:conversation>/restore/", rail_views.restore, name="restore"),
     path("chat/<slug:slug>/<uuid:conversation>/rename/", views.rename, name="rename"),
     path("chat/<slug:slug>/<uuid:conversation>/delete/", views.delete, name="delete"),

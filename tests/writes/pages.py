@@ -141,6 +141,7 @@ PAGES = [
     post(TRIP + "deployment/", None, {"deployment": ""}),
     post(TRIP + "arrange/", Conversation, {"folder": "{w.folder.pk}"}, status=200),
     post(TRIP + "go-on/", Conversation, {"application": "hotel"}, status=200),
+    post(TRIP + "fork/", Conversation, {"message": "{w.answer.uuid}"}, status=201),
     post("/chat/travel/{w.deleted.pk}/restore/", Conversation, {}, status=200),
     post(TRIP + "rename/", Conversation, {"title": "A journey"}),
     post(TRIP + "delete/", Conversation, {}),

@@ -15,6 +15,7 @@ from apps.chat.file_views import check_length, with_json_errors
 from apps.chat.models import PinnedApplication
 from apps.chat.rail import content
 from apps.chat.visitors import find_application, find_conversation, visitor
+from apps.conversations import forks
 from apps.conversations.access import own, own_lasting, person_stream, record_denial, under
 from apps.conversations.asking import handovers
 from apps.conversations.asking.folder_content import add_file, folder_document, instruct
@@ -120,6 +121,24 @@ def go_on(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseBa
 
 @require_POST
 @with_json_errors
+def fork(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseBase:
+    """Copy the conversation up to the answer `message`. Return the row of the copy."""
+    caller = visitor(request)
+    message = read_uuid(request.POST.get("message", ""))
+    made = forks.fork(caller, slug, conversation, message)
+    return read_state_response(caller, made.pk, status=201)
+
+
+def read_uuid(written: str) -> UUID:
+    """Return the ID of a message. Raises `Refused`."""
+    try:
+        return UUID(written)
+    except ValueError:
+        raise Refused("bad_request", "message: use the ID of a message.") from None
+
+
+@require_POST
+@with_json_errors
 def restore(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseBase:
     """Restore a deleted conversation. Raises Http404 if it was erased."""
     caller = visitor(request)
@@ -204,10 +223,10 @@ def pin_application(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect("index")
 
 
-def read_state_response(caller: Caller, conversation: UUID) -> JsonResponse:
+def read_state_response(caller: Caller, conversation: UUID, status: int = 200) -> JsonResponse:
     announce(caller)
     row = own(caller).select_related("application").get(pk=conversation)
-    return JsonResponse({"conversation": content.rows_of(caller, [row])[0]})
+    return JsonResponse({"conversation": content.rows_of(caller, [row])[0]}, status=status)
 
 
 def all_folders(caller: Caller, folder: Folder | None = None) -> JsonResponse:
