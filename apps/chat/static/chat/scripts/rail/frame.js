@@ -26,7 +26,7 @@ function offerHistory(history, toast) {
   history.rows.begin(JSON.parse(document.getElementById("rail-data")?.textContent ?? ""));
   history.addEventListener("said", (event) => say(detailOf(event)));
   history.addEventListener("share", (event) => location.assign(`${detailOf(event).address}#share`));
-  history.addEventListener("print", (event) => location.assign(detailOf(event).address));
+  history.addEventListener("print", (event) => location.assign(`${detailOf(event).address}#print`));
   history.addEventListener("undoable", (event) => offerUndo(toast, detailOf(event)));
   toast.addEventListener("left", () => document.getElementById("new-chat")?.focus());
   document.addEventListener("visibilitychange", () => {
