@@ -67,10 +67,10 @@ class AuditEvent(msgspec.Struct, frozen=True, gc=False):
     at: float = msgspec.field(default_factory=time.time)
 
 
-def record(event: AuditEvent) -> None:
-    """Write one event immediately, in the caller's transaction."""
-    if settings.AUDIT:
-        write([event])
+def record(*events: AuditEvent) -> None:
+    """Write events immediately, in the caller's transaction."""
+    if events and settings.AUDIT:
+        write(events)
 
 
 def write(events: Iterable[AuditEvent]) -> None:

@@ -76,6 +76,7 @@ urlpatterns: list[URLPattern] = [
     path("connect/<uuid:account>/", connections.connect, name="connect"),
     path("conversations/", rail_views.conversations, name="conversations"),
     path("conversations/search/", rail_views.search, name="conversations-search"),
+    path("conversations/selected/", rail_views.change_selected, name="conversations-selected"),
     path("conversations/folders/", rail_views.create_folder, name="folders"),
     path("conversations/folders/<int:folder>/", rail_views.change_folder, name="folder"),
     path(
@@ -111,6 +112,7 @@ urlpatterns: list[URLPattern] = [
     path("chat/<slug:slug>/<uuid:conversation>/page/", views.page_data, name="conversation-data"),
     path("chat/<slug:slug>/<uuid:conversation>/arrange/", rail_views.arrange, name="arrange"),
     path("chat/<slug:slug>/<uuid:conversation>/go-on/", rail_views.go_on, name="go-on"),
+    path("chat/<slug:slug>/<uuid:conversation>/fork/", rail_views.fork, name="fork"),
     path("chat/<slug:slug>/<uuid:conversation>/restore/", rail_views.restore, name="restore"),
     path("chat/<slug:slug>/<uuid:conversation>/rename/", views.rename, name="rename"),
     path("chat/<slug:slug>/<uuid:conversation>/delete/", views.delete, name="delete"),

@@ -1,6 +1,6 @@
 """Finds the conversations that a caller can access, and restores the caller of a stored run."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 from uuid import UUID, uuid5
 
@@ -140,6 +140,22 @@ def record_denial(caller: Caller, conversation: UUID, application: str) -> None:
             "access.denied", caller.bucket, caller.client.address, application, conversation
         )
         audit.record(denied)
+
+
+def record_denials(caller: Caller, conversations: Collection[UUID]) -> None:
+    """Record in the audit log that a user requested these conversations, if they belong to other
+    users.
+    """
+    if not conversations:
+        return
+    foreign = Conversation.objects.filter(pk__in=conversations).exclude(owner=caller.bucket)
+    address = caller.client.address
+    audit.record(
+        *(
+            AuditEvent("access.denied", caller.bucket, address, row.application_slug, row.pk)
+            for row in foreign.select_related("application")
+        )
+    )
 
 
 def find_open(caller: Caller, conversation: UUID, application: str) -> Conversation:

@@ -109,6 +109,12 @@ PAGES = [
     ),
     post("/connections/keys/test/", None, {"service": "openai|https://127.0.0.1:1"}),
     post("/connections/keys/delete/", PersonalKey, {"key": "{w.personal_key.pk}"}),
+    post(
+        "/conversations/selected/",
+        Conversation,
+        {"conversations": "{w.conversation.pk}", "archived": "true"},
+        status=200,
+    ),
     post("/conversations/folders/", Folder, {"name": "Oslo"}, status=200),
     post("/conversations/folders/{w.folder.pk}/", Folder, {"name": "Oslo"}, status=200),
     post(
@@ -136,6 +142,7 @@ PAGES = [
     post(TRIP + "deployment/", None, {"deployment": ""}),
     post(TRIP + "arrange/", Conversation, {"folder": "{w.folder.pk}"}, status=200),
     post(TRIP + "go-on/", Conversation, {"application": "hotel"}, status=200),
+    post(TRIP + "fork/", Conversation, {"message": "{w.answer.uuid}"}, status=201),
     post("/chat/travel/{w.deleted.pk}/restore/", Conversation, {}, status=200),
     post(TRIP + "rename/", Conversation, {"title": "A journey"}),
     post(TRIP + "delete/", Conversation, {}),

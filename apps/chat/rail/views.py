@@ -17,14 +17,16 @@ from apps.chat.file_views import check_length, with_json_errors
 from apps.chat.models import PinnedApplication
 from apps.chat.rail import content
 from apps.chat.visitors import find_application, find_conversation, visitor
+from apps.conversations import forks
 from apps.conversations.access import own, own_lasting, person_stream, record_denial, under
 from apps.conversations.asking import handovers
 from apps.conversations.asking.folder_content import add_file, folder_document, instruct
 from apps.conversations.files.folder import describe_file
-from apps.conversations.keeping import arrangement
+from apps.conversations.keeping import arrangement, selection
 from apps.conversations.keeping.search import search_in
 from apps.conversations.models import Conversation, Folder
 from apps.errors import Refused
+from apps.live.hub import HUB
 from apps.live.journal.notifications import announce_growth
 
 MOST_HITS = 20
@@ -87,6 +89,24 @@ def arrange(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse
     return read_state_response(caller, conversation)
 
 
+@require_POST
+@with_json_errors
+def change_selected(request: HttpRequest) -> HttpResponseBase:
+    """Archive, move, delete or restore several conversations. Return the IDs and the rows of those
+    that changed; deleted conversations have no row.
+    """
+    caller = visitor(request)
+    changed = selection.change_selected(HUB, caller, request.POST)
+    announce(caller)
+    rows = own(caller).select_related("application").filter(pk__in=changed)
+    return JsonResponse(
+        {
+            "changed": [str(key) for key in changed],
+            "conversations": content.rows_of(caller, rows),
+        }
+    )
+
+
 @require_http_methods(["GET", "POST"])
 @never_cache
 @with_json_errors
@@ -99,6 +119,24 @@ def go_on(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseBa
         return JsonResponse({"applications": handovers.successors(caller, found)})
     handovers.hand_over(caller, found, request.POST.get("application", ""))
     return read_state_response(caller, conversation)
+
+
+@require_POST
+@with_json_errors
+def fork(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseBase:
+    """Copy the conversation up to the answer `message`. Return the row of the copy."""
+    caller = visitor(request)
+    message = read_uuid(request.POST.get("message", ""))
+    made = forks.fork(caller, slug, conversation, message)
+    return read_state_response(caller, made.pk, status=201)
+
+
+def read_uuid(written: str) -> UUID:
+    """Return the ID of a message. Raises `Refused`."""
+    try:
+        return UUID(written)
+    except ValueError:
+        raise Refused("bad_request", "message: use the ID of a message.") from None
 
 
 @require_POST
@@ -187,10 +225,10 @@ def pin_application(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect("index")
 
 
-def read_state_response(caller: Caller, conversation: UUID) -> JsonResponse:
+def read_state_response(caller: Caller, conversation: UUID, status: int = 200) -> JsonResponse:
     announce(caller)
     row = own(caller).select_related("application").get(pk=conversation)
-    return JsonResponse({"conversation": content.rows_of(caller, [row])[0]})
+    return JsonResponse({"conversation": content.rows_of(caller, [row])[0]}, status=status)
 
 
 def all_folders(caller: Caller, folder: Folder | None = None) -> JsonResponse:

@@ -16,18 +16,16 @@ from apps.accounts.teams import visibility_of
 from apps.agent.taint import UNTRUSTED
 from apps.catalog.models import Application
 from apps.chat.shares.models import Share
-from apps.conversations.access import reference_of
 from apps.conversations.asking.questions import question_added
 from apps.conversations.files.folder import delete_files, folder_of, free_file_name, safe_name
+from apps.conversations.forks import ended_run
 from apps.conversations.mirror import mirror
 from apps.conversations.models import Conversation, Message
 from apps.conversations.outcome.endings import answer_stored
 from apps.datetimes import read_datetime
 from apps.errors import FileMissing
-from apps.live.doors import PAGE
 from apps.live.events import StatusChanged, StreamEvent, storable_value
 from apps.live.journal.journal import entry_of
-from apps.live.limits.rates import counted_name
 from apps.live.models import JournalEntry, Run
 from apps.workspace.local.files import files
 from apps.workspace.stored_files import FileContent
@@ -147,23 +145,6 @@ def write_turns(
     JournalEntry.objects.bulk_create(entries, batch_size=AT_ONCE)
     conversation.leaf = conversation.messages.last()
     conversation.save(update_fields=["leaf"])
-
-
-def ended_run(caller: Caller, conversation: Conversation) -> Run:
-    """Create an ended run of the reader that has called no model."""
-    application = conversation.application
-    return Run(
-        stream=conversation.pk,
-        request=uuid4(),
-        application="" if application is None else application.slug,
-        application_pk=conversation.application_id,
-        bucket=caller.bucket,
-        counted_as=counted_name(caller),
-        caller=reference_of(caller),
-        door=PAGE,
-        status=Run.Status.DONE,
-        finished_at=timezone.now(),
-    )
 
 
 def messages_of(

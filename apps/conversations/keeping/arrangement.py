@@ -34,6 +34,11 @@ def arrange(caller: Caller, conversation: Conversation, given: Mapping[str, str]
     """Pin, archive or move a conversation. The fields in `given` select the changes. Raises
     `Refused`.
     """
+    change(conversation, **read_changes(caller, given))
+
+
+def read_changes(caller: Caller, given: Mapping[str, str]) -> dict[str, Any]:
+    """Return the new values of columns for the given fields. Raises `Refused`."""
     now, changes = timezone.now(), dict[str, Any]()
     for name, column in (("pinned", "pinned_at"), ("archived", "archived_at")):
         if name in given:
@@ -44,7 +49,7 @@ def arrange(caller: Caller, conversation: Conversation, given: Mapping[str, str]
         changes["folder"] = find_folder(caller, given["folder"]) if given["folder"] else None
     if not changes:
         raise Refused("bad_request", gettext("Use pinned, archived or folder."))
-    change(conversation, **changes)
+    return changes
 
 
 def change(conversation: Conversation, **columns: Any) -> None:

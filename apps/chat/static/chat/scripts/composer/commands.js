@@ -73,6 +73,7 @@ export function pageCommands({ session, composer, announcer, go, showShortcuts }
       isOffered: () => isShown("download"),
       act: () => click("download"),
     },
+    { name: "print", detail: gettext("Print or save as PDF"), icon: "printer", isOffered: () => isShown("print"), act: () => click("print") },
     {
       name: "memory",
       detail: gettext("Turn the memory of this conversation on or off"),

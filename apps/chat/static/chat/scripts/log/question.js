@@ -52,9 +52,10 @@ export class ChatQuestion extends LitElement {
   render() {
     const { question } = this;
     if (!question) return nothing;
-    const { text, attachments, place, sender, application, left_out } = question;
+    const { text, attachments, place, sender, application, left_out, created_at } = question;
     return html`${application ? html`<p class="handover" dir="auto">${gettext("From here on: {title}", { title: application.title })}</p>` : nothing}
       <h2 class="visually-hidden">${gettext("Question")}</h2>
+      ${created_at ? html`<time class="printed" datetime=${created_at}>${fullMoment(created_at)}</time>` : nothing}
       ${sender ? senderLine(sender) : nothing}
       ${place
         ? html`<p class="question-place" dir="auto">${[place.title, place.narrative].filter(Boolean).join(": ")}</p>`
@@ -170,11 +171,16 @@ function senderText(kind, title) {
   return gettext("From the schedule “{title}”", { title });
 }
 
+/** @param {string} moment */
+function fullMoment(moment) {
+  return new Date(moment).toLocaleString(locale, { dateStyle: "medium", timeStyle: "short" });
+}
+
 /** @param {Sender} sender */
 function senderLine({ kind, title, at }) {
   const words = senderText(kind, title);
   return html`<p class="question-sender">
     ${icon(at ? "clock" : "settings")}<span dir="auto">${words}</span>
-    ${at ? html`<time datetime=${at}>${new Date(at).toLocaleString(locale, { dateStyle: "medium", timeStyle: "short" })}</time>` : nothing}
+    ${at ? html`<time datetime=${at}>${fullMoment(at)}</time>` : nothing}
   </p>`;
 }

@@ -72,6 +72,7 @@ export function offerDownload() {
   element("share", HTMLButtonElement).hidden = !id || !page.account || session.temporary;
   const link = element("download", HTMLAnchorElement);
   link.hidden = !id;
+  element("print", HTMLButtonElement).hidden = !id;
   if (id) link.href = `${base()}${id}/download/`;
   element("files-button", HTMLButtonElement).hidden = !id;
 }

@@ -1,9 +1,12 @@
-/** The buttons below a turn that show another branch or delete it: the focus goes to where the turn is then. */
+/** The buttons below a turn that show another branch, copy it or delete it: the focus goes to where the turn is then. */
 
 import { ActionRow } from "../answer/actions.js";
 import { afterDrawing } from "./cards.js";
-import { announcer, composer, detailOf, log, problem, tell } from "./parts.js";
-import { session } from "./session.js";
+import { tellProblem } from "./notices.js";
+import { announcer, composer, detailOf, history, log, problem, tell } from "./parts.js";
+import { base, session } from "./session.js";
+import { go } from "./switching.js";
+import { postForm } from "../requests.js";
 import { gettext } from "../texts.js";
 
 /** @type {{at: number, name: string} | null} the turn whose branch was changed here, and the button */
@@ -11,6 +14,7 @@ let changed = null;
 
 export function offerBranches() {
   log.addEventListener("branch-change", (event) => changeBranches(event));
+  log.addEventListener("fork", (event) => void fork(detailOf(event)));
   session.addEventListener("reopened", () => void afterDrawing().then(focusChanged));
 }
 
@@ -27,6 +31,19 @@ function changeBranches(event) {
   changed = { at, name };
   tell(problem, "");
   session.changeBranches(type, message);
+}
+
+/** Go to a new conversation with the messages up to an answer. @param {string} message its id */
+async function fork(message) {
+  tell(problem, "");
+  const { status, told } = await postForm(`${base()}${session.conversation.id}/fork/`, { message });
+  if (status !== 201) {
+    tellProblem(told?.error?.message ?? gettext("The new chat could not be created. Check the connection and try again."));
+    return;
+  }
+  const { conversation } = told;
+  if (!session.temporary) history.rows.put(conversation);
+  await go(new URL(conversation.address, location.href).href);
 }
 
 /** The button that was pressed may stand below another message now. */

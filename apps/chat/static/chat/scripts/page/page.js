@@ -51,6 +51,7 @@ import { gettext } from "../texts.js";
 
 /**
  * @import { Starter } from "../log/starters.js"
+ * @import { Undoable } from "../rail/actions.js"
  * @import { Row } from "../rail/rows.js"
  * @import { Attachment } from "../session/frames.js"
  */
@@ -119,7 +120,7 @@ tools.publish();
 new ClientCalls(tools, session);
 element("conversation-title", HTMLButtonElement).addEventListener("click", () => rename());
 history.addEventListener("renamed", (event) => renamed(detailOf(event)));
-history.addEventListener("deleted", (event) => deleted(detailOf(event)));
+history.addEventListener("undoable", (event) => changed(detailOf(event)));
 history.addEventListener("said", (event) => announcer.say(detailOf(event)));
 history.rows.addEventListener("change", () => retitled());
 connection.addEventListener("open", () => reconnected());
@@ -296,20 +297,20 @@ function addressOf({ address, id }) {
   return address.slice(0, address.indexOf(`${id}/`));
 }
 
-/** @param {Row} row */
-function deleted(row) {
-  const wasOpen = row.id === session.conversation.id;
-  announcer.say(gettext("Conversation deleted. You can undo it for a moment."));
-  if (wasOpen) void go(newChat.href, { takesFocus: false }); // the way back has it
-  void toast.show(gettext("Conversation deleted."), () => undelete(row, wasOpen));
+/** Conversations were deleted or archived. @param {Undoable} done */
+function changed({ rows, text, isDeletion, undo }) {
+  const open = isDeletion ? rows.find(({ id }) => id === session.conversation.id) : undefined;
+  announcer.say(`${text} ${gettext("You can undo this.")}`);
+  if (open) void go(newChat.href, { takesFocus: false }); // the way back has it
+  void toast.show(text, () => undoChange(undo, open));
 }
 
-/** @param {Row} row @param {boolean} wasOpen */
-async function undelete(row, wasOpen) {
-  const wrong = await history.rows.restore(row);
+/** @param {Undoable["undo"]} undo @param {Row} [open] that was open before */
+async function undoChange(undo, open) {
+  const wrong = await undo();
   tell(problem, wrong);
-  announcer.say(wrong || gettext("Conversation restored."));
-  if (wasOpen && !wrong) await go(new URL(row.address, location.href).href);
+  announcer.say(wrong || gettext("Undone."));
+  if (open && !wrong) await go(new URL(open.address, location.href).href);
   else newChat.focus();
 }
 

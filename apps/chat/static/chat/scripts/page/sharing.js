@@ -5,8 +5,6 @@ import { base, session } from "./session.js";
 import { go } from "./switching.js";
 import { ShareDialog } from "./share-dialog.js";
 
-/** @import { Row } from "../rail/rows.js" */
-
 /** Milliseconds for a conversation to be opened and drawn before it is printed. */
 const PATIENCE = 10_000;
 const dialog = element("share-dialog", ShareDialog);
@@ -19,12 +17,19 @@ export function offerSharing() {
   });
   history.addEventListener("share", (event) => void dialog.ask(detailOf(event).address));
   history.addEventListener("print", (event) => void printRow(detailOf(event)));
+  element("print", HTMLButtonElement).addEventListener("click", () => void printRow(openRow()));
   // From the rail of another page.
+  if (location.hash === "#print" && session.conversation.id) void printRow(openRow());
   if (location.hash === "#share" && session.conversation.id) void dialog.ask(`${base()}${session.conversation.id}/`);
   dialog.addEventListener("said", (event) => announcer.say(detailOf(event)));
 }
 
-/** @param {Row} row */
+/** The open conversation. */
+function openRow() {
+  return { id: session.conversation.id, address: location.pathname };
+}
+
+/** @param {{id: string | null, address: string}} row */
 async function printRow({ id, address }) {
   if (session.conversation.id !== id) await go(new URL(address, location.href).href, { takesFocus: false });
   if (session.conversation.id !== id || !(await isDrawn())) return;

@@ -5,7 +5,8 @@ import { gettext } from "../texts.js";
 
 /**
  * @import { Folder, HistoryRows, Row } from "./rows.js"
- * @typedef {{said?: string, problem?: string, id?: string, deleted?: Row, leaves?: "share" | "print", asks?: import("./dialog.js").Asked}} Outcome
+ * @typedef {{rows: Row[], text: string, isDeletion: boolean, undo: () => Promise<string>}} Undoable `undo` returns what went wrong, or ""
+ * @typedef {{said?: string, problem?: string, id?: string, undoable?: Undoable, leaves?: "share" | "print", asks?: import("./dialog.js").Asked}} Outcome
  *   `said` is told to people who do not see it, `id` is the conversation that keeps the focus, `asks` opens a dialog, and the page `leaves` with the conversation what is asked for
  */
 
@@ -13,8 +14,9 @@ import { gettext } from "../texts.js";
 export async function actOnRow(rows, name, row) {
   switch (name) {
     case "rename":
-    case "move":
       return { asks: { kind: name, row } };
+    case "move":
+      return { asks: { kind: name, rows: [row] } };
     case "share":
     case "print":
       return { leaves: name };
@@ -70,5 +72,5 @@ async function remove(rows, row) {
     return { problem: gettext("The conversation was not deleted. Check the connection and try again.") };
   }
   rows.remove(row.id);
-  return { deleted: row };
+  return { undoable: { rows: [row], text: gettext("Conversation deleted."), isDeletion: true, undo: () => rows.restore(row) } };
 }

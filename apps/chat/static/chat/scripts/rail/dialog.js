@@ -1,12 +1,12 @@
 /** The dialogs of the rail: a title, the name of a folder, and into which folder a conversation goes. */
 
 import { html, LitElement, nothing } from "../../vendor/lit.js";
-import { gettext } from "../texts.js";
+import { gettext, ngettext } from "../texts.js";
 
 /**
  * @import { Folder, HistoryRows, Named, Row } from "./rows.js"
  * @typedef {{slug: string, title: string, detail: string}} Successor an application
- * @typedef {{kind: "rename", row: Named} | {kind: "move", row: Row} | {kind: "go-on", row: Row, applications: Successor[]} | {kind: "new-folder"} | {kind: "rename-folder", folder: Folder}} Asked
+ * @typedef {{kind: "rename", row: Named} | {kind: "move", rows: Row[]} | {kind: "go-on", row: Row, applications: Successor[]} | {kind: "new-folder"} | {kind: "rename-folder", folder: Folder}} Asked
  * @typedef {{kind: Asked["kind"], said: string, row?: Named}} Done `said` is told to people who do not see it
  */
 
@@ -74,7 +74,7 @@ export class HistoryDialog extends LitElement {
 
   /** @param {Asked} asked */
   #content(asked) {
-    if (asked.kind === "move") return this.#folders(asked.row);
+    if (asked.kind === "move") return this.#folders(asked.rows);
     if (asked.kind === "go-on") return this.#applications(asked.row, asked.applications);
     return this.#field(asked.kind, textOf(asked));
   }
@@ -99,13 +99,14 @@ export class HistoryDialog extends LitElement {
       <input id="dialog-text" name="text" maxlength=${LONGEST[kind]} required autocomplete="off" .value=${text} />`;
   }
 
-  /** @param {Row} row */
-  #folders(row) {
+  /** @param {Row[]} rows */
+  #folders(rows) {
     const folders = this.rows?.folders ?? [];
+    const isIn = (/** @type {number | null} */ folder) => rows.every((row) => row.folder === folder);
     return html`<fieldset class="folder-choice">
-        <legend>${gettext("Folder of “{title}”", { title: row.title || gettext("Untitled") })}</legend>
-        ${folders.map(({ id, name }) => this.#choice(String(id), name, row.folder === id && !this.isNew))}
-        ${row.folder === null ? nothing : this.#choice("", gettext("No folder"), false)}
+        <legend>${folderHeading(rows)}</legend>
+        ${folders.map(({ id, name }) => this.#choice(String(id), name, isIn(id) && !this.isNew))}
+        ${isIn(null) ? nothing : this.#choice("", gettext("No folder"), false)}
         ${this.#choice("new", gettext("A new folder"), this.isNew)}
       </fieldset>
       ${this.isNew ? this.#field("new-folder", "") : nothing}`;
@@ -152,6 +153,13 @@ function textOf(asked) {
   return asked.kind === "rename-folder" ? asked.folder.name : "";
 }
 
+/** @param {Row[]} rows */
+function folderHeading(rows) {
+  const [{ title }] = rows;
+  if (rows.length > 1) return ngettext("Folder of {count} conversation", "Folder of {count} conversations", rows.length);
+  return gettext("Folder of “{title}”", { title: title || gettext("Untitled") });
+}
+
 /** @param {Asked["kind"]} kind */
 function buttonOf(kind) {
   if (kind === "move") return gettext("Move");
@@ -165,9 +173,14 @@ async function carryOut(rows, asked, text, chosen) {
   if (asked.kind === "rename-folder") return (await rows.changeFolders(`${asked.folder.id}/`, { name: text })).problem;
   if (asked.kind === "new-folder") return (await rows.changeFolders("", { name: text })).problem;
   if (asked.kind === "go-on") return rows.goOn(asked.row, chosen);
-  if (chosen !== "new") return rows.arrange(asked.row, { folder: chosen });
+  if (chosen !== "new") return moveInto(rows, asked.rows, chosen);
   const made = await rows.changeFolders("", { name: text });
-  return made.problem || rows.arrange(asked.row, { folder: String(made.folder) });
+  return made.problem || moveInto(rows, asked.rows, String(made.folder));
+}
+
+/** @param {HistoryRows} rows @param {Row[]} moved @param {string} folder */
+function moveInto(rows, moved, folder) {
+  return moved.length > 1 ? rows.changeAll(moved, { folder }) : rows.arrange(moved[0], { folder });
 }
 
 /** @param {Asked} asked @param {string} text @returns {Done} */
@@ -175,6 +188,9 @@ function doneOf(asked, text) {
   const { kind } = asked;
   if (kind === "rename") return { kind, said: gettext("Conversation renamed."), row: { ...asked.row, title: text } };
   if (kind === "go-on") return { kind, said: gettext("Another app answers from your next message."), row: asked.row };
-  if (kind === "move") return { kind, said: gettext("Conversation moved."), row: asked.row };
+  if (kind === "move") {
+    const said = ngettext("{count} conversation moved.", "{count} conversations moved.", asked.rows.length);
+    return { kind, said: asked.rows.length > 1 ? said : gettext("Conversation moved."), row: asked.rows[0] };
+  }
   return { kind, said: kind === "new-folder" ? gettext("Folder created.") : gettext("Folder renamed.") };
 }

@@ -6,7 +6,7 @@ import { offerSwipes } from "./sidebar-swipe.js";
 import { ChatToast } from "../notices/toast.js";
 import { gettext } from "../texts.js";
 
-/** @import { Row } from "./rows.js" */
+/** @import { Undoable } from "./actions.js" */
 
 /** Milliseconds after which a page that is looked at again fetches the list. */
 const FRESH = 30_000;
@@ -26,8 +26,8 @@ function offerHistory(history, toast) {
   history.rows.begin(JSON.parse(document.getElementById("rail-data")?.textContent ?? ""));
   history.addEventListener("said", (event) => say(detailOf(event)));
   history.addEventListener("share", (event) => location.assign(`${detailOf(event).address}#share`));
-  history.addEventListener("print", (event) => location.assign(detailOf(event).address));
-  history.addEventListener("deleted", (event) => deleted(history, toast, detailOf(event)));
+  history.addEventListener("print", (event) => location.assign(`${detailOf(event).address}#print`));
+  history.addEventListener("undoable", (event) => offerUndo(toast, detailOf(event)));
   toast.addEventListener("left", () => document.getElementById("new-chat")?.focus());
   document.addEventListener("visibilitychange", () => {
     if (document.hidden || performance.now() - fetchedAt < FRESH) return;
@@ -36,12 +36,10 @@ function offerHistory(history, toast) {
   });
 }
 
-/** @param {ChatHistory} history @param {ChatToast} toast @param {Row} row */
-function deleted(history, toast, row) {
-  say(gettext("Conversation deleted. You can undo it for a moment."));
-  void toast.show(gettext("Conversation deleted."), async () => {
-    say((await history.rows.restore(row)) || gettext("Conversation restored."));
-  });
+/** @param {ChatToast} toast @param {Undoable} done */
+function offerUndo(toast, { text, undo }) {
+  say(`${text} ${gettext("You can undo this.")}`);
+  void toast.show(text, async () => say((await undo()) || gettext("Undone.")));
 }
 
 /** @param {string} text */

@@ -18,13 +18,17 @@ import { gettext } from "../texts.js";
  * @import { RowMenu } from "./row-menu.js"
  */
 
-/** Dispatches `renamed`, `deleted`, `share` and `print` (detail: the row) and `said` (detail: words for people who do not see it). */
+/**
+ * Dispatches `renamed`, `share` and `print` (detail: the row), `undoable` (detail: what was done) and `said`
+ * (detail: words for people who do not see it).
+ */
 export class ChatHistory extends LitElement {
   static properties = {
     current: { attribute: false },
     shows: { state: true },
     problem: { state: true },
     rowsChanged: { state: true },
+    selection: { state: true },
   };
 
   constructor() {
@@ -37,8 +41,11 @@ export class ChatHistory extends LitElement {
     /** @type {"list" | "archive" | "hits"} */
     this.shows = "list";
     this.problem = "";
+    /** @type {import("./selection.js").Selection | null} while several are selected */
+    this.selection = null;
     /** @type {Row | Folder | null} that the menu is about */
     this.chosen = null;
+    this.addEventListener("keydown", (event) => this.#pressSelecting(event));
     this.addEventListener("dragover", allow);
     this.addEventListener("drop", (event) => this.#drop(event, null)); // anywhere beside the folders
     this.onMore = new IntersectionObserver((seen) => {
@@ -58,8 +65,9 @@ export class ChatHistory extends LitElement {
   }
 
   render() {
-    return html`<history-search @searching=${this.#searching} @said=${this.#say}></history-search>
+    return html`<history-search ?hidden=${this.selection !== null} @searching=${this.#searching} @said=${this.#say}></history-search>
       <h2 class="visually-hidden">${gettext("Conversations")}</h2>
+      ${this.selection ? this.#selectionBar(this.selection) : nothing}
       ${this.problem ? html`<p class="field-error" role="alert">${this.problem}</p>` : nothing}
       <div
         class="history-lists"
@@ -86,10 +94,11 @@ export class ChatHistory extends LitElement {
         ? nothing
         : html`<p class="history-empty">${gettext("Your conversations will be listed here.")}</p>`}
       ${this.#moreButton("main", gettext("Show older conversations"))}
-      <div class="history-foot">
+      <div class="history-foot" ?hidden=${this.selection !== null}>
         <button type="button" class="quiet" @click=${() => this.#dialog?.ask({ kind: "new-folder" })}>
           ${icon("folder-plus")}${gettext("New folder")}
         </button>
+        ${this.#selectButton(sections.some(({ rows }) => rows.length))}
         <button type="button" class="quiet" @click=${this.#openArchive}>${icon("archive")}${gettext("Archived")}</button>
       </div>`;
   }
@@ -98,7 +107,7 @@ export class ChatHistory extends LitElement {
   #section({ key, heading, rows }) {
     return html`<section class="history-section">
       <h3 class="history-heading" dir="auto">${heading}</h3>
-      <chat-history-section data-section=${key} .rows=${rows} .current=${this.#currentIn(rows)}></chat-history-section>
+      <chat-history-section data-section=${key} .rows=${rows} .current=${this.#currentIn(rows)} .selection=${this.selection} .version=${this.selection ? this.rowsChanged : 0}></chat-history-section>
     </section>`;
   }
 
@@ -112,7 +121,7 @@ export class ChatHistory extends LitElement {
         ${folder.collapsed || rows.length || this.rows.hasMore(String(folder.id))
           ? nothing
           : html`<p class="history-empty">${gettext("Nothing here yet.")}</p>`}
-        <chat-history-section .rows=${folder.collapsed ? [] : rows} .current=${this.#currentIn(rows)}></chat-history-section>
+        <chat-history-section .rows=${folder.collapsed ? [] : rows} .current=${this.#currentIn(rows)} .selection=${this.selection} .version=${this.selection ? this.rowsChanged : 0}></chat-history-section>
         ${folder.collapsed ? nothing : this.#moreButton(String(folder.id), gettext("Show more of this folder"))}
       </details>
       <button
@@ -135,9 +144,27 @@ export class ChatHistory extends LitElement {
       <section class="history-section">
         <h3 class="history-heading" tabindex="-1">${gettext("Archived")}</h3>
         ${rows.length || this.rows.hasMore("archived") ? nothing : html`<p class="history-empty">${gettext("No archived conversations.")}</p>`}
-        <chat-history-section .rows=${rows} .current=${this.#currentIn(rows)}></chat-history-section>
+        <chat-history-section .rows=${rows} .current=${this.#currentIn(rows)} .selection=${this.selection} .version=${this.selection ? this.rowsChanged : 0}></chat-history-section>
       </section>
-      ${this.#moreButton("archived", gettext("Show older conversations"))}`;
+      ${this.#moreButton("archived", gettext("Show older conversations"))}
+      <div class="history-foot" ?hidden=${this.selection !== null || !rows.length}>${this.#selectButton(true)}</div>`;
+  }
+
+  /** @param {boolean} isOffered */
+  #selectButton(isOffered) {
+    if (!isOffered) return nothing;
+    return html`<button type="button" class="quiet" @click=${() => this.#select()}>${icon("check")}${gettext("Select conversations")}</button>`;
+  }
+
+  /** @param {import("./selection.js").Selection} selection */
+  #selectionBar(selection) {
+    return html`<selection-bar
+      .count=${selection.rows.length}
+      .all=${selection.hasAll}
+      .full=${selection.isFull}
+      .archived=${this.shows === "archive"}
+      @act=${(/** @type {CustomEvent<string>} */ { detail }) => this.#act(selection, detail)}
+    ></selection-bar>`;
   }
 
   /** @param {string} list @param {string} words */
@@ -177,6 +204,53 @@ export class ChatHistory extends LitElement {
     return /** @type {RowMenu | null} */ (this.querySelector("row-menu"));
   }
 
+  /** Show checkboxes, whose script is loaded now. @param {Row} [row] that is selected first */
+  async #select(row) {
+    const { Selection } = await import("./selection.js");
+    const selection = new Selection(this.rows, () => this.#entries.map(({ dataset }) => dataset.conversation ?? ""));
+    selection.addEventListener("change", () => (this.rowsChanged += 1));
+    selection.addEventListener("said", (event) => this.#say(/** @type {CustomEvent<string>} */ (event)));
+    if (row) selection.toggle(row.id);
+    this.problem = "";
+    this.selection = selection;
+    requestAnimationFrame(() => this.#focusOn(row ? `[data-conversation="${row.id}"]` : "[data-conversation]"));
+  }
+
+  #endSelection() {
+    const focused = document.activeElement?.closest("[data-conversation]");
+    const id = focused instanceof HTMLElement ? focused.dataset.conversation : this.selection?.last;
+    this.selection = null;
+    requestAnimationFrame(() => this.#keepFocus(id));
+  }
+
+  /** @param {import("./selection.js").Selection} selection @param {string} name of the button */
+  async #act(selection, name) {
+    if (name === "end") this.#endSelection();
+    else if (name === "all") selection.selectAll();
+    else if (name === "none") selection.clear();
+    else {
+      const outcome = await selection.act(name);
+      if (outcome.undoable) this.#endSelection();
+      this.#tellOf(outcome);
+    }
+  }
+
+  /** Escape ends the selection, and Ctrl+A selects everything in sight. @param {KeyboardEvent} event */
+  #pressSelecting(event) {
+    const { selection } = this;
+    const isElsewhere = event.target instanceof Element && event.target.closest("dialog, .row-menu");
+    if (!selection || isElsewhere || event.defaultPrevented) return;
+    if (event.key === "Escape") this.#endSelection();
+    else if (event.key.toLowerCase() === "a" && (event.ctrlKey || event.metaKey)) selection.selectAll();
+    else return;
+    event.preventDefault(); // it neither stops the answer nor closes the rail
+  }
+
+  /** The conversations in sight. @returns {HTMLElement[]} */
+  get #entries() {
+    return [...this.querySelectorAll(".history-lists [data-conversation]")].filter((one) => one instanceof HTMLElement);
+  }
+
   /** Up and down among the conversations. @param {KeyboardEvent} event */
   #press(event) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -186,6 +260,7 @@ export class ChatHistory extends LitElement {
     if (!step || at < 0) return;
     event.preventDefault();
     links[at + step]?.focus();
+    if (event.shiftKey) this.selection?.step(links[at + step], links[at]);
   }
 
   /** @param {{row: Row, button: HTMLElement}} asked */
@@ -209,16 +284,17 @@ export class ChatHistory extends LitElement {
       else this.#tellOf(await actOnFolder(rows, name, chosen));
       return;
     }
+    if (name === "select") return void this.#select(chosen);
     const outcome = await actOnRow(rows, name, chosen);
     if (outcome.leaves) this.#tell(outcome.leaves, chosen);
     this.#tellOf(outcome);
   }
 
   /** @param {import("./actions.js").Outcome} outcome */
-  #tellOf({ said, problem = "", id, deleted, asks }) {
+  #tellOf({ said, problem = "", id, undoable, asks }) {
     this.problem = problem;
     if (asks) this.#dialog?.ask(asks);
-    if (deleted) this.#tell("deleted", deleted);
+    if (undoable) this.#tell("undoable", undoable);
     if (!said) return;
     this.#tell("said", said);
     void this.updateComplete.then(() => this.#keepFocus(id));
@@ -249,6 +325,7 @@ export class ChatHistory extends LitElement {
   }
 
   #closeArchive() {
+    this.selection = null;
     this.shows = "list";
     void this.updateComplete.then(() => this.#focusOn("#history-query"));
   }
@@ -273,6 +350,7 @@ export class ChatHistory extends LitElement {
   #done({ detail: { kind, said, row } }) {
     this.#tell("said", said);
     if (kind === "rename" && row) this.#tell("renamed", row);
+    if (kind === "move") this.selection = null;
     this.#keepFocus(row?.id);
   }
 

@@ -22,7 +22,8 @@ export function itemsOfRow(row, isSignedIn) {
     isSignedIn && { name: "share", words: gettext("Share…"), icon: "external-link" },
     { name: "export", words: gettext("Export as Markdown"), icon: "download", href: `${address}download/` },
     { name: "export-json", words: gettext("Export as JSON"), icon: "code", href: `${address}download/?format=json` },
-    { name: "print", words: gettext("Print"), icon: "file-text" },
+    { name: "print", words: gettext("Print or save as PDF"), icon: "printer" },
+    { name: "select", words: gettext("Select"), icon: "check" },
     archived
       ? { name: "unarchive", words: gettext("Restore from the archive"), icon: "archive-restore" }
       : { name: "archive", words: gettext("Archive"), icon: "archive" },

@@ -132,6 +132,18 @@ export class HistoryRows extends EventTarget {
     return "";
   }
 
+  /**
+   * Archive, move, delete or restore several conversations.
+   * @param {Row[]} rows @param {Record<string, string>} fields @returns {Promise<string>} what went wrong, or ""
+   */
+  async changeAll(rows, fields) {
+    const conversations = rows.map(({ id }) => id).join();
+    const { status, told } = await postForm("/conversations/selected/", { conversations, ...fields });
+    if (status !== 200) return wordsOf(told);
+    this.take({ type: "list.changed", conversations: told.conversations, deleted: fields.deleted === "true" ? told.changed : [], is_whole: true });
+    return "";
+  }
+
   /** Let another application answer from the next question on. @param {Row} row @param {string} application @returns {Promise<string>} what went wrong, or "" */
   async goOn(row, application) {
     const { status, told } = await postForm(`${row.address}go-on/`, { application });

@@ -15,7 +15,12 @@ const KEYS = ["F2", "Shift+F10"].join(" ");
 
 /** Lets `row-menu` (detail: `{row, button}`) and `row-rename` (detail: the row) through. */
 export class HistorySection extends LitElement {
-  static properties = { rows: { attribute: false }, current: { attribute: false } };
+  static properties = {
+    rows: { attribute: false },
+    current: { attribute: false },
+    selection: { attribute: false },
+    version: { attribute: false },
+  };
 
   constructor() {
     super();
@@ -23,6 +28,10 @@ export class HistorySection extends LitElement {
     this.rows = [];
     /** @type {string | null} the open conversation, if it is one of these */
     this.current = null;
+    /** @type {import("./selection.js").Selection | null} while rows are selected */
+    this.selection = null;
+    /** Another one whenever the selection has changed. */
+    this.version = 0;
   }
 
   createRenderRoot() {
@@ -34,7 +43,7 @@ export class HistorySection extends LitElement {
       ${repeat(
         this.rows,
         ({ id }) => id,
-        (row) => this.#row(row),
+        (row) => this.selection?.draw(row, tile(row.application, "small")) ?? this.#row(row),
       )}
     </ul>`;
   }

@@ -18,6 +18,7 @@ import { change, finish, isGoing } from "./answers.js";
  * @property {{slug: string, title: string}} [application] that answers from here on, where another one did before
  * @property {import("./frames.js").Sender} [sender] what sent it in place of a person
  * @property {string[]} [left_out] pictures and files that an import did not have
+ * @property {string} [created_at] once the server has confirmed it
  * @property {boolean} sending
  */
 
@@ -148,7 +149,7 @@ export class Conversation {
   }
 
   /** @param {StoredMessage} message @param {string} run */
-  #add({ id, role, text, attachments = [], place, sender, application, left_out }, run) {
+  #add({ id, role, text, attachments = [], place, sender, application, left_out, created_at }, run) {
     if (role !== "user") return;
     this.#replaced = [];
     const known = this.turns.find(
@@ -156,7 +157,7 @@ export class Conversation {
         turn.role === "user" &&
         (turn.id === id || (turn.sending && (turn.text === text || isContinuation(turn, sender)))),
     );
-    const stored = { id, run, text, attachments, place, sender, application, left_out, sending: false };
+    const stored = { id, run, text, attachments, place, sender, application, left_out, created_at, sending: false };
     if (known?.role === "user") Object.assign(known, stored);
     else this.#append(() => ({ role, at: this.#next, ...stored }));
   }

@@ -1,0 +1,173 @@
+"""Copies a conversation up to one of its answers, to continue from there without changing it."""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from uuid import UUID, uuid4
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from apps.accounts.caller import Caller
+from apps.agent import events as said
+from apps.conversations.access import check_continuable, find_conversation, reference_of
+from apps.conversations.asking.questions import question_added
+from apps.conversations.branches import ASSISTANT, USER, find_message, outline, path
+from apps.conversations.mirror import mirror
+from apps.conversations.models import Conversation, Message
+from apps.conversations.outcome.endings import answer_stored
+from apps.live.doors import PAGE
+from apps.live.events import StatusChanged, StreamEvent
+from apps.live.journal import journal
+from apps.live.limits.rates import counted_name
+from apps.live.models import JournalEntry, Run
+
+AT_ONCE = 500
+"""One statement writes up to this many rows."""
+LONGEST_TITLE = 200
+COPIED_COLUMNS = (
+    "application_id",
+    "owner",
+    "has_memory",
+    "team_id",
+    "visibility",
+    "pinned_version",
+    "reasoning_effort",
+    "deployment",
+    "folder_id",
+    "temporary_until",
+)
+COPIED_EVENTS = (
+    said.TextDelta,
+    said.RefusalDelta,
+    said.Reasoning,
+    said.StageOpened,
+    said.StageRenamed,
+    said.StageDelta,
+    said.StageAttachment,
+    said.StageClosed,
+    said.AttachmentAdded,
+    said.AnnotationAdded,
+    said.TurnRestarted,
+)
+"""These events of a run are copied. Others refer to the run, or are created from the copies of its
+messages.
+"""
+
+
+def fork(caller: Caller, slug: str, conversation: UUID, message: UUID) -> Conversation:
+    """Create a conversation with the messages up to an answer, and with their steps.
+
+    Files are included by reference. Usage is not copied, because the copies called no model. Raises
+    `Refused`.
+    """
+    check_continuable(caller, conversation, slug)
+    original = find_conversation(caller, conversation, slug)
+    last = find_message(outline(original), message, ASSISTANT).pk
+    made = Conversation(
+        id=uuid4(),
+        title=title_of_copy(original.title),
+        **{name: getattr(original, name) for name in COPIED_COLUMNS},
+    )
+    with transaction.atomic():
+        made.save(force_insert=True)
+        copies = copy_messages(caller, made, path(original, last))
+        copy_summaries(original, copies)
+        made.leaf = copies[last]
+        made.save(update_fields=["leaf"])
+        transaction.on_commit(partial(mirror, made.pk))
+    return made
+
+
+def title_of_copy(title: str) -> str:
+    """Return the title with a note that it is a copy."""
+    note = gettext("{title} (copy)")
+    if not title or title.endswith(note.format(title="")):
+        return title
+    return note.format(title=title[: LONGEST_TITLE - len(note)])
+
+
+def copy_messages(
+    caller: Caller, made: Conversation, messages: Sequence[Message]
+) -> dict[int, Message]:
+    """Copy the messages with runs and events. Return the copies by the keys of the originals."""
+    copies: dict[int, Message] = {}
+    runs: list[Run] = []
+    entries: list[JournalEntry] = []
+    first = 1
+    for turn in turns_of(messages):
+        run = ended_run(caller, made)
+        entries.append(journal.entry_of(made.pk, run.pk, first, copy_turn(turn, made, run, copies)))
+        first = entries[-1].last + 1
+        runs.append(run)
+    Run.objects.bulk_create(runs, batch_size=AT_ONCE)
+    # Without parents: each message follows the one stored before it.
+    Message.objects.bulk_create(copies.values(), batch_size=AT_ONCE)
+    JournalEntry.objects.bulk_create(entries, batch_size=AT_ONCE)
+    return copies
+
+
+def turns_of(rows: Sequence[Message]) -> Iterator[list[Message]]:
+    """Yield each question with its answer."""
+    turn: list[Message] = []
+    for row in rows:
+        if row.role == USER and turn:
+            yield turn
+            turn = []
+        turn.append(row)
+    if turn:
+        yield turn
+
+
+def copy_turn(
+    turn: Sequence[Message], made: Conversation, run: Run, copies: dict[int, Message]
+) -> Iterator[StreamEvent]:
+    """Create copies of the messages. Yield the events of the copied run."""
+    for row in turn:
+        copy = Message(
+            conversation=made,
+            run=run,
+            role=row.role,
+            text=row.text,
+            attachments=row.attachments,
+            state=row.state,
+            place=row.place,
+            sender=row.sender,
+            finish_reason=row.finish_reason,
+            created_at=row.created_at,
+        )
+        copies[row.pk] = copy
+        if copy.role == USER:
+            yield question_added(copy)
+            continue
+        if row.run_id is not None:
+            steps = journal.read_run(row.run_id)
+            yield from (one for one in steps if isinstance(one, COPIED_EVENTS))
+        yield answer_stored(copy)
+    yield StatusChanged(run.status)
+
+
+def copy_summaries(original: Conversation, copies: dict[int, Message]) -> None:
+    """Copy the summaries of the copied messages, so that none is written again."""
+    rows = original.messages.filter(role=Message.Role.SUMMARY).order_by("pk")
+    for row in rows:
+        if row.parent_id in copies:
+            last = copies[row.parent_id]
+            last.conversation.messages.create(role=row.role, text=row.text, parent=last)
+
+
+def ended_run(caller: Caller, conversation: Conversation) -> Run:
+    """Return an unsaved, ended run of the caller that has called no model."""
+    application = conversation.application
+    return Run(
+        stream=conversation.pk,
+        request=uuid4(),
+        application="" if application is None else application.slug,
+        application_pk=conversation.application_id,
+        bucket=caller.bucket,
+        counted_as=counted_name(caller),
+        caller=reference_of(caller),
+        door=PAGE,
+        status=Run.Status.DONE,
+        finished_at=timezone.now(),
+    )
