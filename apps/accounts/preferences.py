@@ -54,6 +54,13 @@ class Preferences(models.Model):
         NORMAL = "normal", gettext_lazy("Normal")
         WIDE = "wide", gettext_lazy("Wide")
 
+    class Tour(models.TextChoices):
+        """The first steps of a new installation, which administrators see on the home page."""
+
+        OPEN = "", "open"
+        WITH_DEMO = "demo", "without another model"
+        ENDED = "ended", "ended"
+
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="preferences"
     )
@@ -92,6 +99,14 @@ class Preferences(models.Model):
             "After this many days of inactivity, a conversation is permanently deleted. "
             "Empty for never."
         ),
+    )
+    tour = models.CharField(
+        max_length=10,
+        choices=Tour,
+        default=Tour.OPEN,
+        db_default=Tour.OPEN,
+        blank=True,
+        editable=False,
     )
 
     class Meta:

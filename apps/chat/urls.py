@@ -22,6 +22,7 @@ from apps.chat.pages import (
     palette,
     sandboxes,
     script_texts,
+    tour,
     turn_views,
     views,
     web_app,
@@ -36,6 +37,7 @@ from apps.chat.widget import pages as widget_pages
 
 urlpatterns: list[URLPattern] = [
     path("", views.index, name="index"),
+    path("tour/", tour.skip, name="tour"),
     path("manifest.webmanifest", web_app.web_manifest, name="web-manifest"),
     path("service-worker.js", web_app.service_worker, name="service-worker"),
     path("offline/", web_app.offline, name="offline"),

@@ -60,6 +60,7 @@ PAGES = [
     post("/account/sessions/end/", Session, {}, prepare=lambda w, client: w.session_of("operator")),
     post("/account/delete/", User, {"confirmation": "grace"}, user="grace"),
     post("/settings/theme/", Preferences, {"theme": "dark"}, status=204),
+    post("/tour/", Preferences, {"step": "model"}),
     post(
         "/settings/appearance/",
         Preferences,

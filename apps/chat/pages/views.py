@@ -20,6 +20,7 @@ from apps.catalog.icons.images import MEDIA_TYPES, image_of
 from apps.chat.exports.conversation import document, export_name, markdown
 from apps.chat.models import PinnedApplication
 from apps.chat.pages.data import conversation_data, data_of
+from apps.chat.pages.tour import tour_of
 from apps.chat.rail import content
 from apps.chat.visitors import (
     ConversationMoved,
@@ -79,6 +80,7 @@ def index(request: HttpRequest) -> HttpResponse:
         "recent": content.recent_rows(caller, recent),
         "earlier": by_application(earlier),
         "question": question,
+        "tour": tour_of(request),
     }
     if not applications:
         return render(request, "chat/index.html", context)

@@ -1,0 +1,54 @@
+"""The tour of a new installation: three steps on the home page of an administrator.
+
+It ends once all steps are done or the administrator skips it, and never returns.
+"""
+
+from datetime import timedelta
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.views.decorators.http import require_POST
+
+from apps.accounts.preferences import Preferences, preferences_of_request
+from apps.catalog.models import Application
+from apps.chat.visitors import account_user
+from apps.doors.first_steps import FirstStep, first_steps
+
+NEW_FOR = timedelta(days=30)
+"""Older accounts get no tour, so an upgrade shows it to nobody who knows the installation."""
+
+
+def tour_of(request: HttpRequest) -> list[FirstStep]:
+    """Return the steps, or [] for other users and after the tour has ended. Takes up to one query
+    until then, and none for other users.
+    """
+    if not request.user.is_authenticated:
+        return []
+    user = account_user(request)
+    if not user.is_superuser or timezone.now() - user.date_joined > NEW_FOR:
+        return []
+    kept = preferences_of_request(request)
+    tour = kept.tour if kept is not None else Preferences.Tour.OPEN
+    if tour == Preferences.Tour.ENDED:
+        return []
+    uses_demo = tour == Preferences.Tour.WITH_DEMO
+    steps = first_steps(user, Application.objects.all(), uses_demo=uses_demo)
+    if not steps:
+        keep(user.pk, Preferences.Tour.ENDED)
+    return steps
+
+
+@login_required
+@require_POST
+def skip(request: HttpRequest) -> HttpResponse:
+    """End the tour, or do without another model than the demo."""
+    only_model = request.POST.get("step") == "model"
+    tour = Preferences.Tour.WITH_DEMO if only_model else Preferences.Tour.ENDED
+    keep(account_user(request).pk, tour)
+    return redirect("index")
+
+
+def keep(user: int, tour: Preferences.Tour) -> None:
+    Preferences.objects.update_or_create(user_id=user, defaults={"tour": tour})

@@ -1,0 +1,77 @@
+"""The first steps of a new installation: a model, an application and a conversation with it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.db.models import Exists, QuerySet, Subquery
+from django.urls import reverse
+from django.utils.translation import gettext
+
+from apps.catalog.models import Application
+from apps.conversations.models import Conversation
+from apps.workspace.local.deployments.deployment import Deployment
+
+
+@dataclass(frozen=True, slots=True)
+class FirstStep:
+    """A step. `link` is "" if the user doesn't have the permission, or if an earlier step is
+    missing.
+    """
+
+    name: str
+    title: str
+    text: str
+    link: str
+    is_done: bool
+
+
+def first_steps(
+    user: Any, applications: QuerySet[Application], *, uses_demo: bool = False
+) -> list[FirstStep]:
+    """Return the steps, or [] once all are done. Takes one query.
+
+    `applications` are those that the user may see. With `uses_demo`, the user does without another
+    model than the demo.
+    """
+    models = Deployment.objects.filter(is_enabled=True, kind=Deployment.Kind.CHAT)
+    own = applications.filter(imported_hash="", archived_at=None).order_by("-pk")
+    live = own.filter(live_number__gt=0, is_enabled=True)
+    talks = Conversation.objects.filter(application__in=live.order_by().values("pk"))
+    # One query: the database can check other tables in a query on any table.
+    account = get_user_model().objects.filter(pk=user.pk)
+    has_model, draft, slug, has_talked = account.values_list(
+        Exists(models.exclude(provider=Deployment.Provider.DEMO)),
+        Subquery(own.values("pk")[:1]),
+        Subquery(live.values("slug")[:1]),
+        Exists(talks),
+    ).get()
+    has_model = has_model or uses_demo
+    if has_model and slug and has_talked:
+        return []
+    may_add = user.has_perm("workspace.add_deployment")
+    return [
+        FirstStep(
+            "model",
+            gettext("Connect a model"),
+            gettext(
+                "Enter the address and key of a model service. Until then, the demo model answers."
+            ),
+            reverse("admin:workspace_deployment_add") if may_add else "",
+            bool(has_model),
+        ),
+        FirstStep(
+            "application",
+            gettext("Make an app"),
+            gettext("Choose a template, try the draft, and publish it."),
+            reverse("studio:page", args=[draft]) if draft else reverse("studio-new"),
+            bool(slug),
+        ),
+        FirstStep(
+            "conversation",
+            gettext("Talk to it"),
+            gettext("Ask your app a question."),
+            reverse("chat", args=[slug]) if slug else "",
+            bool(has_talked),
+        ),
+    ]
