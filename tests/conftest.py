@@ -159,7 +159,8 @@ def settings_and_environment_are_restored() -> Iterator[None]:
     from django.conf import settings
 
     def state() -> tuple[dict[str, Any], dict[str, str]]:
-        return dict(vars(settings._wrapped)), {**os.environ, "PYTEST_CURRENT_TEST": ""}
+        values: Any = settings
+        return dict(vars(values._wrapped)), {**os.environ, "PYTEST_CURRENT_TEST": ""}
 
     before = state()
     yield

@@ -127,9 +127,18 @@ def test_every_unit_exists():
 def test_the_command_of_the_package_takes_its_printed_arguments(monkeypatch: pytest.MonkeyPatch):
     served: list[list[str]] = []
     managed: list[list[str]] = []
-    monkeypatch.setattr(cli.serve, "main", lambda words: served.append(words) or 0)
-    monkeypatch.setattr(cli, "version", lambda name: "0.2.0")  # Only a wheel has one.
-    monkeypatch.setattr(cli, "manage", lambda words: managed.append(words) or 0)
+
+    def serve(words: list[str]) -> int:
+        served.append(words)
+        return 0
+
+    def manage(words: list[str]) -> int:
+        managed.append(words)
+        return 0
+
+    monkeypatch.setattr("quickapps_site.serve.main", serve)
+    monkeypatch.setattr(cli, "version", lambda name: "0.2.0")  # Only a wheel has a version.
+    monkeypatch.setattr(cli, "manage", manage)
     for words in commands("quickapps"):
         monkeypatch.setattr("sys.argv", words)
         try:
