@@ -4,6 +4,7 @@ response with status 503.
 
 import errno
 import logging
+import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +20,7 @@ ENDED = "ended_outage"
 """The attribute of a log record that contains the outage that has ended."""
 DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO})
 """The error codes of the system for a disk that is full, read-only or broken."""
+POSTGRESQL_DISK_FULL = "53100"
 DENIED = frozenset({errno.EACCES, errno.EPERM})
 """The error codes that mean an outage only for files in the folder of stored files. For other
 files, they are a bug.
@@ -49,6 +51,8 @@ STORAGE = Outage(
 def outage_of(error: BaseException | None) -> Outage | None:
     """Return the outage that caused an error, or None if the error has another cause."""
     match error:
+        case OperationalError() if is_disk_full(error):
+            return STORAGE
         case OperationalError() | InterfaceError():
             return DATABASE
         case OSError(errno=number) if number in DISK:
@@ -57,6 +61,13 @@ def outage_of(error: BaseException | None) -> Outage | None:
             return STORAGE
         case _:
             return None
+
+
+def is_disk_full(error: OperationalError) -> bool:
+    """Return True if the database cannot write because its disk is full."""
+    cause = error.__cause__
+    sqlite, postgresql = getattr(cause, "sqlite_errorcode", 0), getattr(cause, "sqlstate", "")
+    return bool(sqlite == sqlite3.SQLITE_FULL or postgresql == POSTGRESQL_DISK_FULL)
 
 
 def is_stored(name: str) -> bool:
@@ -77,7 +88,7 @@ class Pauses:
 
     def note(self, error: BaseException | None) -> None:
         """Record the result of a round: its error, or None for success."""
-        if outage_of(error) is DATABASE:
+        if outage_of(error) is not None:
             self.failures += 1
         elif self.failures:
             self.failures = 0

@@ -6,11 +6,14 @@ import asyncio
 import errno
 import json
 import shutil
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import psycopg
 import pytest
 from asgiref.testing import ApplicationCommunicator
 from channels.routing import URLRouter
@@ -78,6 +81,23 @@ async def answer(application: Any, address: str, accept: bytes = b"*/*") -> tupl
 )
 def test_an_outage_is_told_from_a_fault(error: Exception | None, expected: Any):
     assert outage_of(error) is expected
+
+
+def full_sqlite() -> sqlite3.OperationalError:
+    """Return the error of a database that cannot grow."""
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.execute("PRAGMA max_page_count = 1")
+        with pytest.raises(sqlite3.OperationalError, match="full") as refused:
+            database.execute("CREATE TABLE note (text)")
+    return refused.value
+
+
+@each_row("cause", [full_sqlite(), psycopg.errors.DiskFull("could not extend file")])
+def test_a_database_whose_disk_is_full_is_told_as_such(cause: Exception):
+    error = OperationalError(*cause.args)
+    error.__cause__ = cause
+
+    assert outage_of(error) is STORAGE
 
 
 @pytest.mark.parametrize("number", [errno.EACCES, errno.EPERM])
