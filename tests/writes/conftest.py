@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,10 @@ def world(
     settings: Any,
     monkeypatch: pytest.MonkeyPatch,
 ) -> World:
-    """Return the world in an installation with sign-up, mail and an available embedder."""
+    """Return the world in an installation with sign-up, mail, a template and an available
+    embedder."""
+    template = Path("template/document-qa")
+    shutil.copytree(settings.BASE_DIR / "predefined" / template, settings.PREDEFINED_DIR / template)
     settings.SIGN_UP, settings.SENDS_MAIL = "open", True
     keycloak = {"provider_id": "keycloak", "name": "Keycloak", "client_id": "a", "secret": "b"}
     settings.SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": [{**keycloak, "settings": {}}]}}
