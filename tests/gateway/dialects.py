@@ -282,7 +282,7 @@ TOOLS = (
         ),
     ),
     Row(
-        "`tool_choice` that names one of `tools`",
+        "`tool_choice` with the name of one of `tools`",
         {"messages": [user(f"call {OWN_TOOL}")], "tools": [WEATHER, NEWS], "tool_choice": {"type": "function", "function": {"name": "news"}}},
         Outcome(
             "as above",
@@ -450,7 +450,7 @@ PARAMETERS = (
         Outcome(SKIPPED, messages=[HELLO, assistant("Hi"), user("two")]),
     ),
     Row(
-        "`model`, if the URL names another application",
+        "`model`, if the URL contains the name of another application",
         {"messages": [HELLO], "model": "gpt-x"},
         Outcome("ignored", ignored="model", parameters={"model": "m"}),
         Outcome(SKIPPED, parameters={"model": "m"}),

@@ -19,7 +19,7 @@ from tests.tables import each_row
 
 pytestmark = pytest.mark.timeout(240)
 DOCUMENT = Path(__file__).parent.parent.parent / "docs" / "gateway.md"
-HEADING = "| sent | direct clients | through DIAL Core |"
+HEADING = "| part of the request | direct clients | through DIAL Core |"
 HEADER = "x-ignored-parameters"
 
 EXTRAS = """

@@ -40,9 +40,9 @@ class RequestCredentials:
     them that can be renewed, or "".
     """
 
-    headers: Mapping[str, str] = field(default_factory=dict)
-    query: Mapping[str, str] = field(default_factory=dict)
-    token: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    query: Mapping[str, str] = field(default_factory=dict, repr=False)
+    token: str = field(default="", repr=False)
 
     def add_to(self, request: httpx2.Request) -> None:
         request.headers.update(self.headers)

@@ -276,13 +276,14 @@ CREDENTIALS = {
         ({"type": "bearer", "token": "s3"}, {}, {}),
         (CREDENTIALS, {"scope": None, "aud": None}, {"scope": None, "aud": None}),
         ({**CREDENTIALS, "scope": "a b", "aud": "c"}, {}, {}),
-        ({**KEY, "location": "query"}, {}, {"location": ...}),
+        ({**KEY, "location": "query"}, {}, {}),
         ({"type": "forward_auth_token"}, {}, None),
-        (KEY, None, {}),
+        (KEY, None, {"location": "header"}),
+        ({**KEY, "location": "body"}, {}, None),
     ],
 )
 def test_who_is_calling_is_told_in_ways_that_differ_by_the_kind(authorization, of_rest, of_mcp):
-    """Each expectation is what is added on reading (`...`: what is dropped); None means a refusal."""
+    """Each expectation is what is added on reading; None means a refusal."""
     rest_set = rest_tools(authorization=authorization)
     server = {**SERVER, "authorization": authorization}
     mcp_set = {"type": "mcp", "name": "x", "mcp_server_info": server}

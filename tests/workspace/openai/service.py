@@ -12,6 +12,8 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from tests.async_servers import accept_waiting
+
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n"
 CHUNKED = HEAD + b"transfer-encoding: chunked\r\n\r\n"
 UNTIL_CLOSE = HEAD + b"\r\n"
@@ -132,6 +134,7 @@ async def service(*answers: Sequence[Any]) -> AsyncIterator[Service]:
     try:
         yield running
     finally:
+        await accept_waiting()
         server.close()
         for writer in running.open.values():
             writer.transport.abort()
