@@ -14,22 +14,13 @@ from apps.catalog.application_files.folders import FilesRefused, read_folder
 from apps.catalog.application_files.reader import read_application
 from apps.catalog.application_files.row_files import ContentFile, ContentInvalid
 from apps.catalog.content.installed import directories
+from apps.manifest.toolsets.kinds import KINDS
 
 logger = logging.getLogger(__name__)
 
 FOLDER = "template"
 FILES = "files/"
 OPENAPI = "openapi.json"
-TOOLSETS: Mapping[str, str] = {
-    "rest-api": "REST service",
-    "mcp": "MCP server",
-    "client": "Page tools",
-    "dial-deployment": "Deployment",
-    "dial-app": "DIAL application",
-    "a2a-agent": "Agent",
-    "responses-agent": "Agent",
-    "internal": "Python",
-}
 PREDEFINED: Mapping[str, str] = {
     "duckduckgo": "Web search",
     "web_search": "Web search",
@@ -125,7 +116,8 @@ def use_of_toolset(toolset: Mapping[str, Any]) -> str:
         return "OpenAPI"
     if toolset.get("type") == "predefined":
         return PREDEFINED.get(str(toolset.get("template_name")), OTHER_TOOLS)
-    return TOOLSETS.get(str(toolset.get("type")), OTHER_TOOLS)
+    schema = KINDS.get(str(toolset.get("type")))
+    return OTHER_TOOLS if schema is None else schema.kind.title
 
 
 def objects(values: Any) -> Iterable[Mapping[str, Any]]:
