@@ -73,6 +73,7 @@ def test_another_model_is_chosen_for_the_conversation_and_for_one_more_answer(
             "Read aloud",
             "Again with Quick",
             "Again with Careful",
+            "New chat from here",
             "Delete question and answer",
         ]
     )
