@@ -90,6 +90,7 @@ def test_root_gets_it_from_the_package_manager(
 
 
 @pytest.mark.parametrize("is_root", [False, True])
+@pytest.mark.slow("tries each way to install a browser")
 def test_playwright_downloads_it_where_there_is_no_other_way(
     programs: Path, download_host: list[str], is_root: bool
 ) -> None:
@@ -103,6 +104,7 @@ def test_playwright_downloads_it_where_there_is_no_other_way(
     assert chromium.find(chromium.path_of_own()) == chromium.path_of_own()
 
 
+@pytest.mark.slow("tries each way to install a browser")
 def test_where_nothing_works_one_line_each_says_why(
     programs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -127,6 +127,7 @@ def test_texts_of_python_are_marked_as_literals():
     assert odd == []
 
 
+@pytest.mark.slow("reads all modules")
 def test_no_text_of_python_is_marked_inside_an_f_string():
     """The extraction reads an f-string as one token, so a text in it is not translated."""
     hidden = [

@@ -157,6 +157,7 @@ def test_a_passkey_is_registered_and_signs_in_without_a_password(
     assert problems == []
 
 
+@pytest.mark.slow("uses several pages in a browser")
 def test_a_session_that_is_ended_elsewhere_loses_its_open_connections(
     site: Site, browsers: list[BrowserContext]
 ):

@@ -179,6 +179,7 @@ def test_shortcuts_and_the_palette_reach_everything(page: Page):
 
 @pytest.mark.walkthrough
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 360)])
+@pytest.mark.slow("uses several pages in a browser")
 def test_settings_and_prompts_are_kept_with_the_account(admin_page: Page, scheme: Any, width: int):
     page = admin_page
     page.emulate_media(color_scheme=scheme)

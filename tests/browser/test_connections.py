@@ -35,6 +35,7 @@ def ask(page: Page) -> None:
 
 @pytest.mark.walkthrough
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+@pytest.mark.slow("uses several pages in a browser")
 def test_an_account_is_connected_by_keyboard_in_another_tab_and_disconnected(
     page: Page, context: BrowserContext, service: SignInService, scheme: Any, width: int
 ):

@@ -48,6 +48,7 @@ def picture(page: Page, name: str) -> None:
 
 @pytest.mark.walkthrough
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 360)])
+@pytest.mark.slow("uses several pages in a browser")
 def test_conversations_are_imported_read_and_gone_on_with(
     admin_page: Page, scheme: Any, width: int
 ):
@@ -138,6 +139,7 @@ def test_a_temporary_conversation_says_what_becomes_of_it_and_can_be_kept(
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 360)])
+@pytest.mark.slow("uses several pages in a browser")
 def test_a_person_takes_everything_along_and_deletes_it(
     site: Site, page: Page, scheme: Any, width: int
 ):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import barriers
@@ -24,6 +25,7 @@ result = Deployment.objects.get(deployment_id="chosen-0").fallbacks
 """
 
 
+@pytest.mark.slow("uses several pages in a browser")
 def test_fallbacks_are_added_moved_and_removed_by_keyboard_alone(admin_page: Page, site: Site):
     page, keys = admin_page, admin_page.keyboard
     pk = site.shell(PREPARE)

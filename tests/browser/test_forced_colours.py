@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import barriers, open_account
@@ -20,6 +21,7 @@ def style(page: Page, selector: str, name: str, part: str = "") -> str:
     return str(page.locator(selector).first.evaluate(STYLE, [name, part]))
 
 
+@pytest.mark.slow("uses several pages in a browser")
 def test_switches_bubbles_and_selected_states_stay_visible(
     site: Site, demo_model: None, page: Page
 ) -> None:

@@ -34,6 +34,7 @@ def two(site: Site) -> None:
 
 @pytest.mark.walkthrough
 @pytest.mark.usefixtures("two")
+@pytest.mark.slow("uses several pages in a browser")
 def test_a_conversation_begins_on_the_first_page_and_another_app_can_be_chosen_for_it(page: Page):
     page.goto("/")
     expect(page.get_by_role("heading", name="What can I help you with?")).to_be_visible()

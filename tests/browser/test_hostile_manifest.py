@@ -191,6 +191,7 @@ def test_a_field_with_a_mistake_keeps_its_help(site: Site, admin_page: Page):
     expect(field).to_have_accessible_description(re.compile(r"^\S.* expected an integer"))
 
 
+@pytest.mark.slow("uses several pages in a browser")
 def test_nothing_of_a_manifest_becomes_an_element_of_the_studio(site: Site, admin_page: Page):
     page = admin_page
     put(site, "hostile-studio", MANIFEST)

@@ -72,6 +72,7 @@ def ask(page: Page, address: str) -> None:
 
 @proves("D-22", "D-48")
 @pytest.mark.walkthrough
+@pytest.mark.slow("uses several pages in a browser")
 def test_a_call_is_approved_with_a_changed_argument_after_a_reload(page: Page, address: str):
     ask(page, address)
     card = page.locator(CARD)
@@ -113,6 +114,7 @@ def test_a_person_who_is_not_asked_again_can_withdraw_that(page: Page, address: 
     expect(page.locator(CARD)).to_be_visible()
 
 
+@pytest.mark.slow("uses several pages in a browser")
 def test_a_person_is_asked_each_time_where_the_application_asks_nobody(
     site: Site, page: Page, address: str
 ):

@@ -47,6 +47,7 @@ def service(site: Site) -> Iterator[KeyedService]:
         yield running
 
 
+@pytest.mark.slow("uses several pages in a browser")
 def test_a_key_is_stored_and_tested_by_keyboard_and_pays_for_an_answer(
     page: Page, site: Site, service: KeyedService
 ):

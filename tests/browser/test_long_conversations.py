@@ -109,6 +109,7 @@ def test_what_is_read_keeps_its_place_while_earlier_turns_arrive(
     assert abs(after - before) < 2
 
 
+@pytest.mark.slow("uses several pages in a browser")
 def test_an_address_with_a_message_leads_to_it_and_what_is_between_can_be_read(
     site: Site, admin_page: Page, conversation: str
 ) -> None:

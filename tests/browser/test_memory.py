@@ -79,6 +79,7 @@ def press_on(page: Page, name: str, role: Any = "button") -> None:
 
 @pytest.mark.walkthrough
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 320)])
+@pytest.mark.slow("uses several pages in a browser")
 def test_memories_are_read_changed_and_deleted_by_keyboard(
     page: Page, site: Site, scheme: Any, width: int
 ):
@@ -131,6 +132,7 @@ def test_settings_are_kept(page: Page, site: Site):
     expect(page.get_by_label("Share it between apps")).not_to_be_checked()
 
 
+@pytest.mark.slow("uses several pages in a browser")
 def test_an_answer_says_which_memories_it_used_also_after_a_reload(page: Page, site: Site):
     remember(site, *CONTENTS)
     sign_in_as_admin(page, site)
@@ -154,6 +156,7 @@ def test_an_answer_says_which_memories_it_used_also_after_a_reload(page: Page, s
     expect(page.get_by_role("heading", level=1)).to_have_text("Memory")
 
 
+@pytest.mark.slow("uses several pages in a browser")
 def test_a_conversation_can_have_no_memory_from_its_beginning(page: Page, site: Site):
     remember(site, *CONTENTS)
     sign_in_as_admin(page, site)

@@ -91,6 +91,7 @@ def test_another_model_is_chosen_for_the_conversation_and_for_one_more_answer(
     expect(model).to_have_accessible_name("Choose a model: Careful")
 
 
+@pytest.mark.slow("uses several pages in a browser")
 def test_a_folder_has_instructions_and_files_for_its_conversations(page: Page, address: str):
     page.goto(address)
     ask(page, "Where to?")
@@ -139,6 +140,7 @@ def test_a_folder_has_instructions_and_files_for_its_conversations(page: Page, a
         page.keyboard.press("Escape")
 
 
+@pytest.mark.slow("uses several pages in a browser")
 def test_a_conversation_goes_on_with_another_application(
     page: Page, context: BrowserContext, address: str, site: Site
 ):

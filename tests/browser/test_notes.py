@@ -65,6 +65,7 @@ def write(page: Page, title: str, text: str, tags: str = "") -> None:
 
 
 @proves("D-47")
+@pytest.mark.slow("uses several pages in a browser")
 def test_what_an_agent_writes_is_approved_marked_linked_and_undone(page: Page, site: Site):
     site.shell(FORGET)
     sign_in_as_admin(page, site)

@@ -60,6 +60,7 @@ def operator_page(browser: Browser, site: Site) -> Iterator[Page]:
 
 @pytest.mark.walkthrough
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+@pytest.mark.slow("uses several pages in a browser")
 def test_an_operator_decides_and_the_conversation_says_who(
     page: Page, operator_page: Page, address: str, scheme: Any, width: int
 ):

@@ -85,6 +85,7 @@ def test_conversations_of_all_applications_open_in_place(
     assert (page.url, page.evaluate("isSamePage")) == (first, True)
 
 
+@pytest.mark.slow("uses several pages in a browser")
 def test_the_title_in_the_head_renames_where_the_rail_is_behind_its_button(
     page: Page, slugs: list[str]
 ) -> None:

@@ -272,6 +272,7 @@ def test_a_page_that_never_ends_is_ended_by_closing_it(
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.slow("uses several pages in a browser")
 def test_pictures_are_seen_large_one_after_the_other_and_sound_is_played_in_place(
     page: Page, address: str, scheme: Any
 ) -> None:

@@ -115,6 +115,7 @@ def test_a_conversation_is_heard_as_it_is_written_and_walked_through_afterwards(
     assert FIGURES.sub("# ", walked) == WALKED.strip()
 
 
+@pytest.mark.slow("uses several pages in a browser")
 def test_code_and_tables_are_named_and_not_read(page: Page) -> None:
     heard = hear(page, "Show me Markdown.")
     answer = page.locator("chat-answer .answer-text")

@@ -71,6 +71,7 @@ def call(dialog: Locator) -> None:
 
 
 @pytest.mark.walkthrough
+@pytest.mark.slow("uses several pages in a browser")
 def test_a_tool_of_the_live_version_is_found_and_called_by_keyboard(admin_page: Page, studio: str):
     page = admin_page
     page.goto(studio)
@@ -98,6 +99,7 @@ def test_a_tool_of_the_live_version_is_found_and_called_by_keyboard(admin_page: 
     expect(stage.locator("markdown-text")).to_contain_text("Oslo")
 
 
+@pytest.mark.slow("uses several pages in a browser")
 def test_a_server_is_connected_its_tools_listed_and_reset(
     site: Site, admin_page: Page, studio: str
 ):

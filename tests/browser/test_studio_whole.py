@@ -74,6 +74,7 @@ def test_a_finding_leads_to_its_field(admin_page: Page, number: int):
     expect(page.locator("#studio-section")).to_have_text("All fields")
 
 
+@pytest.mark.slow("uses several pages in a browser")
 def test_a_text_that_is_no_json_is_kept_until_it_is_one(admin_page: Page, number: int):
     page = admin_page
     page.goto(address(number, "text"))
@@ -118,6 +119,7 @@ def test_the_form_of_a_large_manifest_is_built_after_asking(
     expect(page.locator("[data-schemapath]").first).to_be_visible()
 
 
+@pytest.mark.slow("uses several pages in a browser")
 def test_the_name_in_addresses_and_the_owner_change_at_once(
     admin_page: Page, number: int, site: Site
 ):
@@ -145,6 +147,7 @@ def test_the_name_in_addresses_and_the_owner_change_at_once(
     ) == ["whole-2", None]
 
 
+@pytest.mark.slow("uses several pages in a browser")
 def test_a_viewer_reads_every_section_and_changes_nothing(
     browser: Browser, site: Site, number: int
 ):

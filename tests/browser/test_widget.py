@@ -130,6 +130,7 @@ def test_the_widget_is_accessible_and_gives_the_focus_back(site: Site, shop: str
     assert (closed, opened) == ([], [])
 
 
+@pytest.mark.slow("uses several pages in a browser")
 def test_the_site_talks_to_the_widget_through_its_port(site: Site, shop: str, shop_page: Page):
     slug = add_widget(site, shop)
     frame = open_shop(shop_page, shop, site, slug, theme="dark", accent="#663399")
@@ -167,6 +168,7 @@ def test_the_site_talks_to_the_widget_through_its_port(site: Site, shop: str, sh
     assert dict(heard)["message"] == {"role": "assistant"}
 
 
+@pytest.mark.slow("uses several pages in a browser")
 def test_a_user_of_the_site_is_recognized_by_a_signed_identity(
     site: Site, shop: str, shop_page: Page
 ):

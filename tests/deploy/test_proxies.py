@@ -233,6 +233,7 @@ def test_a_websocket_is_opened(proxied: Proxied):
         assert b" 101 " in secure.makefile("rb").readline()
 
 
+@pytest.mark.slow("stops one of two servers behind a proxy")
 def test_no_request_fails_while_one_of_two_servers_stops(proxied: Proxied):
     failures: list[str] = []
     is_over = threading.Event()

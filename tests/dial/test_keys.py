@@ -165,6 +165,7 @@ async def test_everything_that_core_is_asked_is_asked_before_the_answer_ends(
 
 
 @pytest.mark.parametrize("stream", [True, False])
+@pytest.mark.slow("starts DIAL Core's stand-in and a site")
 async def test_a_session_with_a_toolset_is_ended_before_the_answer_is(
     core: Core, installation: Installation, stream: bool
 ):

@@ -165,6 +165,7 @@ def complaints(body: Mapping[str, Any]) -> list[str]:
 
 @pytest.mark.parametrize("stream", [False, True])
 @each_row("row", ROWS)
+@pytest.mark.slow("sends each request to two sites")
 def test_whoever_asks_directly_gets_what_openais_api_does(row, stream, sites):
     asked = sites[row.site].upstream.asked
     asked.clear()

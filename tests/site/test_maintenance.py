@@ -113,6 +113,7 @@ result = Conversation.objects.filter(pk=pk).exists()
 """
 
 
+@pytest.mark.slow("starts a site in a process of its own")
 def test_answers_in_progress_finish_and_queued_messages_wait_for_the_end(house: House):
     site = house.site
     page = PageSocket(site.url, "demo", visitor_cookie(site.url, "demo"))
@@ -152,6 +153,7 @@ result = list(rows.values_list("text", flat=True))
 """
 
 
+@pytest.mark.slow("starts a site in a process of its own")
 def test_an_open_stream_of_a_program_finishes(house: House):
     body = {"messages": [{"role": "user", "content": LONG}], "stream": True}
     headers = {"content-type": "application/json", "api-key": house.key}
@@ -170,6 +172,7 @@ def test_an_open_stream_of_a_program_finishes(house: House):
     assert '"finish_reason":"stop"' in rest.replace(" ", "")
 
 
+@pytest.mark.slow("starts a site in a process of its own")
 def test_recurring_jobs_delete_what_is_due(read_only: House):
     pk = read_only.site.shell(DELETED)
 

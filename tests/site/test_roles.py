@@ -44,6 +44,7 @@ def test_a_worker_runs_the_jobs_of_sites_that_run_none(tmp_path: Path):
 
 
 @each_row(("role", "settings"), [("--web", {}), ("--worker", {}), ("", {"ROLE": "worker"})])
+@pytest.mark.slow("starts a site in a process of its own")
 def test_roles_are_refused_with_sqlite(tmp_path: Path, role: str, settings: dict[str, str]):
     site = new_site(tmp_path, **settings)
 

@@ -55,6 +55,7 @@ def test_tries_at_the_same_time_are_no_more_tries(site):
     assert at_once(8, site, "wrong", "127.0.0.3") == [200] * 5 + [429] * 3
 
 
+@pytest.mark.slow("starts a site in a process of its own")
 def test_programs_that_sign_in_at_the_same_time_are_not_in_each_others_way(site):
     assert at_once(8, site, RIGHT, "127.0.0.4") == [302] * 8
 

@@ -13,6 +13,7 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
+import pytest
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
     ExportMetricsServiceRequest,
 )
@@ -122,6 +123,7 @@ def attributes(span: Any) -> dict[str, Any]:
 
 
 @proves("T-62")
+@pytest.mark.slow("starts a site in a process of its own")
 async def test_a_request_leaves_spans_that_core_can_join(tmp_path: Path):
     with (
         serve_collector() as collector,

@@ -340,6 +340,7 @@ def test_a_key_among_the_fallbacks_is_enough(archive: Path, tmp_path: Path) -> N
     assert found == "said-to-nobody"
 
 
+@pytest.mark.slow("restores a backup")
 def test_secrets_that_fit_no_key_are_named(tmp_path: Path) -> None:
     """The fingerprint is that of the newest key, but an older key still encrypts a stored secret."""
     (tmp_path / "here").mkdir()

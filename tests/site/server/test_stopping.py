@@ -138,6 +138,7 @@ def gateway_request(site: Site, question: str) -> Request:
     return Request(address, json.dumps(body).encode(), {"content-type": "application/json"})
 
 
+@pytest.mark.slow("starts a site in a process of its own")
 def test_a_stream_of_the_gateway_that_outlives_the_grace_period_ends_with_an_error(tmp_path: Path):
     with serving(tmp_path, SHUTDOWN_GRACE_SECONDS="0.2") as (site, process, _):
         with urlopen(gateway_request(site, "hang"), timeout=PATIENCE) as stream:
@@ -155,6 +156,7 @@ def test_a_stream_of_the_gateway_that_outlives_the_grace_period_ends_with_an_err
     )
 
 
+@pytest.mark.slow("starts a site in a process of its own")
 def test_a_server_is_not_ready_any_more_while_it_still_accepts_requests(tmp_path: Path):
     with serving(tmp_path, SHUTDOWN_DRAIN_SECONDS="600") as (site, process, _):
         process.send_signal(signal.SIGTERM)

@@ -89,6 +89,7 @@ async def test_a_server_that_refuses_the_handshake_is_discovered():
         error(-32022, 400, supported=["2025-11-25"], requested="2026-07-28"),
     ],
 )
+@pytest.mark.slow("waits for a server that does not answer")
 async def test_a_server_of_the_handshake_is_asked_for_the_newer_revision_once(refusal: Reply):
     async with served(refusing({DISCOVER: refusal}, answering(Reply(500)))) as (service, pool):
         assert await list_tools(service, pool) == ["act"]

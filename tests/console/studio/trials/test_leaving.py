@@ -33,6 +33,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         yield served
 
 
+@pytest.mark.slow("starts a server that answers slowly")
 def test_a_call_ends_when_its_caller_leaves(site):
     with slow_service() as (url, told):
         manifest = {**MANIFEST, "tool_sets": [shop(url)]}
