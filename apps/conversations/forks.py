@@ -1,6 +1,6 @@
 """Copies a conversation up to one of its answers, to continue from there without changing it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from uuid import UUID, uuid4
 
@@ -23,7 +23,9 @@ from apps.live.limits.rates import counted_name
 from apps.live.models import JournalEntry, Run
 
 AT_ONCE = 500
-"""One statement writes up to this many rows."""
+"""The maximum number of rows that one statement writes."""
+TURNS_AT_ONCE = 100
+"""The number of turns whose events one query reads."""
 LONGEST_TITLE = 200
 COPIED_COLUMNS = (
     "application_id",
@@ -95,16 +97,29 @@ def copy_messages(
     runs: list[Run] = []
     entries: list[JournalEntry] = []
     first = 1
-    for turn in turns_of(messages):
-        run = ended_run(caller, made)
-        entries.append(journal.entry_of(made.pk, run.pk, first, copy_turn(turn, made, run, copies)))
-        first = entries[-1].last + 1
-        runs.append(run)
-    Run.objects.bulk_create(runs, batch_size=AT_ONCE)
-    # Without parents: each message follows the one stored before it.
-    Message.objects.bulk_create(copies.values(), batch_size=AT_ONCE)
-    JournalEntry.objects.bulk_create(entries, batch_size=AT_ONCE)
+    turns = [*turns_of(messages)]
+    for start in range(0, len(turns), TURNS_AT_ONCE):
+        some = turns[start : start + TURNS_AT_ONCE]
+        steps = journal.read_runs({row.run_id for turn in some for row in turn if row.run_id})
+        for turn in some:
+            run = ended_run(caller, made)
+            events = copy_turn(turn, made, run, steps, copies)
+            entries.append(journal.entry_of(made.pk, run.pk, first, events))
+            first = entries[-1].last + 1
+            runs.append(run)
+    store_turns(runs, copies.values(), entries)
     return copies
+
+
+def store_turns(
+    runs: Iterable[Run], messages: Iterable[Message], entries: Iterable[JournalEntry]
+) -> None:
+    """Store the rows of copied turns. The messages have no parents, so each message follows the
+    message that was stored before it.
+    """
+    Run.objects.bulk_create(runs, batch_size=AT_ONCE)
+    Message.objects.bulk_create(messages, batch_size=AT_ONCE)
+    JournalEntry.objects.bulk_create(entries, batch_size=AT_ONCE)
 
 
 def turns_of(rows: Sequence[Message]) -> Iterator[list[Message]]:
@@ -120,9 +135,15 @@ def turns_of(rows: Sequence[Message]) -> Iterator[list[Message]]:
 
 
 def copy_turn(
-    turn: Sequence[Message], made: Conversation, run: Run, copies: dict[int, Message]
+    turn: Sequence[Message],
+    made: Conversation,
+    run: Run,
+    steps: Mapping[UUID, Sequence[StreamEvent]],
+    copies: dict[int, Message],
 ) -> Iterator[StreamEvent]:
-    """Create copies of the messages. Yield the events of the copied run."""
+    """Create copies of the messages. Yield the events of the copied run. `steps` has the events of
+    the original runs.
+    """
     for row in turn:
         copy = Message(
             conversation=made,
@@ -141,8 +162,7 @@ def copy_turn(
             yield question_added(copy)
             continue
         if row.run_id is not None:
-            steps = journal.read_run(row.run_id)
-            yield from (one for one in steps if isinstance(one, COPIED_EVENTS))
+            yield from (one for one in steps.get(row.run_id, ()) if isinstance(one, COPIED_EVENTS))
         yield answer_stored(copy)
     yield StatusChanged(run.status)
 

@@ -4,7 +4,7 @@ connections.
 
 import asyncio
 import logging
-import select
+import selectors
 import signal
 import socket
 from collections.abc import Awaitable, Callable, Sequence
@@ -158,15 +158,17 @@ class GracefulServer(uvicorn.Server):
 
     async def accept_waiting(self) -> None:
         """Accept the connections in the listeners' queues, because closing a listener resets them."""
-        queues = select.poll()
-        for listening in self.servers:
-            for one in listening.sockets:
-                queues.register(one.fileno(), select.POLLIN)
-        end = asyncio.get_running_loop().time() + FAREWELL_SECONDS
-        while True:
-            await asyncio.sleep(POLL_SECONDS)  # asyncio loses a connection that it is setting up.
-            if not queues.poll(0) or asyncio.get_running_loop().time() > end:
-                break
+        loop = asyncio.get_running_loop()
+        end = loop.time() + FAREWELL_SECONDS
+        with selectors.DefaultSelector() as queues:
+            for listening in self.servers:
+                for one in listening.sockets:
+                    queues.register(one.fileno(), selectors.EVENT_READ)
+            while True:
+                # asyncio loses a connection that it is setting up.
+                await asyncio.sleep(POLL_SECONDS)
+                if not queues.get_map() or not queues.select(0) or loop.time() > end:
+                    return
 
     def http_connections(self) -> list[HttpToolsProtocol]:
         found = self.server_state.connections

@@ -7,7 +7,9 @@ from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from apps.chat.window import last_turns
@@ -81,6 +83,22 @@ def test_the_copy_shows_the_steps_and_refers_to_the_files(ada, trip):
     url = f"files/{trip.owner}/conversations/{trip.pk}/notes.txt"
     assert [one["url"] for one in path(copy)[0].attachments] == [url]
     assert [one["url"] for one in path(copy)[1].attachments if "url" in one] == [url]
+
+
+def test_long_conversations_are_copied_with_the_same_number_of_queries(ada, trip):
+    def queries() -> int:
+        last = path(trip)[-1]
+        with CaptureQueriesContext(connection) as found:
+            assert ask(client, trip, last.uuid).status_code == 201
+        return len(found)
+
+    client = signed_in(ada)
+    ask(client, trip, path(trip)[-1].uuid)
+    short = queries()
+    for number in range(5):
+        add_turn(trip, f"And {number}?", "Yes.")
+
+    assert queries() == short
 
 
 def test_no_model_was_called_for_the_copy(ada, trip):

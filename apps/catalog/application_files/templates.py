@@ -74,13 +74,18 @@ class Template:
 
 def templates() -> list[Template]:
     """Return the templates of all layers by title. Unreadable ones are logged and left out."""
-    found = {path.name: path for layer in directories() for path in folders_of(layer)}
-    read = (read_template(path) for path in found.values())
+    read = map(read_template, folders().values())
     return sorted((one for one in read if one is not None), key=lambda one: one.title)
 
 
 def template_named(name: str) -> Template | None:
-    return next((one for one in templates() if one.name == name), None)
+    path = folders().get(name)
+    return None if path is None else read_template(path)
+
+
+def folders() -> dict[str, Path]:
+    """Return the folders of templates by name. Later layers replace earlier ones."""
+    return {path.name: path for layer in directories() for path in folders_of(layer)}
 
 
 def folders_of(layer: Path) -> list[Path]:

@@ -18,7 +18,7 @@ from apps.catalog.models import Application
 from apps.chat.shares.models import Share
 from apps.conversations.asking.questions import question_added
 from apps.conversations.files.folder import delete_files, folder_of, free_file_name, safe_name
-from apps.conversations.forks import ended_run
+from apps.conversations.forks import ended_run, store_turns
 from apps.conversations.mirror import mirror
 from apps.conversations.models import Conversation, Message
 from apps.conversations.outcome.endings import answer_stored
@@ -29,9 +29,6 @@ from apps.live.journal.journal import entry_of
 from apps.live.models import JournalEntry, Run
 from apps.workspace.local.files import files
 from apps.workspace.stored_files import FileContent
-
-AT_ONCE = 500
-"""The maximum number of rows that one statement writes."""
 
 
 @dataclass(slots=True)
@@ -138,11 +135,7 @@ def write_turns(
         entries.append(entry_of(conversation.pk, run.pk, first, events))
         runs.append(run)
         messages += said
-    Run.objects.bulk_create(runs, batch_size=AT_ONCE)
-    # Messages are stored without parents, so each message follows the message that was stored
-    # before it.
-    Message.objects.bulk_create(messages, batch_size=AT_ONCE)
-    JournalEntry.objects.bulk_create(entries, batch_size=AT_ONCE)
+    store_turns(runs, messages, entries)
     conversation.leaf = conversation.messages.last()
     conversation.save(update_fields=["leaf"])
 

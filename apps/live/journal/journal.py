@@ -61,6 +61,14 @@ def read_run(run: UUID, until: int | None = None) -> list[StreamEvent]:
     return [event for entry in entries for event in read_entry(entry)]
 
 
+def read_runs(runs: Iterable[UUID]) -> dict[UUID, list[StreamEvent]]:
+    """Return the events of each run, with one query. Runs without events are missing."""
+    found: dict[UUID, list[StreamEvent]] = {}
+    for entry in JournalEntry.objects.filter(run__in=runs).order_by("first"):
+        found.setdefault(entry.run, []).extend(read_entry(entry))
+    return found
+
+
 def first_number(run: UUID) -> int | None:
     """Return the number of the run's first event, or None if no event is stored."""
     entries = JournalEntry.objects.filter(run=run).order_by("first")
