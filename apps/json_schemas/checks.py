@@ -66,7 +66,7 @@ class SchemaCheck:
             return self.violations_within(seconds, value, most)
         except ValidationBudgetSpent:
             if full_collections() > collections:
-                # A full collection can take longer than a check, which then deserves a second try.
+                # A full collection can take longer than the time limit, so try once more.
                 with suppress(ValidationBudgetSpent):
                     return self.violations_within(seconds, value, most)
         raise CheckUnfinished(f"the check takes longer than {seconds:g} seconds")
