@@ -66,6 +66,10 @@ class ProcessBudgets:
         self.rules: BudgetRules | None = None
         self.asked_at = 0.0
         self.change = 0
+        """The newest change of a budget that `rules` contains."""
+        self.reading: asyncio.Future[BudgetRules] | None = None
+        self.read_change = 0
+        """The newest change at the start of `reading`."""
         self.outputs = Outputs()
         self.held: dict[UUID, Sequence[BudgetHold]] = {}
         self.unsettled: list[FinishedCall] = []
@@ -75,21 +79,32 @@ class ProcessBudgets:
 
     def forget(self) -> None:
         """Clear all cached data, so that it is read from the database again."""
-        self.rules = None
+        self.rules = self.reading = None
 
     async def current_rules(self) -> BudgetRules:
         """Return the budgets, which are at most `RULES_SECONDS` old while the database responds."""
-        now, change = time.monotonic(), newest_change()
-        is_recent = self.change == change and now - self.asked_at < RULES_SECONDS
-        if self.rules is not None and is_recent:
-            return self.rules
-        self.asked_at, self.change = now, change  # Other calls use the old rules in the meantime.
+        now, change, rules = time.monotonic(), newest_change(), self.rules
+        if rules is not None and self.change == change:
+            if now - self.asked_at < RULES_SECONDS:
+                return rules
+            self.asked_at = now  # Other calls use the old rules in the meantime.
         try:
-            self.rules = await self.execute(read_rules)
+            return await self.read(change)
         except (OperationalError, InterfaceError):
-            if self.rules is None:
+            if rules is None:
                 raise
-        return self.rules
+            return rules
+
+    async def read(self, change: int) -> BudgetRules:
+        """Read the budgets with this change. Calls that wait for the same change share one query."""
+        if self.reading is None or self.reading.done() or self.read_change != change:
+            self.asked_at, self.read_change = time.monotonic(), change
+            self.reading = asyncio.ensure_future(self.execute(read_rules))
+        reading = self.reading
+        rules = await asyncio.shield(reading)
+        if reading is self.reading:  # Otherwise, a newer read has begun.
+            self.rules, self.change = rules, change
+        return rules
 
     # --- Before a call ------------------------------------------------------------------------
 

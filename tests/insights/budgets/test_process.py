@@ -199,6 +199,19 @@ async def test_a_budget_that_was_just_saved_applies_at_once(budgets):
 
 
 @pytest.mark.django_db(transaction=True)
+async def test_parallel_calls_after_a_save_all_wait_for_the_new_budget(budgets):
+    meters = [meter_of(budgets, run=uuid4()) for _ in range(5)]
+    await run(meters[0], saying("Yes.", prompt=10, completion=1))
+    await make(amount=0)
+
+    found = await asyncio.gather(
+        *(run(one, saying("Never.")) for one in meters), return_exceptions=True
+    )
+
+    assert [type(one) for one in found] == [BudgetSpent] * 5
+
+
+@pytest.mark.django_db(transaction=True)
 async def test_a_call_goes_on_without_a_budget_that_was_deleted_meanwhile(budgets):
     await make(amount=100)
     await budgets.current_rules()
