@@ -12,7 +12,11 @@ from typing import TypeVar
 from django.conf import settings
 from limits import RateLimitItemPerMinute
 from limits.aio.storage import MemoryStorage, RedisStorage, Storage
-from limits.aio.strategies import SlidingWindowCounterRateLimiter
+from limits.aio.strategies import (
+    MovingWindowRateLimiter,
+    RateLimiter,
+    SlidingWindowCounterRateLimiter,
+)
 
 from apps import redis_clients
 from apps.live.limits.rates import Rate, RemainingRate
@@ -109,7 +113,7 @@ async def window_of(rate: Rate, storage: Storage) -> tuple[float, int]:
     """Return the time at which the window resets, in seconds since 1970, and the remaining
     quota.
     """
-    stats = await SlidingWindowCounterRateLimiter(storage).get_window_stats(*item_of(rate))
+    stats = await limiter_of(rate, storage).get_window_stats(*item_of(rate))
     return stats.reset_time, stats.remaining
 
 
@@ -117,7 +121,16 @@ async def hit(rate: Rate, count: int, storage: Storage) -> bool:
     if not count:
         return True
     item, *names = item_of(rate)
-    return await SlidingWindowCounterRateLimiter(storage).hit(item, *names, cost=count)
+    return await limiter_of(rate, storage).hit(item, *names, cost=count)
+
+
+def limiter_of(rate: Rate, storage: Storage) -> RateLimiter:
+    """Requests are counted exactly. A weighted count of two minutes allows one request too many
+    when the minute changes, which matters for small limits; for tokens, it is exact enough.
+    """
+    if rate.kind == "requests":
+        return MovingWindowRateLimiter(storage)
+    return SlidingWindowCounterRateLimiter(storage)
 
 
 def item_of(rate: Rate) -> tuple[RateLimitItemPerMinute, str, str, str]:

@@ -11,6 +11,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+import time_machine
 
 from apps.accounts.buckets import caller_in
 from apps.accounts.caller import Caller, ClientInfo, KeyLimits
@@ -132,6 +133,20 @@ async def test_of_many_requests_at_once_exactly_so_many_are_admitted(name: str):
         answers = await asyncio.gather(*asked, return_exceptions=True)
 
     assert [type(answer) for answer in answers].count(RateLimitReached) == 40
+
+
+async def test_the_change_of_a_minute_admits_no_request_too_many(name: str):
+    async with counts() as one:
+        with time_machine.travel("2026-03-24T12:00:59.9Z", tick=False):
+            await one.admit([requests(name, 1)])
+        with time_machine.travel("2026-03-24T12:01:00.1Z", tick=False):
+            with pytest.raises(RateLimitReached) as refused:
+                await one.admit([requests(name, 1)])
+        with time_machine.travel("2026-03-24T12:02:00Z", tick=False):
+            admitted = await one.admit([requests(name, 1)])
+
+    assert refused.value.retry_after == 60
+    assert lefts(admitted) == [0]
 
 
 async def test_whoever_is_refused_hears_the_limit_and_when_to_come_back(name: str):
