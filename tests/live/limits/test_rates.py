@@ -139,9 +139,11 @@ async def test_the_change_of_a_minute_admits_no_request_too_many(name: str):
     async with counts() as one:
         with time_machine.travel("2026-03-24T12:00:59.9Z", tick=False):
             await one.admit([requests(name, 1)])
-        with time_machine.travel("2026-03-24T12:01:00.1Z", tick=False):
-            with pytest.raises(RateLimitReached) as refused:
-                await one.admit([requests(name, 1)])
+        with (
+            time_machine.travel("2026-03-24T12:01:00.1Z", tick=False),
+            pytest.raises(RateLimitReached) as refused,
+        ):
+            await one.admit([requests(name, 1)])
         with time_machine.travel("2026-03-24T12:02:00Z", tick=False):
             admitted = await one.admit([requests(name, 1)])
 
