@@ -7,8 +7,8 @@ from apps.agent.events import Emit, Event
 from apps.errors import ReaderTooSlow
 
 MOST_WAITING_CHARACTERS = 16 * 1024 * 1024
-"""The queued events of a run can have up to this many characters in total. This is more than the
-longest answer of a model and the results of most tools.
+"""The maximum size of a run's queued events in characters. This is more than the longest answer of
+a model and the results of most tools.
 """
 EVENT_CHARACTERS = 100
 """The number of characters as which an event counts in addition to its text."""

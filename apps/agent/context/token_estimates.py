@@ -15,8 +15,8 @@ from apps.errors import ContextTooLong
 CHARACTERS_PER_TOKEN = 4
 """The usual rule of thumb for English and other alphabetic scripts."""
 IMAGE_TOKENS = 100
-"""Each image, of any size, counts as this many tokens. The correction with the service's count
-later reduces the error.
+"""The estimated tokens of an image of any size. The correction with the service's count later
+reduces the error.
 """
 LEAST_CORRECTION, MOST_CORRECTION = 0.5, 2.0
 """Limits of the correction factor. If a service's count differs by more, it has counted other
