@@ -68,7 +68,7 @@ POLL_SECONDS = (1.0, 2.0, 4.0, 8.0)
 repeated.
 """
 NOTICE_CHARACTERS = 1_000
-"""This many characters are reserved for the sentences after a truncated result."""
+"""The number of characters that are reserved for the sentences after a truncated result."""
 
 
 class Conversation(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 ANSWER_SECONDS = 300.0
 MOST_AT_ONCE = 5
 MOST_ASKED = 20
-"""A server can ask up to this many questions per call, so that it cannot block its caller
+"""The maximum number of questions that a server asks per call, so that it cannot block its caller
 forever.
 """
 
