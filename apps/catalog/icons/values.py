@@ -16,7 +16,7 @@ COLOURS = 12
 """The number of tile colours in the chat's tiles.css."""
 LONGEST_ICON = 80
 MOST_CODE_POINTS = 12
-"""An emoji can have up to this many code points: a family of four has eleven."""
+"""The maximum number of code points of an emoji: a family of four has eleven."""
 KEYCAP = "\u20e3"
 
 COLOUR = re.compile(r"colour:(\d{1,2})")
