@@ -23,7 +23,7 @@ from apps.live.step_ledger import StepLedger
 logger = logging.getLogger(__name__)
 
 STOP_SECONDS = 10.0
-"""A stopped run has this many seconds to clean up."""
+"""The time in seconds for a stopped run to clean up."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,8 @@ logger = logging.getLogger(__name__)
 
 LEASE_SECONDS = 30.0
 AWAY_SECONDS = 5.0
-"""After a failed call, a process does not call Redis for this many seconds, so that not every
-request waits for the timeout.
+"""The time in seconds for which a process does not call Redis after a failed call, so that not
+every request waits for the timeout.
 """
 KEY = "{quickapps-places}:"
 """The prefix of the Redis keys. The braces keep all keys on one node of a cluster, which the script
