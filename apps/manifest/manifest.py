@@ -49,7 +49,7 @@ class Starter(Node):
 
 
 LONGEST_QUESTION = 100_000
-"""A question can have at most this many characters."""
+"""The maximum length of a question in characters."""
 
 
 class ConversationStarters(Node):

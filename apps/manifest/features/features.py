@@ -20,7 +20,7 @@ FileTool = Literal[
 Figure = Literal["model", "version", "tokens", "cost", "first_text", "seconds", "tools"]
 
 OFFLOAD_THRESHOLD = 40_000
-"""Results larger than this many bytes are written to files if the installation sets no other
+"""The size in bytes above which results are written to files if the installation sets no other
 limit.
 """
 
