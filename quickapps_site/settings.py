@@ -473,7 +473,7 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "QuickApps",
-    "DESCRIPTION": "Applications and deployments, for the scripts of an operator.",
+    "DESCRIPTION": "Manage applications, deployments and everything else in the admin with scripts.",
     "VERSION": "1.0",
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
