@@ -70,7 +70,7 @@ async def stream(run: Callable[[Emit], Awaitable[object]]) -> AsyncGenerator[lis
     A batch contains all events since the previous batch, so the events of one network read are sent
     in one write. The run has its own task, so connections are closed by the task that opened them.
     Closing the iterator cancels the run and waits for its clean-up. If the consumer stops reading,
-    its backlog would grow without bound, so the run is cancelled and `ReaderTooSlow` is raised.
+    its backlog would grow without bound, so the run is canceled and `ReaderTooSlow` is raised.
     """
     is_overrun = False
 

@@ -223,7 +223,7 @@ async def follow(
 
 
 async def take_first(work: Coroutine[Any, Any, Update | None], answer: AgentAnswer) -> None:
-    """Process the first update of a task. A cancelled call waits for this update, because it
+    """Process the first update of a task. A canceled call waits for this update, because it
     contains the ID with which the task can be canceled.
 
     Raises `ToolError`, `AnswerInvalid`.

@@ -25,7 +25,7 @@ SECONDS = 30.0
 model.
 """
 DESCRIPTION_CHARACTERS = 400
-"""The length in characters to which the description of each tool in the catalogue is truncated."""
+"""The length in characters to which the description of each tool in the catalog is truncated."""
 QUERY_CHARACTERS = 2_000
 MOST_FOUND = 10
 """The maximum number of tools that a search makes available, because the schema of each tool is

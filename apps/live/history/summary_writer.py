@@ -157,7 +157,7 @@ class RunSummaryWriter:
             await asyncio.sleep(TICK_SECONDS)
             self.flushing = asyncio.create_task(self.flush())
             try:
-                # A cancelled flush would not know which rows are written, and would write rows of
+                # A canceled flush would not know which rows are written, and would write rows of
                 # calls twice.
                 await asyncio.shield(self.flushing)
             except (OperationalError, InterfaceError) as error:

@@ -86,7 +86,7 @@ class SharedPlaces:
         if time.monotonic() < self.asked_again_at:
             return
         keys, most = keys_of(limits), [limit.most for limit in limits]
-        for key in keys:  # Registered first, so that a cancelled caller finds and removes it.
+        for key in keys:  # Registered first, so that a canceled caller finds and removes it.
             self.held.setdefault(key, set()).add(id)
         try:
             reached = await self.script(keys=keys, args=[id, int(LEASE_SECONDS * 1000), *most])

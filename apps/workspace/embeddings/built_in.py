@@ -35,7 +35,7 @@ class BuiltInEmbedder:
     model: str = MODEL
 
     async def embed(self, texts: Sequence[str]) -> Embeddings:
-        """Embed texts. Concurrent callers take turns after each batch; a cancelled caller stops
+        """Embed texts. Concurrent callers take turns after each batch; a canceled caller stops
         after its current batch. Raises `ServiceFailed` if the embeddings cannot be computed.
         """
         loop = asyncio.get_running_loop()

@@ -202,7 +202,7 @@ def same(account: ToolAccount) -> Any:
 
 
 async def finish_work(work: Coroutine[Any, Any, str]) -> str:
-    """Finish the work even if its caller is cancelled, because the service has invalidated the old
+    """Finish the work even if its caller is canceled, because the service has invalidated the old
     tokens.
     """
     task = asyncio.create_task(work)

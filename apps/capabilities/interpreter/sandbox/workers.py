@@ -1,7 +1,7 @@
 """The pool of worker processes that run code. A thread waits for each running process.
 
 The interpreter's own asynchronous pool is not used, because it aborts this whole process if a run
-is cancelled while its event loop ends. A waiting thread does not block other work, and ending the
+is canceled while its event loop ends. A waiting thread does not block other work, and ending the
 worker process ends the wait.
 """
 
@@ -104,7 +104,7 @@ class WorkerJob:
 
 
 async def run_in_worker(work: Callable[[MontySession], T]) -> T:
-    """Run `work` with a worker, in a thread. If this call is cancelled, the worker is ended at
+    """Run `work` with a worker, in a thread. If this call is canceled, the worker is ended at
     once.
     """
     job = WorkerJob()

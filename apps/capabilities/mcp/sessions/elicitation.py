@@ -55,7 +55,7 @@ class ElicitationDesk:
     @contextmanager
     def serving(self, call: GoingCall) -> Iterator[None]:
         """Allow the server to ask during the block. At the end of the last call, open questions are
-        cancelled.
+        canceled.
         """
         self.calls.append(call)
         try:

@@ -281,7 +281,7 @@ class SessionSlot:
 
 
 def retrieve_exception(task: asyncio.Task[Any]) -> None:
-    # All waiting callers may have been cancelled. The slot has recorded the failure.
+    # All waiting callers may have been canceled. The slot has recorded the failure.
     if not task.cancelled():
         task.exception()
 

@@ -1,4 +1,4 @@
-// The icon of the application: letters on a colour, an emoji, or a picture.
+// The icon of the application: letters on a color, an emoji, or a picture.
 
 import { part, reasonOf } from "../parts.js";
 import { button, element, field, newId } from "./elements.js";
