@@ -658,7 +658,7 @@ SHOW_EXECUTION_TIME_STAGE = env.boolean("SHOW_EXECUTION_TIME_STAGE", False)
 PROXY_LANGUAGE_HEADER = env.text("PROXY_LANGUAGE_HEADER", "accept-language").lower()
 ALLOW_OVERRIDE_SYSTEM_MESSAGE = env.boolean("ALLOW_OVERRIDE_SYSTEM_MESSAGE", False)
 EMBEDDINGS_DEPLOYMENT = env.embeddings("EMBEDDINGS")
-"""This is the id of an embedding deployment; if it is empty, the built-in embedder is used."""
+"""This is the ID of an embedding deployment; if it is empty, the built-in embedder is used."""
 PRIVATE_NETWORK_ALLOWLIST = env.words(
     "PRIVATE_NETWORK_ALLOWLIST", ("localhost", "127.0.0.1") if DEBUG else ()
 )

@@ -108,7 +108,7 @@ def is_of(message: ModelMessage, prefix: str) -> bool:
 def insert_pair(
     messages: Sequence[ModelMessage], place: int, injection: Injection, content: str, version: int
 ) -> Sequence[ModelMessage]:
-    # The id includes the version, because content that returns after other content is a new pair.
+    # The ID includes the version, because content that returns after other content is a new pair.
     if version:
         new = pair(injection, f"{injection.prefix}{digest(f'{version} {content}')}", content)
     else:

@@ -93,7 +93,7 @@ class Estimator:
         self.known: dict[int, tuple[ModelMessage, int]] = {}
 
     def tokens(self, message: ModelMessage) -> int:
-        # Store the message with its count: the id of a freed message could be reused by another.
+        # Store the message with its count: the ID of a freed message could be reused by another.
         found = self.known.get(id(message))
         if found is None:
             found = self.known[id(message)] = message, message_tokens(message)

@@ -267,7 +267,7 @@ def kind_of_tool(full: str) -> Callable[[Any], str | None]:
         if "template_name" in tool:
             return "predefined-tool"
         # Only a full tool of a `dial-deployment` toolset has siblings that are generated from an
-        # id.
+        # ID.
         if full == "deployment-tool" and "deployment_id" in tool and "open_ai_tool" not in tool:
             return "dial-deployment-simple"
         return full
