@@ -17,7 +17,7 @@
     + FileTooLarge            it has too many bytes, or exceeds its owner's quota
     + FetchRefused            it is on the Internet and could not be fetched, for a `reason`
   - MemoryRefused             the memory is invalid, or there is no room for it
-    + MemoryMissing           the caller has no memory with that id
+    + MemoryMissing           the caller has no memory with that ID
   - NoteRefused               the note is invalid, or there is no room for it
     + NoteMissing             the caller has no note with that title
     + NoteChanged             another writer changed the note since the caller read it

@@ -35,7 +35,7 @@ class IdentityProvider(BaseModel):
     link_by_verified_email: bool = False
 
     def app(self) -> dict[str, Any]:
-        """Return the provider in the format of django-allauth. Raises `ValueError` if its id, its
+        """Return the provider in the format of django-allauth. Raises `ValueError` if its ID, its
         URL or its secret is invalid.
         """
         settings = {

@@ -76,11 +76,11 @@ PORT = env.integer("PORT", 8000, least=1)
 ROLE = env.choice("ROLE", "all", ("all", "web", "worker"))
 """This process serves the site (`web`), runs background jobs (`worker`), or does both."""
 SHUTDOWN_GRACE_SECONDS = env.seconds("SHUTDOWN_GRACE_SECONDS", 30.0, most=3600, zero=True)
-"""After SIGTERM, answers have this many seconds to finish before they are handed over or end with
-an error.
+"""Seconds after SIGTERM in which answers can finish before they are handed over or end with an
+error.
 """
 SHUTDOWN_DRAIN_SECONDS = env.seconds("SHUTDOWN_DRAIN_SECONDS", 2.0, most=600, zero=True)
-"""After SIGTERM, `/readyz` returns 503 and connections are accepted for this many seconds."""
+"""Seconds after SIGTERM in which `/readyz` returns 503 and connections are still accepted."""
 TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
 """The `X-Forwarded-For` and `X-Forwarded-Proto` of these proxies replace the address and the scheme
 of the connection.
@@ -197,7 +197,7 @@ DATABASE_STATEMENT_SECONDS = env.seconds(
 DATABASE_LOCK_SECONDS = env.seconds("DATABASE_LOCK_SECONDS", 5.0, most=86_400.0, zero=True)
 # Requests to Django's views use the connections that the threads do not need.
 DATABASE_POOL_SIZE = env.integer("DATABASE_POOL_SIZE", DATABASE_THREADS + 10, least=1)
-"""A process opens at most this many connections to PostgreSQL."""
+"""Maximum number of connections to PostgreSQL per process."""
 DATABASE_TRANSACTION_POOLING = env.boolean("DATABASE_TRANSACTION_POOLING", False)
 """This must be true behind PgBouncer in transaction mode, in which each transaction of a connection
 can use a different session.
@@ -287,7 +287,7 @@ SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
 SOCIALACCOUNT_EMAIL_REQUIRED = False
 SOCIALACCOUNT_QUERY_EMAIL = True
 ALLAUTH_TRUSTED_PROXY_COUNT = env.integer("TRUSTED_PROXY_COUNT", 0, least=0)
-"""This many proxies in front of the server append to X-Forwarded-For. With 0, the header is
+"""Number of proxies in front of the server that append to X-Forwarded-For. With 0, the header is
 ignored.
 """
 
@@ -327,8 +327,8 @@ WHITENOISE_AUTOREFRESH = DEBUG
 # --- What several processes share -------------------------------------------------------------
 
 CACHE_ENTRIES = 10_000
-"""A process caches at most this many entries. With a low limit, failed sign-ins could evict their
-own count.
+"""Maximum number of entries that a process caches. With a low limit, failed sign-ins could evict
+their own count.
 """
 WEB_CONCURRENCY = env.integer("WEB_CONCURRENCY", 1, least=1)
 REDIS_URL = env.redis("REDIS_URL")
@@ -473,7 +473,7 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "QuickApps",
-    "DESCRIPTION": "Applications and deployments, for the scripts of an operator.",
+    "DESCRIPTION": "Manage applications, deployments and everything else in the admin with scripts.",
     "VERSION": "1.0",
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
@@ -568,22 +568,21 @@ APP_SCHEMA_ID = env.url(
     ("http", "https"),
 )
 HISTORY_DAYS = env.integer("HISTORY_DAYS", 365, least=1, also=0)
-"""Changes of definitions are retained for this many days; zero is forever."""
+"""Days for which changes of definitions are retained; zero means forever."""
 RUN_ROWS_DAYS = env.integer("RUN_ROWS_DAYS", 90, least=1, also=0)
-"""Run records are retained for this many days; zero means forever."""
+"""Days for which run records are retained; zero means forever."""
 MODEL_REQUESTS = env.choice("MODEL_REQUESTS", "page", ("none", "page", "all"))
 """This determines the runs whose model requests are stored: none, runs on the page, or all runs."""
 MODEL_REQUESTS_SHOWN = env.boolean("MODEL_REQUESTS_SHOWN", True)
 """Users can read the model requests of their own answers."""
 RESPONSE_DAYS = env.integer("RESPONSE_DAYS", 30, least=1, also=0)
-"""Conversations that contain only stored responses are retained for this many days; zero means
-forever.
+"""Days for which conversations that contain only stored responses are retained; zero means forever.
 """
 AUDIT = env.boolean("AUDIT", True)
 AUDIT_DAYS = env.integer("AUDIT_DAYS", 365, least=1, also=0)
-"""Audit events are retained for this many days; zero means forever."""
+"""Days for which audit events are retained; zero means forever."""
 USAGE_DAYS = env.integer("USAGE_DAYS", 400, least=1, also=0)
-"""Records of model and tool calls are retained for this many days; zero means forever."""
+"""Days for which records of model and tool calls are retained; zero means forever."""
 MCP_PINNED_DESCRIPTIONS = env.boolean("MCP_PINNED_DESCRIPTIONS", True)
 """MCP tools are withheld after their descriptions change."""
 ENABLE_PREVIEW_FEATURES = env.boolean("ENABLE_PREVIEW_FEATURES", False)
@@ -592,8 +591,8 @@ DEFAULT_AGENT_MAX_ITERATIONS = env.integer("DEFAULT_AGENT_MAX_ITERATIONS", 15, l
 MIN_TOOLS_FOR_DEFERRAL = env.integer("MIN_TOOLS_FOR_DEFERRAL", 10, least=1)
 DEFAULT_TOOL_TIMEOUT_SECONDS = env.seconds("DEFAULT_TOOL_TIMEOUT_SECONDS", 300.0, most=3600)
 FALLBACK_SILENCE_SECONDS = env.seconds("FALLBACK_SILENCE_SECONDS", 60.0, most=3600, zero=True)
-"""The first token from a model with a fallback must arrive within this many seconds. With zero, and
-for a model without a fallback, the limit is five minutes.
+"""Seconds within which the first token from a model with a fallback must arrive. With zero, and for
+a model without a fallback, the limit is five minutes.
 """
 APPROVAL_MODE = env.choice("APPROVAL_MODE", "auto", ("auto", "confirm"))
 """Applications that do not set an approval mode use this one."""
@@ -604,13 +603,13 @@ DEAD_END_PHRASES = env.patterns("DEAD_END_PHRASES")
 ends.
 """
 TOOL_BATCH_SECONDS = env.seconds("TOOL_BATCH_SECONDS", 0.0, most=86_400, zero=True)
-"""All calls that a model makes at once must end within this many seconds. With zero, only each
-call's own timeout applies.
+"""Timeout in seconds for all calls that a model makes at once. With zero, only each call's own
+timeout applies.
 """
 TOOL_CALL_RESULT_OFFLOAD__SIZE_THRESHOLD = env.integer(
     "TOOL_CALL_RESULT_OFFLOAD__SIZE_THRESHOLD", 40_000, least=1
 )
-"""Tool results with more than this many bytes are large."""
+"""Size in bytes above which tool results are large."""
 TOOL_CALL_RESULT_OFFLOAD__ENABLED_BY_DEFAULT = env.boolean(
     "TOOL_CALL_RESULT_OFFLOAD__ENABLED_BY_DEFAULT", True
 )
@@ -618,9 +617,9 @@ TOOL_CALL_RESULT_OFFLOAD__ENABLED_BY_DEFAULT = env.boolean(
 """
 TOOL_CALL_RESULT_OFFLOAD__EXCLUDED_TOOLS = env.texts("TOOL_CALL_RESULT_OFFLOAD__EXCLUDED_TOOLS")
 SUBAGENT_TIMEOUT_SECONDS = env.seconds("SUBAGENT_TIMEOUT_SECONDS", 600.0, most=3600)
-"""A task times out after this many seconds. Applications can only lower the limit."""
+"""Timeout of a task in seconds. Applications can only lower it."""
 SUBAGENT_MAX_CONCURRENT_SPAWNS = env.integer("SUBAGENT_MAX_CONCURRENT_SPAWNS", 4, least=1)
-"""At most this many tasks run at once in each process; further tasks wait."""
+"""Maximum number of concurrent tasks in each process; further tasks wait."""
 DEFAULT_STAGE_DISPLAY_LEVEL = env.choice(
     "DEFAULT_STAGE_DISPLAY_LEVEL", "", ("none", "error", "info", "debug")
 )
@@ -631,16 +630,16 @@ DEFAULT_FILE_LOADING_SIZE_LIMIT = env.integer(
 FILES_MAX_BYTES_PER_USER = env.integer(
     "FILES_MAX_BYTES_PER_USER", 1024 * 1024 * 1024, least=1, also=0
 )
-"""All files of an owner together can have at most this many bytes; zero means no limit."""
+"""Maximum total size of an owner's files in bytes; zero means no limit."""
 FILES_MAX_COUNT_PER_USER = env.integer("FILES_MAX_COUNT_PER_USER", 10_000, least=1, also=0)
 DOCUMENTS_CACHE_MB = env.integer("DOCUMENTS_CACHE_MB", 64, least=1)
-"""Each process caches at most this many MB of extracted documents."""
+"""Maximum size of each process's cache of extracted documents, in MB."""
 CORPUS_DOCUMENTS = env.integer("CORPUS_DOCUMENTS", 200, least=0)
-"""At most this many attached files of an application are indexed; with 0, none are indexed."""
+"""Maximum number of an application's attached files that are indexed; with 0, none are indexed."""
 CORPUS_CHUNKS = env.integer("CORPUS_CHUNKS", 4_000, least=1)
-"""All attached files of an application together can have at most this many chunks. The built-in
-model needs 50 ms per chunk. Each chunk takes about 12 KB of `DOCUMENTS_CACHE_MB`, unless PostgreSQL
-with the `vector` extension searches the chunks.
+"""Maximum number of chunks of an application's attached files in total. The built-in model needs 50
+ms per chunk. Each chunk takes about 12 KB of `DOCUMENTS_CACHE_MB`, unless PostgreSQL with the
+`vector` extension searches the chunks.
 """
 EXTERNAL_URL_FETCH_ENABLED = env.boolean("EXTERNAL_URL_FETCH_ENABLED", False)
 """If true, files may be loaded from the Internet, for models and users. Applications can only
@@ -659,7 +658,7 @@ SHOW_EXECUTION_TIME_STAGE = env.boolean("SHOW_EXECUTION_TIME_STAGE", False)
 PROXY_LANGUAGE_HEADER = env.text("PROXY_LANGUAGE_HEADER", "accept-language").lower()
 ALLOW_OVERRIDE_SYSTEM_MESSAGE = env.boolean("ALLOW_OVERRIDE_SYSTEM_MESSAGE", False)
 EMBEDDINGS_DEPLOYMENT = env.embeddings("EMBEDDINGS")
-"""This is the id of an embedding deployment; if it is empty, the built-in embedder is used."""
+"""This is the ID of an embedding deployment; if it is empty, the built-in embedder is used."""
 PRIVATE_NETWORK_ALLOWLIST = env.words(
     "PRIVATE_NETWORK_ALLOWLIST", ("localhost", "127.0.0.1") if DEBUG else ()
 )
@@ -689,7 +688,8 @@ DIAL_SKILLS_FILE_MAX_BYTES = env.integer("DIAL_SKILLS_FILE_MAX_BYTES", 262_144, 
 DIAL_SKILLS_MAX_FILES = env.integer("DIAL_SKILLS_MAX_FILES", 200, least=1)
 DIAL_SKILLS_LISTING_MAX_PAGES = env.integer("DIAL_SKILLS_LISTING_MAX_PAGES", 10, least=1)
 SKILL_INVOCATION_MAX_SKILLS = env.integer("SKILL_INVOCATION_MAX_SKILLS", 10, least=1)
-"""At most this many different skills that users pick are used in a conversation: the newest ones.
+"""Maximum number of different skills that users pick in a conversation. If there are more, the
+newest ones are used.
 """
 
 PY_INTERPRETER_URL = env.url("PY_INTERPRETER_URL", DIAL_URL, ("http", "https"))
@@ -699,7 +699,9 @@ PY_INTERPRETER_API_KEY = env.confidential("PY_INTERPRETER_API_KEY")
 PY_INTERPRETER_DEFAULT_SESSION_ID = env.confidential("PY_INTERPRETER_DEFAULT_SESSION_ID")
 PY_INTERPRETER_CLIENT_MAX_RETRIES = env.integer("PY_INTERPRETER_CLIENT_MAX_RETRIES", 3, least=0)
 PY_INTERPRETER_CLIENT_TIMEOUT = env.seconds("PY_INTERPRETER_CLIENT_TIMEOUT", 0.0, most=3600)
-"""This many seconds override every application's own timeout; with zero, applications decide."""
+"""Timeout in seconds that overrides every application's own timeout; with zero, applications
+decide.
+"""
 
 WEB_SEARCH_COMMAND = env.command("WEB_SEARCH_COMMAND")
 """This command starts the MCP server `duckduckgo`, with which applications search the web; if it is
@@ -708,19 +710,19 @@ empty, there is no web search.
 
 GATEWAY_MAX_BODY_BYTES = env.integer("GATEWAY_MAX_BODY_BYTES", 32 * 1024 * 1024, least=1024)
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2_621_440
-"""A form or document in a request can have at most this many bytes."""
+"""Maximum size in bytes of a form or document in a request."""
 BODY_ROOM = 1024 * 1024
-"""The other fields of a form can have this many bytes, in addition to its file."""
+"""Maximum size in bytes of the other fields of a form, in addition to its file."""
 WEBHOOK_MAX_BODY_BYTES = 262_144
-"""A request to a webhook can have at most this many bytes."""
+"""Maximum size in bytes of a request to a webhook."""
 IMPORT_BODY_BYTES = 64 * 1024 * 1024 + BODY_ROOM
-"""An imported file with conversations from another program can have at most this many bytes, as in
+"""Maximum size in bytes of an imported file with conversations from another program, as in
 `apps.chat.imports.files`.
 """
 OPENAPI_MAX_CHARACTERS = env.integer("OPENAPI_MAX_CHARACTERS", 32_000_000, least=1_000_000)
 OPENAPI_BODY_BYTES = 2 * OPENAPI_MAX_CHARACTERS + BODY_ROOM
-"""A document that is pasted into the studio can have at most this many bytes, because JSON escapes
-quotes and line ends.
+"""Maximum size in bytes of a document that is pasted into the studio, because JSON escapes quotes
+and line ends.
 """
 BODY_LIMITS = (
     (r"/admin/catalog/application/\d+/studio/tools/openapi/", OPENAPI_BODY_BYTES),
@@ -744,42 +746,41 @@ GATEWAY_MAX_MESSAGES = 10_000
 HEARTBEAT_SECONDS = 15.0
 
 RUN_LEASE_SECONDS = env.seconds("RUN_LEASE_SECONDS", 10.0, most=3600)
-"""If the lease of a run is not renewed for this many seconds, another process takes over the run.
-"""
+"""Seconds without a renewal of a run's lease after which another process takes over the run."""
 RUNS_PER_PERSON = env.integer("RUNS_PER_PERSON", 5, least=1, also=0)
-"""A user can have at most this many concurrent answers on the chat page, across all processes.
-Further answers are queued.
+"""Maximum number of concurrent answers per user on the chat page, across all processes. Further
+answers are queued.
 """
 SCHEDULES_PER_PERSON = env.integer("SCHEDULES_PER_PERSON", 20, least=0)
-"""A user can have at most this many schedules, across all teams. Alarms do not count."""
+"""Maximum number of schedules per user, across all teams. Alarms do not count."""
 RUNS_PER_KEY = env.integer("RUNS_PER_KEY", 1_000, least=1, also=0)
-"""An API key, or a caller of DIAL Core, can have at most this many concurrent answers. The limit
-also applies to the gateway: across all processes with Redis, otherwise in each process.
+"""Maximum number of concurrent answers per API key, or caller of DIAL Core. The limit also applies
+to the gateway: across all processes with Redis, otherwise in each process.
 """
 RUNS_PER_APPLICATION = env.integer("RUNS_PER_APPLICATION", 2_000, least=1, also=0)
-"""An application can have at most this many concurrent runs of the chat page, across all processes.
-The gateway counts its runs separately against the same limit, as above.
+"""Maximum number of concurrent runs per application on the chat page, across all processes. The
+gateway counts its runs separately against the same limit, as above.
 """
 RUNS_PER_PROCESS = env.integer("RUNS_PER_PROCESS", 2_000, least=1, also=0)
-"""A process can have at most this many concurrent runs of all doors. Above the limit, runs of the
-chat page are queued, and gateway runs are rejected. Zero means no limit.
+"""Maximum number of concurrent runs of all doors per process. Above the limit, runs of the chat
+page are queued, and gateway runs are rejected. Zero means no limit.
 """
 PERSON_REQUESTS_PER_MINUTE = env.integer("PERSON_REQUESTS_PER_MINUTE", 0, least=0)
-"""A user can ask at most this many questions per minute, across all processes with Redis, otherwise
-in each process. Zero means no limit.
+"""Maximum number of questions per user and minute, across all processes with Redis, otherwise in
+each process. Zero means no limit.
 """
 PERSON_TOKENS_PER_MINUTE = env.integer("PERSON_TOKENS_PER_MINUTE", 0, least=0)
-"""A user's questions and answers can have at most this many tokens per minute. Above the limit,
-further questions are rejected.
+"""Maximum number of tokens per minute in a user's questions and answers. Above the limit, further
+questions are rejected.
 """
 KEY_REQUESTS_PER_MINUTE = env.integer("KEY_REQUESTS_PER_MINUTE", 0, least=0)
-"""An API key without its own limit, or a caller of DIAL Core, can send at most this many requests
-per minute.
+"""Maximum number of requests per minute of an API key without its own limit, or of a caller of DIAL
+Core.
 """
 KEY_TOKENS_PER_MINUTE = env.integer("KEY_TOKENS_PER_MINUTE", 0, least=0)
 APPLICATION_REQUESTS_PER_MINUTE = env.integer("APPLICATION_REQUESTS_PER_MINUTE", 0, least=0)
-"""All callers together can send at most this many requests per minute to an application whose
-manifest sets no limit.
+"""Maximum number of requests per minute of all callers together to an application whose manifest
+sets no limit.
 """
 APPLICATION_TOKENS_PER_MINUTE = env.integer("APPLICATION_TOKENS_PER_MINUTE", 0, least=0)
 FIGURES = ("model", "version", "tokens", "cost", "first_text", "seconds", "tools")

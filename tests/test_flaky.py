@@ -1,4 +1,4 @@
-"""Failed tests are labelled, and fail the run unless they are flaky and listed."""
+"""Failed tests are labeled, and fail the run unless they are flaky and listed."""
 
 from __future__ import annotations
 

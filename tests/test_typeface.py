@@ -29,7 +29,7 @@ def test_every_font_has_the_hash_it_was_built_with_and_a_place_in_the_style() ->
 
 
 def test_every_variable_that_a_style_uses_is_defined() -> None:
-    """A misspelt token would leave a page without a colour, and nothing would report it."""
+    """A misspelt token would leave a page without a color, and nothing would report it."""
     root = STATIC.parents[3]
     styles = [path for path in root.glob("apps/*/static/**/*.css") if not is_made(path)]
     texts = {path: path.read_text() for path in styles}

@@ -17,8 +17,8 @@ UNREADABLE = "unreadable_arguments"
 and no tool is called with it.
 """
 LONGEST_UNREADABLE = 2_000
-"""Arguments that are not JSON are truncated to this many characters. If an answer is cut off within
-a call, its arguments can be as long as the answer.
+"""The length in characters to which arguments that are not JSON are truncated. If an answer is cut
+off within a call, its arguments can be as long as the answer.
 """
 PROBLEM = "problem"
 """The key, next to a truncated text, of the reason why the whole text is not a JSON object."""

@@ -19,7 +19,7 @@ from apps.agent.messages import Attachment, ModelMessage, ToolCall
 LONGEST_ID = 40
 """The maximum number of characters of a tool call ID. OpenAI rejects longer IDs."""
 DIGITS = 7
-"""Each of the two hashes in an ID has this many hexadecimal digits."""
+"""The number of hexadecimal digits of each of the two hashes in an ID."""
 
 Frequency = Literal["always", "append_if_changed", "refresh_if_changed"]
 """The rule for adding a pair: at the end of every request, or only when the content changes, either
@@ -108,7 +108,7 @@ def is_of(message: ModelMessage, prefix: str) -> bool:
 def insert_pair(
     messages: Sequence[ModelMessage], place: int, injection: Injection, content: str, version: int
 ) -> Sequence[ModelMessage]:
-    # The id includes the version, because content that returns after other content is a new pair.
+    # The ID includes the version, because content that returns after other content is a new pair.
     if version:
         new = pair(injection, f"{injection.prefix}{digest(f'{version} {content}')}", content)
     else:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from apps.agent.model import ModelRequest
 
 CANCELLED = "cancelled"
-"""The error kind of a call that was cancelled."""
+"""The error kind of a call that was canceled."""
 
 Location = Literal["server", "client"]
 

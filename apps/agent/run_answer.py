@@ -16,7 +16,7 @@ from apps.errors import StepLimitReached
 
 BETWEEN_TEXTS = "\n\n"
 TITLE_CHARACTERS = 200
-"""An image title is truncated to this many characters."""
+"""The length in characters to which image titles are truncated."""
 
 _control = re.compile(r"[\x00-\x20\x7f]+")
 _markup = re.compile(r"([\\`*_\[\]<>!&])")
@@ -27,8 +27,8 @@ a million tokens. The longest known model answers have 128,000 tokens, about hal
 characters, and a run calls a model about fifteen times.
 """
 MOST_DATA = 32 * 1024 * 1024
-"""The files and state of a run can have up to this many characters in addition to the text. The
-same limit applies to an answer that is not streamed.
+"""The maximum size of a run's files and state in characters, in addition to the text. The same
+limit applies to an answer that is not streamed.
 """
 UNLIMITED = -1
 

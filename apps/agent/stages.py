@@ -26,8 +26,8 @@ from apps.agent.surrogates import well_formed
 
 FENCE = "````"
 MOST_CHARACTERS = 4_000
-"""An argument that is shown while it arrives is truncated to this many characters, like a complete
-argument.
+"""The length in characters to which an argument is truncated while it arrives, the same as for a
+complete argument.
 """
 
 

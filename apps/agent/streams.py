@@ -7,8 +7,8 @@ from apps.agent.events import Emit, Event
 from apps.errors import ReaderTooSlow
 
 MOST_WAITING_CHARACTERS = 16 * 1024 * 1024
-"""The queued events of a run can have up to this many characters in total. This is more than the
-longest answer of a model and the results of most tools.
+"""The maximum size of a run's queued events in characters. This is more than the longest answer of
+a model and the results of most tools.
 """
 EVENT_CHARACTERS = 100
 """The number of characters as which an event counts in addition to its text."""
@@ -70,7 +70,7 @@ async def stream(run: Callable[[Emit], Awaitable[object]]) -> AsyncGenerator[lis
     A batch contains all events since the previous batch, so the events of one network read are sent
     in one write. The run has its own task, so connections are closed by the task that opened them.
     Closing the iterator cancels the run and waits for its clean-up. If the consumer stops reading,
-    its backlog would grow without bound, so the run is cancelled and `ReaderTooSlow` is raised.
+    its backlog would grow without bound, so the run is canceled and `ReaderTooSlow` is raised.
     """
     is_overrun = False
 

@@ -18,7 +18,7 @@ _escape = re.compile(
 )
 REPLACEMENT = rb"\ufffd"
 BEGUN_BYTES = 5
-"""The longest incomplete escape has this many bytes."""
+"""The length of the longest incomplete escape in bytes."""
 
 
 def well_formed(text: str) -> str:

@@ -16,7 +16,7 @@ UNTRUSTED = "untrusted"
 MOST = 10
 """The maximum number of sources that are stored. An approval card shows the first source."""
 CHARACTERS = 100
-"""A source is truncated to this many characters."""
+"""The length in characters to which a source is truncated."""
 
 
 @dataclass(slots=True)

@@ -83,7 +83,7 @@ class ToolBatch:
         }
 
     def cancelled(self, place: int, *, is_late: bool) -> ToolOutcome:
-        # A tool that cancels itself has failed; the run is not cancelled.
+        # A tool that cancels itself has failed; the run is not canceled.
         outcome = ToolOutcome(UNEXPECTED)
         if is_late and self.seconds is not None:
             error = ToolTimedOut(self.steps.calls[place].name, self.seconds)

@@ -116,7 +116,7 @@ async def carry_out(
     """Make the attempts of a run that have no stored result yet. At the end, store the outcome in
     the row of the run.
 
-    A cancelled run remains unchanged, so that it can be resumed.
+    A canceled run remains unchanged, so that it can be resumed.
     """
     keep = database_sync_to_async(finish)
     try:

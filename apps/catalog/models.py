@@ -73,8 +73,8 @@ class Application(Versioned):
         default="",
         validators=[validate_icon],
         help_text=(
-            "An emoji, or a colour for its initials from colour:0 to colour:11. Leave "
-            "empty for initials on an automatic colour."
+            "An emoji, or a color for its initials, from colour:0 to colour:11. Leave "
+            "empty for initials on an automatic color."
         ),
     )
     manifest = models.JSONField(default=empty_manifest)

@@ -98,7 +98,7 @@ async def share_lookup(
     key: Hashable, start: Callable[[], Coroutine[Any, Any, ResolvedApplication]]
 ) -> ResolvedApplication:
     """Wait for the lookup in progress for this key, or start a lookup. It continues if a caller is
-    cancelled.
+    canceled.
     """
     now = time.monotonic()
     lookup = _lookups.get(key)

@@ -17,7 +17,7 @@ from apps.live.events import BranchesChanged, NumberedEvent, StreamEvent
 
 USER, ASSISTANT = Message.Role.USER, Message.Role.ASSISTANT
 AT_ONCE = 500
-"""One statement writes up to this many rows."""
+"""The maximum number of rows that one statement writes."""
 
 
 class OutlineRow(NamedTuple):

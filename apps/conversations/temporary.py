@@ -15,10 +15,10 @@ from django.utils.translation import gettext
 from apps.conversations.models import Conversation
 
 STAY = timedelta(hours=24)
-"""A temporary conversation is deleted this long after its last message."""
+"""The time after its last message at which a temporary conversation is deleted."""
 GRACE = timedelta(minutes=10)
-"""A temporary conversation is deleted this long after its user leaves it, so that users can reload
-the page or use the browser's Back button.
+"""The time after which a temporary conversation that its user left is deleted. Until then, users
+can reload the page or use the browser's Back button.
 """
 ABNORMAL = 1006
 """The close code of a socket whose connection was lost."""

@@ -15,8 +15,8 @@ from apps.demo.results import tool_title
 MOST_CALLS = 8
 """The maximum number of calls in one answer, because more calls would be too many stages."""
 SHORTEST_KEYWORD = 4
-"""A keyword in a description, and a common prefix of two words, must have at least this many
-characters.
+"""The minimum length in characters of a keyword in a description, and of a common prefix of two
+words.
 """
 _STOP_WORDS = """
     a about an and any are as at be by can current do does for from get give has have how if in

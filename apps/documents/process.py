@@ -134,7 +134,7 @@ class ReadingJob:
     def start(self, given: int) -> subprocess.Popen[bytes]:
         with self.lock:
             if self.is_stopped:
-                raise UnreadableDocument("the request was cancelled.")
+                raise UnreadableDocument("the request was canceled.")
             self.process = subprocess.Popen(  # noqa: S603 - our own program, no shell
                 [sys.executable, "-s", "-B", "-m", MODULE],
                 stdin=given,

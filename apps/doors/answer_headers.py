@@ -18,8 +18,8 @@ from apps.runs.failures import TOO_MANY, RunFailure
 from apps.workspace.port import Workspace
 
 MOST_RETRY_SECONDS = 31 * 86_400
-"""`Retry-After` contains at most this many seconds. Budgets reset every month, and quotas of
-services sooner.
+"""The maximum of `Retry-After` in seconds. Budgets reset every month, and quotas of services
+sooner.
 """
 IGNORED_HEADER = b"x-ignored-parameters"
 LONGEST_NAME = 64

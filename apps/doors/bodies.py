@@ -34,7 +34,7 @@ HALF_CHARACTER = (
 )
 T = TypeVar("T")
 LONGEST_QUOTE = 100
-"""An error message repeats up to this many characters of a client's text."""
+"""The maximum number of characters of a client's text that an error message repeats."""
 MOST_LINES = 100
 
 

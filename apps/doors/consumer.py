@@ -36,7 +36,7 @@ HEARTBEAT = b": heartbeat\n\n"
 
 
 class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
-    """The consumer of a request. Doors implement `handle`, which is cancelled when the client
+    """The consumer of a request. Doors implement `handle`, which is canceled when the client
     disconnects.
 
     `handle` first reads the body (`read_body`, which also starts waiting for a disconnect), then
@@ -86,7 +86,7 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
         return ""
 
     async def while_connected(self, work: Coroutine[Any, Any, T]) -> T:
-        """Return the result of `work`, which is cancelled when the client disconnects. Must be
+        """Return the result of `work`, which is canceled when the client disconnects. Must be
         called before the body is read.
         """
         listening = asyncio.ensure_future(self.listen_early(asyncio.current_task()))

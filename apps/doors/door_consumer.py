@@ -24,7 +24,7 @@ JSON: tuple[Header, ...] = (
 )
 READING = frozenset({"GET", "HEAD"})
 ONCE_IN_SECONDS = 60.0
-"""The audit log gets at most one event in this many seconds for each IP address, door and
+"""The time in seconds in which the audit log gets at most one event for each IP address, door and
 application, so that a client that retries does not flood it.
 """
 DENIALS = NotAuthenticated, ApplicationNotFound

@@ -37,7 +37,7 @@ OpenWorkspace = Callable[[Caller, ResolvedApplication], Workspace]
 logger = logging.getLogger(__name__)
 
 FAREWELL_SECONDS = 4.0
-"""Interrupted runs have this many seconds to release their tools and send the error to their
+"""The time in seconds for interrupted runs to release their tools and send the error to their
 clients.
 """
 

@@ -57,7 +57,7 @@ class AdmittedRun(msgspec.Struct, frozen=True):
 async def run_slot(
     run: AdmittedRun, places: RunSlots, recorded: Recorded
 ) -> AsyncIterator[Progress]:
-    """Hold a slot and a row for the run in the block, which is cancelled when the caller's key
+    """Hold a slot and a row for the run in the block, which is canceled when the caller's key
     expires.
 
     Raises `TooManyRuns` if no slot is free, and `NotAuthenticated` if the key expires.

@@ -119,7 +119,7 @@ class DialDeltas:
     def open_stage(self, event: StageOpened) -> Delta | None:
         parent = self.stages.get(event.parent_id) if event.parent_id is not None else None
         nested = {} if parent is None else {"parent_stage_index": parent}
-        # A repeated id begins another stage, because a model may restart its numbering of calls.
+        # A repeated ID begins another stage, because a model may restart its numbering of calls.
         self.stages[event.stage_id] = next(self.stage_indexes)
         self.stage_attachments.pop(event.stage_id, None)
         return self.stage(event.stage_id, name=event.title, **nested)

@@ -33,7 +33,7 @@ from apps.workspace.local.workspace import LocalWorkspace
 
 MOST_TEXTS = 2_048
 MOST_CHARACTERS = 1_000_000
-"""The texts of a request can have at most this many characters in total, about the length of a long
+"""The maximum total length of the texts of a request, in characters, about the length of a long
 book. The built-in model needs minutes for such a request.
 """
 USED = frozenset({"input", "model", "encoding_format", "dimensions"})

@@ -44,7 +44,7 @@ METADATA = "application/vnd.dial.metadata+json"
 NO_OWNER = "Files need an API key. Send one in the Api-Key header or as a bearer token."
 FOLDER = "This is a folder. Its files are listed under /v1/metadata/files/."
 OVERHEAD_BYTES = 16 * 1024
-"""A form can have up to this many bytes in addition to its file."""
+"""The maximum size of a form in bytes, in addition to its file."""
 NOT_ONE_FILE = "Send one file, as a part with a file name, in a body of type multipart/form-data."
 
 

@@ -5,7 +5,7 @@ from apps.doors.guides import DoorGuide, Snippet, Trial
 COMPLETIONS = DoorGuide(
     "completions",
     "Chat completions",
-    "OpenAI’s first API, which most clients and frameworks know.",
+    "OpenAI’s original API, which most clients and frameworks support.",
     "{origin}/v1/chat/completions",
     "gateway.md",
     (

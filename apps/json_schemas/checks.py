@@ -25,8 +25,8 @@ from apps.json_schemas.keywords import (
 from apps.json_schemas.structure import MOST_VALUES, StructureReader
 
 CHECK_SECONDS = 0.2
-"""One check can take at most this many seconds of CPU time, because it may run on the event loop.
-10,000 values take about as long.
+"""The maximum CPU time of one check in seconds, because it may run on the event loop. 10,000 values
+take about as long.
 """
 MOST_VIOLATIONS = 100
 

@@ -15,8 +15,8 @@ from jsonschema.exceptions import ValidationError
 from apps.patterns import compile_pattern
 
 MESSAGE_CHARACTERS = 1_000
-"""A message has at most this many characters. Each of thousands of errors repeats the value, which
-may be megabytes.
+"""The maximum length of a message in characters. Each of thousands of errors repeats the value,
+which may be megabytes.
 """
 
 Keyword = Callable[[Any, Any, Any, Any], Iterator[ValidationError] | None]

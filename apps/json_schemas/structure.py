@@ -10,13 +10,13 @@ from urllib.parse import unquote
 from apps.patterns import PatternRefused, states_of
 
 MOST_VALUES = 20_000
-"""A schema can have at most this many JSON values, including itself."""
+"""The maximum number of JSON values of a schema, including the schema itself."""
 MOST_DEPTH = 80
-"""Schemas can be nested up to this many levels, as deep as a manifest. Checks recurse, and the
-stack allows about 150 levels.
+"""The maximum nesting depth of schemas, the same as of a manifest. Checks recurse, and the stack
+allows about 150 levels.
 """
 MOST_STATES = 20_000
-"""All patterns of a schema can have at most this many states together; see `apps.patterns`."""
+"""The maximum number of states of all patterns of a schema; see `apps.patterns`."""
 
 ONE = frozenset(
     {"additionalProperties", "contains", "else", "if", "items", "not", "propertyNames", "then"}

@@ -38,7 +38,7 @@ async def ask_while_going(record: RunRecord, question: Asked) -> Mapping[str, An
     """Show the question to the user, and return the answer. Only the outcome of the answer is
     stored.
 
-    A question that is cancelled with its call, or whose process ends, is reported as lost.
+    A question that is canceled with its call, or whose process ends, is reported as lost.
     """
     row = question_row(record, question)
     await database_sync_to_async(row.save)(force_insert=True)

@@ -76,7 +76,7 @@ class Hub:
         self.summaries = RunSummaryWriter(execute_summaries, self.budgets)
 
     def hold(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """Run a coroutine to its end, even if its caller is cancelled.
+        """Run a coroutine to its end, even if its caller is canceled.
 
         Errors are logged, except refusals, which the caller of the task reports.
         """

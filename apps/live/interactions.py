@@ -25,7 +25,7 @@ from apps.live.models import AnsweredCall, Interaction, Run
 from apps.workspace.local.tools.tool_accounts import delete_unfinished
 
 AT_ONCE = 100
-"""One sweep closes at most this many expired questions."""
+"""The maximum number of expired questions that one sweep closes."""
 CALL: InteractionKind = "client_tool"
 Claim = Literal["granted", "taken", "lost"]
 

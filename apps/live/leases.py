@@ -16,9 +16,9 @@ from apps.live.journal.notifications import announce_waiting
 from apps.live.models import FORMAT, Run
 
 MOST_ATTEMPTS = 6
-"""A run that was taken over this often without a new step is not taken over again, because it may
-crash its processes. Three takeovers were too few: of 300 runs on processes that were killed every
-nine seconds, two that had crashed no process were given up.
+"""The maximum number of takeovers of a run without a new step, because it may crash its processes.
+Three were too few: of 300 runs on processes that were killed every nine seconds, two that had
+crashed no process were given up.
 """
 
 

@@ -9,8 +9,8 @@ from apps.live import doors
 from apps.request_ids import LONGEST_ID
 
 LONGEST_NAME = 255
-"""Application names are truncated to this many characters, because DIAL Core's names are paths of
-any length.
+"""The length in characters to which application names are truncated, because DIAL Core's names are
+paths of any length.
 """
 LONGEST_BUCKET = 100
 

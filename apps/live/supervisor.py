@@ -1,6 +1,6 @@
 """Executes a run in a task of the process, independently of viewers, and stores its end.
 
-The task of the work may be cancelled. A separate task, which is not cancelled, writes the remaining
+The task of the work may be canceled. A separate task, which is not canceled, writes the remaining
 data and the ending, and releases the run.
 """
 
@@ -23,7 +23,7 @@ from apps.live.step_ledger import StepLedger
 logger = logging.getLogger(__name__)
 
 STOP_SECONDS = 10.0
-"""A stopped run has this many seconds to clean up."""
+"""The time in seconds for a stopped run to clean up."""
 
 
 @dataclass(frozen=True, slots=True)

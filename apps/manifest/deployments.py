@@ -97,9 +97,9 @@ class DeploymentReference(Node):
     """Parameters sent with every request. The deployment sets the others."""
     name: str = Field(
         default_factory=str,
-        json_schema_extra=Marks(deprecated=True, resource=True, advice="Write `deployment_id`."),
+        json_schema_extra=Marks(deprecated=True, resource=True, advice="Use `deployment_id`."),
     )
-    """An older name of `deployment_id`. If both are set, `deployment_id` wins."""
+    """An older name for `deployment_id`. If both are set, `deployment_id` wins."""
 
     @property
     def id(self) -> str:

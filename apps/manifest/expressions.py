@@ -10,13 +10,13 @@ from jsone.render import tokenizer
 from jsone.shared import JSONTemplateError
 
 MOST_TOKENS = 150
-"""An expression can have at most this many tokens."""
+"""The maximum number of tokens of an expression."""
 MOST_CHARACTERS = 4_000
-"""An expression within a text can have at most this many characters. The library copies the
+"""The maximum length in characters of an expression within a text. The library copies the
 expression for each token.
 """
 LONGEST_QUOTE = 120
-"""A message quotes up to this many characters of an expression."""
+"""The maximum number of characters of an expression that a message quotes."""
 
 FUNCTIONS = frozenset(
     {

@@ -22,7 +22,7 @@ class RefreshCondition(Node):
     kind: Literal["ttl"] = "ttl"
     """The only condition: the result's age."""
     ttl_minutes: int = Field(gt=0)
-    """The result is valid for this many minutes. The tool is not called again before then."""
+    """Minutes that the result is valid. The tool is not called again before then."""
 
 
 class Hook(Node):
@@ -53,9 +53,9 @@ class Hook(Node):
     `{"about": "${last_user_message.content}"}`.
     """
     frequency: Frequency = "append_if_changed"
-    """The position of the result in the request; only for `on_request_start`. `append_if_changed`: after the
-    first question, and again at the end when the result has changed. `always`: at the end of every
-    request.
+    """Controls where the result is inserted into the request; only for `on_request_start`.
+    `append_if_changed`: after the first question, and again at the end when the result has changed.
+    `always`: at the end of every request.
     """
     refresh_condition: RefreshCondition | None = None
     """When to call the tool again; only for `on_request_start`, and only if the arguments contain

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, NoReturn
 from apps.manifest.problems import ROOT, join_path
 
 DEEPEST = 100
-"""JSON can be nested up to this many levels. The deepest useful manifest has about 20; the
+"""The maximum nesting depth of JSON. The deepest useful manifest has about 20 levels; the
 interpreter's own limit is near 1000.
 """
 

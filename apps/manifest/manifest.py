@@ -49,7 +49,7 @@ class Starter(Node):
 
 
 LONGEST_QUESTION = 100_000
-"""A question can have at most this many characters."""
+"""The maximum length of a question in characters."""
 
 
 class ConversationStarters(Node):
@@ -88,7 +88,7 @@ class Manifest(Node):
     """The tools that the model may call, grouped. `[]` for none."""
     starters: tuple[str, ...] | None = Field(
         default=None,
-        json_schema_extra=Marks(deprecated=True, advice="Write `conversation_starters`."),
+        json_schema_extra=Marks(deprecated=True, advice="Use `conversation_starters`."),
     )
     """Questions that a new conversation offers as buttons. Ignored if `conversation_starters` is
     set.

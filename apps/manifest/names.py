@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 LONGEST_NAME = 64
-"""Model providers accept names of up to this many characters."""
+"""The maximum length in characters of names that model providers accept."""
 
 Localized = str | dict[str, str]
 """One text for all languages, or a text for each locale."""

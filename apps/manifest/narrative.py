@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 LONGEST_NARRATIVE = 2_000
-"""A narrative can have at most this many characters."""
+"""The maximum length of a narrative in characters."""
 ALONE = "Nobody may be reading along: ask back only where you cannot go on."
 SENDER_NOTES = {
     "webhook": "This message was sent by the webhook “{title}”; no person wrote it.",

@@ -39,12 +39,12 @@ class ToolDiscovery(Node):
 
 
 class ContextLimits(Node):
-    """The handling of a conversation that becomes too long for the model."""
+    """Controls what happens to a conversation that becomes too long for the model."""
 
     strategy: Literal["summarise", "trim", "refuse"] = "summarise"
-    """The handling of the oldest turns if the conversation is still too long without old tool
-    results. `summarise`: the model reads a summary of them, which it writes itself. `trim`: they
-    are left out. `refuse`: the question is rejected. All turns stay stored and visible. An
+    """Controls what happens to the oldest turns if the conversation is still too long without old
+    tool results. `summarise`: the model reads a summary of them, which it writes itself. `trim`:
+    they are left out. `refuse`: the question is rejected. All turns stay stored and visible. An
     application that is used as the model cannot write summaries; for it, `summarise` means `trim`.
     """
     at: float = Field(default=0.8, gt=0, le=1)
@@ -107,15 +107,15 @@ class Orchestrator(Node):
     """
     client: ClientPermissions = ClientPermissions()
     """The parts of a request that an API client may add when it calls the application directly. For
-    callers of DIAL Core, DIAL's own rules apply.
+    requests from DIAL Core, DIAL's own rules apply.
     """
     context: ContextLimits = ContextLimits()
-    """The handling of a conversation that becomes too long for the model. It has no effect if the
-    model's context window is unknown.
+    """Controls what happens to a conversation that becomes too long for the model. It has no effect
+    if the model's context window is unknown.
     """
     attachment_strategy: AttachmentStrategy | None = None
-    """The delivery of users' attachments. Null: the model gets images, and a list of other files.
-    With a strategy, it requests the files that it needs.
+    """Controls how the model gets users' attachments. Null: it gets images, and a list of other
+    files. With a strategy, it requests the files that it needs.
     """
     tool_discovery: ToolDiscovery | None = Field(default=None, json_schema_extra=IN_PREVIEW)
     """Have the model search for tools instead of listing them all. Null: all are listed."""

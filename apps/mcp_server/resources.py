@@ -15,7 +15,7 @@ from apps.workspace.stored_files import FileInfo, Files
 
 PAGE_SIZE = 200
 MOST_COMPLETIONS = 100
-"""The protocol allows at most this many completions."""
+"""The maximum number of completions that the protocol allows."""
 LARGEST_RESOURCE = 10 * 1024 * 1024
 """The maximum number of bytes of a file that is sent in one message."""
 

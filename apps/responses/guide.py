@@ -5,7 +5,7 @@ from apps.doors.guides import DoorGuide, Snippet, Trial
 RESPONSES = DoorGuide(
     "responses",
     "Responses API",
-    "OpenAI’s newer API, for its SDKs, the Agents SDK, and Codex.",
+    "OpenAI’s newer API, for its SDKs, the Agents SDK and Codex.",
     "{origin}/v1/responses",
     "responses.md",
     (

@@ -101,7 +101,7 @@ class ResponseCancelConsumer(StoredConsumer):
         await self.read_body(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
         stored = await self.find(caller)
         if not stored.is_background:
-            raise invalid("", "Only background responses can be cancelled.")
+            raise invalid("", "Only background responses can be canceled.")
         if stored.run.status in Run.OPEN:
             await interruptions.interrupt(self.hub, stored.run.stream)
             await sweeper(self.hub).sweep(stored.run.stream)

@@ -108,7 +108,7 @@ async def attempt(
 
 
 async def close_all(closing: list[Manager], error: BaseException | None) -> None:
-    """Close the capabilities, in reverse order, even if the task is cancelled in the meantime.
+    """Close the capabilities, in reverse order, even if the task is canceled in the meantime.
 
     `error` is the error that ended the run; an error of a capability that cannot be closed does not
     replace it.

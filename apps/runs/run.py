@@ -78,7 +78,7 @@ async def run_application(
     `progress` and read the cost from it. `taint` is that of the surrounding run.
 
     `Finished` is the last event. The state and the usage are emitted even if the run fails or is
-    cancelled, but not while it waits for a user. Raises `QuickAppError`, `LeaseLost`.
+    canceled, but not while it waits for a user. Raises `QuickAppError`, `LeaseLost`.
     """
     started = time.monotonic()
     given = expand(request.messages)

@@ -118,7 +118,7 @@ class NotificationsConsumer(JsonConsumer):
 
 
 def read_conversation(written: str) -> UUID:
-    """Return the id of a conversation. Raises `Refused`."""
+    """Return the ID of a conversation. Raises `Refused`."""
     try:
         return UUID(written)
     except ValueError:

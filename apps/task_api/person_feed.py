@@ -111,7 +111,7 @@ class PersonFeed:
         found: Overview = await database_sync_to_async(overview)(
             self.caller, self.cursor.since, numbers
         )
-        async with self.turn:  # No task is cancelled while it writes.
+        async with self.turn:  # No task is canceled while it writes.
             for stream in found.over:
                 if self.cursor.numbers[stream] == numbers[stream]:
                     self.leave(stream)

@@ -1,5 +1,5 @@
 """Handles questions of scripts and programs. Each question is a task that can be queried and
-cancelled.
+canceled.
 """
 
 from typing import Any, Literal, Self

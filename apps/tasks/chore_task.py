@@ -32,7 +32,7 @@ def do_chore(work: str) -> None:
 
 @task("tasks.do_async_chore", priority=PRIORITY)
 async def do_async_chore(work: str) -> None:
-    """Run a chore that is a coroutine function. It uses no thread, and ends when cancelled."""
+    """Run a chore that is a coroutine function. It uses no thread, and ends when canceled."""
     if (chore := find_chore(work)) is not None:
         with reported(chore) as run:
             run.changed = await import_string(work)() or 0

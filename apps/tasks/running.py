@@ -11,7 +11,7 @@ from django.db import close_old_connections
 
 class Worker(Protocol):
     async def run(self) -> None:
-        """Run jobs until this call is cancelled, then wait up to `GRACE_SECONDS` for running jobs
+        """Run jobs until this call is canceled, then wait up to `GRACE_SECONDS` for running jobs
         to end.
         """
 

@@ -27,7 +27,7 @@ class Task(base.Task[P, T]):
     A job that fails is retried `retries` times, first after `wait` seconds, then with exponential
     backoff. A job whose process was killed runs again, so every function must be idempotent.
     Operators see the `title`. `given_up` is a function that is called with the arguments of a job
-    that was cancelled or failed in its last attempt.
+    that was canceled or failed in its last attempt.
     """
 
     key: str

@@ -18,13 +18,14 @@ from django.db.models import BooleanField, Q
 from django.db.models.expressions import RawSQL
 
 BATCH = 1_000
-"""One transaction indexes at most this many rows, so that other writers are not blocked."""
+"""The maximum number of rows that one transaction indexes, so that other writers are not blocked.
+"""
 INDEXED_CHARACTERS = 100_000
 """The maximum number of characters of a row that are indexed on PostgreSQL, because its distinct
 words must fit into one megabyte.
 """
 SHORTEST = 3
-"""A trigram has this many characters."""
+"""The length of a trigram in characters."""
 MARKS = r"""!"#$%&'()*+,-./:;<=>?@[\]^_`{|}~"""
 """Characters that separate words. PostgreSQL would otherwise treat addresses and paths as single
 words.

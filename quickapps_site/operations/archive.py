@@ -24,7 +24,7 @@ FORMAT = 1
 """The format version of archives. Increase it when older code cannot restore newer archives."""
 HEADER, DATABASE, FILES, CONTENTS = "backup.json", "database", "files/", "contents.json"
 MOST_JSON_BYTES = 16 * 1024 * 1024
-"""`backup.json` and `contents.json` can have at most this many bytes each."""
+"""The maximum size in bytes of `backup.json`, and of `contents.json`."""
 PIECE_BYTES = 1024 * 1024
 
 Document = TypeVar("Document", bound=BaseModel)

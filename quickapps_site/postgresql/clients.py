@@ -34,7 +34,7 @@ class DatabaseClient:
         notifies the database.
         """
         # The lock prevents a connection from serving another request before its statement is
-        # cancelled.
+        # canceled.
         with self.lock:
             self.is_gone = True
             for connection in self.waiting:
@@ -68,7 +68,7 @@ current: ContextVar[DatabaseClient] = ContextVar("client", default=NOBODY)
 
 def with_ended_statements(application: Callable[..., Awaitable[None]]) -> Any:
     """Return the ASGI application. When a client disconnects, the statements of its read-only
-    requests are cancelled.
+    requests are canceled.
     """
 
     async def ending(scope: Any, receive: Any, send: Any) -> None:

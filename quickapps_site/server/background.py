@@ -24,9 +24,9 @@ class ProcessRole(StrEnum):
 
 
 class Background:
-    """The background work of this process, until it is cancelled.
+    """The background work of this process, until it is canceled.
 
-    When the process stops, jobs are cancelled first; `watchers` run until the answers of the
+    When the process stops, jobs are canceled first; `watchers` run until the answers of the
     process have ended.
     """
 

@@ -124,7 +124,7 @@ async def agent_scene(**fields: Any) -> AsyncIterator[tuple[Scene, Agent]]:
         yield on, await agent_with_key(on)
         await settle()
         await HUB.summaries.close()  # where refused requests are noted
-        await asyncio.sleep(0)  # where cancelled listeners of requests end
+        await asyncio.sleep(0)  # where canceled listeners of requests end
 
 
 async def agent_with_key(on: Scene) -> Agent:

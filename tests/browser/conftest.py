@@ -190,7 +190,7 @@ def open_more(page: Page) -> None:
 
 def barriers(page: Page) -> list[str]:
     """Return the accessibility problems that axe finds, one line for each rule and element.
-    Problems that it finds only once are temporary, such as a fading colour or an unfinished label.
+    Problems that it finds only once are temporary, such as a fading color or an unfinished label.
     """
     return look_for_barriers(page) and look_for_barriers(page)
 

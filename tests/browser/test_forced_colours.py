@@ -1,4 +1,4 @@
-"""The chat page in forced colours, where browsers drop backgrounds and shadows."""
+"""The chat page in forced colors, where browsers drop backgrounds and shadows."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ SECTIONS = (
         "Files and contexts",
         "Skills",
         "Starters",
-        "Behaviour",
+        "Behavior",
         "Access",
         "Limits",
     ),
@@ -77,7 +77,7 @@ def test_an_application_is_made_tried_published_and_found_live(admin_page: Page,
 
     for name in SECTIONS:
         section(page, name)
-    section(page, "Behaviour")
+    section(page, "Behavior")
     page.get_by_label("Memory", exact=True).check()
     expect(page.get_by_label("Memories in the prompt")).to_be_visible()
     page.get_by_label("Time", exact=True).uncheck()

@@ -165,7 +165,7 @@ def test_a_viewer_reads_every_section_and_changes_nothing(
     expect(page.get_by_role("textbox", name="Prompt", exact=True)).to_be_disabled()
     assert barriers_of_looks(page) == []
     page.set_viewport_size({"width": 1280, "height": 900})
-    for name in ("Model", "Tools", "Behaviour", "General", "Access", "Connect", "All fields"):
+    for name in ("Model", "Tools", "Behavior", "General", "Access", "Connect", "All fields"):
         section(page, name)
         expect(page.locator(".studio-error")).to_have_count(0)
     section(page, "Text")

@@ -1,4 +1,4 @@
-"""Unexpected behaviour of Core. Each of the fifteen kinds has a test that names it: §8.1 to §8.15."""
+"""Unexpected behavior of Core. Each of the fifteen kinds has a test that names it: §8.1 to §8.15."""
 
 from __future__ import annotations
 

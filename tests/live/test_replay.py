@@ -60,7 +60,7 @@ class Stream:
     async def say(self, count: int) -> None:
         for _ in range(count):
             number = len(self.said) + 1
-            # sometimes an event that is not joined with its neighbours
+            # sometimes an event that is not joined with its neighbors
             text = f"<{number}>"
             self.said.append(text)
             self.log.append(StageDelta("s", text) if number % 5 == 0 else TextDelta(text))

@@ -1,4 +1,4 @@
-"""Calls of DIAL's interpreter are cancelled like all other calls."""
+"""Calls of DIAL's interpreter are canceled like all other calls."""
 
 from __future__ import annotations
 

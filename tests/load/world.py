@@ -1,4 +1,4 @@
-"""Everything that an application calls, on one loopback port, with scripted behaviour.
+"""Everything that an application calls, on one loopback port, with scripted behavior.
 
 A model's answer is a program, the JSON of the last question: `say` a text, `call` tools, `hold` a
 connection, `break` it. Paths under /rest do the same for a REST tool. Held connections have names,

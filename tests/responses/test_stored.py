@@ -188,7 +188,7 @@ def test_a_background_response_is_streamed_and_resumed(client: OpenAI):
 
 
 def joined(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the same with neighbouring deltas joined."""
+    """Return the same with neighboring deltas joined."""
     found: list[dict[str, Any]] = []
     for event in events:
         if found and event["type"] == found[-1]["type"] == "response.output_text.delta":

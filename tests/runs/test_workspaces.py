@@ -1,4 +1,4 @@
-"""Our own application as a deployment: found, called, cancelled, refused."""
+"""Our own application as a deployment: found, called, canceled, refused."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def pages(root: Path = ROOT) -> Iterator[Sentence]:
 
 
 def visible_texts(root: Path = ROOT) -> Iterator[Sentence]:
-    """Yield the texts of pages and scripts, as the catalogues list them."""
+    """Yield the texts of pages and scripts, as the catalogs list them."""
     for catalogue in sorted((root / "quickapps_site/locale/de/LC_MESSAGES").glob("*.po")):
         with catalogue.open("rb") as file:
             for message in read_po(file):

@@ -1,4 +1,4 @@
-"""Bring the catalogues up to date: `python -m tools.texts`."""
+"""Bring the catalogs up to date: `python -m tools.texts`."""
 
 import os
 import sys

@@ -132,7 +132,7 @@ def written(catalogue: Catalog) -> bytes:
 
 
 def bring_up_to_date(language: str) -> int:
-    """Write and compile the catalogues of a language; how many texts are not translated."""
+    """Write and compile the catalogs of a language; how many texts are not translated."""
     missing = 0
     for domain in DOMAINS:
         made = written(merged(language, domain))

@@ -28,8 +28,8 @@ from apps.errors import ModelFailed, QuickAppError
 logger = logging.getLogger(__name__)
 
 PATIENCE_SECONDS = 8.0
-"""A fallback is called if the pauses between retries would exceed this many seconds in total. Our
-own backoff is shorter; a long `Retry-After` is not.
+"""The maximum total of the pauses between retries, in seconds. If the pauses would be longer, a
+fallback is called. Our own backoff is shorter; a long `Retry-After` is not.
 """
 OF_DEPLOYMENT = frozenset({401, 402, 403, 404, 408, 429})
 """Status codes below 500 that a deployment causes, and not the request: an invalid key, no credit,

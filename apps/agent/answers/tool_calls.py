@@ -24,7 +24,7 @@ MOST_CALLS = 1_000
 a stage, a task and a step.
 """
 LONGEST_NAME = 1_000
-"""A tool name is truncated to this many characters. Services accept names of up to 64."""
+"""The length in characters to which tool names are truncated. Services accept names of up to 64."""
 _valid = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _invalid = re.compile(r"[^a-zA-Z0-9_-]+")
 _token = re.compile(r"<\|?[^<>|]*\|?>?")

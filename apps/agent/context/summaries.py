@@ -35,8 +35,8 @@ the space that it saves.
 """
 MESSAGE_CHARACTERS = 8_000
 RESULT_CHARACTERS = 1_000
-"""Each tool result in a transcript is truncated to this many characters. The answer after a result
-usually repeats its important content.
+"""The length in characters to which each tool result in a transcript is truncated. The answer after
+a result usually repeats its important content.
 """
 _tag = re.compile(r"<(/?)(transcript|earlier_record)", re.IGNORECASE)
 

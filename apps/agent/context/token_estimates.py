@@ -15,8 +15,8 @@ from apps.errors import ContextTooLong
 CHARACTERS_PER_TOKEN = 4
 """The usual rule of thumb for English and other alphabetic scripts."""
 IMAGE_TOKENS = 100
-"""Each image, of any size, counts as this many tokens. The correction with the service's count
-later reduces the error.
+"""The estimated tokens of an image of any size. The correction with the service's count later
+reduces the error.
 """
 LEAST_CORRECTION, MOST_CORRECTION = 0.5, 2.0
 """Limits of the correction factor. If a service's count differs by more, it has counted other
@@ -93,7 +93,7 @@ class Estimator:
         self.known: dict[int, tuple[ModelMessage, int]] = {}
 
     def tokens(self, message: ModelMessage) -> int:
-        # Store the message with its count: the id of a freed message could be reused by another.
+        # Store the message with its count: the ID of a freed message could be reused by another.
         found = self.known.get(id(message))
         if found is None:
             found = self.known[id(message)] = message, message_tokens(message)

@@ -21,8 +21,8 @@ INTERRUPTED = ToolResult(
 )
 KINDS: tuple[InteractionKind, ...] = get_args(InteractionKind)
 ID_CHARACTERS = 64
-"""A call ID in a step's key is truncated to this many characters, because models write IDs of any
-length.
+"""The length in characters to which a call ID in a step's key is truncated, because models write
+IDs of any length.
 """
 _unsafe = re.compile(r"[^\w.:-]", re.ASCII)
 

@@ -22,7 +22,7 @@ from apps.capabilities.wrappers.value_texts import fence_code, one_line
 HEADING = "> #### Response:\n"
 MOST_ARTIFACTS = 1_000
 MOST_PROGRESS = 200
-"""The stage of a call shows up to this many progress messages."""
+"""The maximum number of progress messages in the stage of a call."""
 PROGRESS_CHARACTERS = 500
 
 

@@ -68,7 +68,7 @@ POLL_SECONDS = (1.0, 2.0, 4.0, 8.0)
 repeated.
 """
 NOTICE_CHARACTERS = 1_000
-"""This many characters are reserved for the sentences after a truncated result."""
+"""The number of characters that are reserved for the sentences after a truncated result."""
 
 
 class Conversation(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -223,7 +223,7 @@ async def follow(
 
 
 async def take_first(work: Coroutine[Any, Any, Update | None], answer: AgentAnswer) -> None:
-    """Process the first update of a task. A cancelled call waits for this update, because it
+    """Process the first update of a task. A canceled call waits for this update, because it
     contains the ID with which the task can be canceled.
 
     Raises `ToolError`, `AnswerInvalid`.

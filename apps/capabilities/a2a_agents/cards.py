@@ -31,7 +31,7 @@ for the card, at most once every `MAX_AGE_SECONDS`.
 """
 MAX_AGE_SECONDS = 300.0
 FAILURE_SECONDS = 15.0
-"""A failed load of a card is retried after this many seconds."""
+"""The pause in seconds before a failed load of a card is retried."""
 MOST_SKILLS = 50
 
 Binding = Literal["JSONRPC", "HTTP+JSON"]

@@ -41,8 +41,8 @@ logger = logging.getLogger(__name__)
 
 HEADING = "> #### Response:\n"
 NOTICE_CHARACTERS = 100
-"""This many characters are reserved for the truncation notice, so that the session ID after it is
-preserved.
+"""The number of characters that are reserved for the truncation notice, so that the session ID
+after it is preserved.
 """
 
 

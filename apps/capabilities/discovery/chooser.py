@@ -25,11 +25,11 @@ SECONDS = 30.0
 model.
 """
 DESCRIPTION_CHARACTERS = 400
-"""The description of one tool in the catalogue is truncated to this many characters."""
+"""The length in characters to which the description of each tool in the catalog is truncated."""
 QUERY_CHARACTERS = 2_000
 MOST_FOUND = 10
-"""A search makes at most this many tools available, because the schema of each tool is part of
-every later model call.
+"""The maximum number of tools that a search makes available, because the schema of each tool is
+part of every later model call.
 """
 
 TASK = """\

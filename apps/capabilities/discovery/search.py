@@ -19,9 +19,10 @@ TOOL_NAME = "internal_tool_search"
 STATE_KEY = "lazy_loaded_tools"
 """The state key of the tool names that a conversation has already found."""
 SHORTEST = 3
-"""Only words of at least this many characters are compared, which excludes "a", "to" and "of"."""
+"""The minimum length in characters of words that are compared, which excludes "a", "to" and "of".
+"""
 STEM = 4
-"""Two forms of the same word share a prefix of at least this many characters."""
+"""The minimum length in characters of the prefix that two forms of the same word share."""
 QUERY_WORDS = 50
 NAME_WEIGHT = 2
 

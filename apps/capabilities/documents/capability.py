@@ -40,7 +40,7 @@ LONGEST_SECONDS = 3600
 limits the time without output.
 """
 PAGE_CHARACTERS = 10_000
-"""One page of text has up to this many characters, about 2,500 tokens."""
+"""The maximum length of one page of text in characters, about 2,500 tokens."""
 FORMATS = "PDF, Word, Excel, PowerPoint, EPUB, RTF, CSV, HTML and plain text"
 ADDRESS = "The URL of a document: files/… as in attachments, or an http(s) URL."
 EXTRACTION = (

@@ -25,7 +25,9 @@ REFERENCE_TYPE = "text/plain"
 """
 QUOTE_CHARACTERS = 300
 ANSWER_CHARACTERS = 100_000
-"""References to sources are searched only in this many characters at the beginning of an answer."""
+"""The number of characters at the beginning of an answer in which references to sources are
+searched.
+"""
 REQUEST_WEIGHT = 0.25
 """The weight of the request's words, relative to the words of the cited statement."""
 

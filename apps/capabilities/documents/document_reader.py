@@ -27,7 +27,9 @@ from apps.workspace.loading.shared_loads import SingleFlightCache
 from apps.workspace.stored_files import FileInfo, file_version
 
 KEPT_BYTES = 32 * 1024 * 1024
-"""A run caches up to this many bytes of documents in total, in addition to the shared cache."""
+"""The maximum total size of the documents that a run caches, in bytes, in addition to the shared
+cache.
+"""
 
 
 @dataclass(slots=True)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST_RANKED = 50
-"""Each search contributes up to this many chunks to the merged result."""
+"""The maximum number of chunks that each search contributes to the merged result."""
 RANK_OFFSET = 60
 """The usual constant of reciprocal rank fusion. With a larger constant, the top ranks have less
 weight.

@@ -21,13 +21,13 @@ from apps.workspace.port import DeploymentInfo
 
 PNG = "image/png"
 AT_ONCE = 4
-"""A model reads up to this many pages of one document concurrently."""
+"""The maximum number of pages of one document that a model reads concurrently."""
 MOST_FAILURES = 3
-"""After this many failed pages, the service counts as unavailable, and the remaining pages are read
-with the next question.
+"""The number of failed pages after which the service counts as unavailable. The remaining pages are
+then read with the next question.
 """
 PAGES = 30
-"""A model reads up to this many pages of one document."""
+"""The maximum number of pages of one document that a model reads."""
 PAGE_CHARACTERS = 40_000
 """The maximum number of characters of the text of one page, about five times a full page."""
 NO_TEXT = "NO TEXT"

@@ -9,7 +9,7 @@ from apps.errors import InvalidParameter
 from apps.workspace.stored_files import FileInfo, FolderInfo
 
 DEEPEST = 10
-"""A list can include up to this many levels of folders."""
+"""The maximum number of folder levels in a list."""
 MOST_ENTRIES = 1_000
 LONGEST_PATTERN = 500
 

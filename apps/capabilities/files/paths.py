@@ -15,7 +15,7 @@ from apps.workspace.loading.file_locations import ROOT, encode_path, home_path_p
 HOME = frozenset({"", ".", "./", "/"})
 """The paths that refer to the agent's own folder."""
 SHOWN = 200
-"""An error message shows up to this many characters of a path."""
+"""The maximum number of characters of a path in an error message."""
 
 
 def is_folder(path: str) -> bool:

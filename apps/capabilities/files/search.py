@@ -27,11 +27,11 @@ time.
 """
 AGAIN = "Search again to continue from there."
 MOST_UNREAD = 10
-"""A notice contains the names of up to this many unreadable files."""
+"""The maximum number of unreadable files that a notice names."""
 MOST_CHARACTERS = 40_000
 """The maximum number of characters of a result."""
 LONGEST_LINE = 400
-"""A line is truncated around the match to this many characters."""
+"""The length in characters to which a line is truncated around the match."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,7 +100,7 @@ async def call_hook(
     except asyncio.CancelledError:
         if task is None or task.cancelling():
             raise
-        log_skipped(planned, "its tool cancelled itself")
+        log_skipped(planned, "its tool canceled itself")
     except Exception as error:  # noqa: BLE001 - the tool has logged it
         log_skipped(planned, f"its tool failed ({type(error).__name__})")
     else:

@@ -30,8 +30,8 @@ SECONDS_AT_THE_END = 30.0
 hooks.
 """
 MOST_SECONDS_AT_THE_END = 60.0
-"""All hooks together can delay the end of a request by up to this many seconds, unless one of them
-has a longer timeout.
+"""The maximum time in seconds by which all hooks together delay the end of a request, unless one of
+them has a longer timeout.
 """
 WATCHING = frozenset({"on_user_message", "on_tool_result", "on_status"})
 CALLS = "hook_calls"

@@ -20,7 +20,7 @@ from apps.capabilities.wrappers.arguments import recorded_arguments
 logger = logging.getLogger(__name__)
 
 MOST_WAITING = 200
-"""A run can queue up to this many hook calls. Further calls are dropped."""
+"""The maximum number of hook calls that a run queues. Further calls are dropped."""
 CLOSING_SECONDS = 30.0
 STOPPED_SECONDS = 5.0
 """The timeout in seconds for hooks that are still running when a user stops the run, because the

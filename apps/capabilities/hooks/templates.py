@@ -20,10 +20,10 @@ from apps.agent.messages import ModelMessage
 from apps.capabilities.wrappers.arguments import recorded_arguments
 
 MOST_SECONDS = 5.0
-"""Rendering a template can take up to this many seconds. It usually takes milliseconds."""
+"""The timeout in seconds for rendering a template, which usually takes milliseconds."""
 MOST_CHARACTERS = 2_000_000
 MOST_ITEMS = 100_000
-"""A list or an object can have up to this many items, and so can the whole result with all nested
+"""The maximum number of items of a list or an object, and of the whole result with all nested
 items.
 """
 MOST_BITS = 4096

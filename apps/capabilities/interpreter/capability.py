@@ -34,8 +34,8 @@ TITLE = "Calling Python Code Interpreter"
 TITLE_WORDS = 7
 FILES = "attachment_urls"
 GRACE_SECONDS = 1.0
-"""The general tool timeout expires this many seconds after the interpreter's own timeout, which has
-a better error message.
+"""The time in seconds by which the general tool timeout exceeds the interpreter's own timeout,
+which has a better error message.
 """
 
 SHOWN = {

@@ -11,7 +11,7 @@ from apps.agent.messages import ModelMessage
 from apps.errors import InvalidParameter, ToolError
 
 MOST_CODE_CHARACTERS = 64_000
-"""Code can have up to this many characters, which is more than models write at once."""
+"""The maximum length of the code in characters, which is more than models write at once."""
 MOST_FILES = 20
 MOST_PAGE = 1_000_000_000
 

@@ -46,7 +46,7 @@ MOST_TOOLS = 500
 """The maximum number of tools of a toolset. Models support far fewer tools."""
 DESCRIPTION_CHARACTERS = 10_000
 MOST_NAMED = 10
-"""An issue contains the names of up to this many withheld tools."""
+"""The maximum number of withheld tools that an issue names."""
 WHY = {
     "changed": "because the server changed the description and no operator has reviewed it yet",
     "withheld": "because an operator did not accept the changed description",
@@ -54,7 +54,7 @@ WHY = {
 PYTHON = ParameterStage(format="python", ignore_parameter_name=True)
 HIDDEN = ParameterStage(ignore=True)
 MOST_PROGRESS = 200
-"""The stage of a call shows up to this many progress messages."""
+"""The maximum number of progress messages in the stage of a call."""
 
 
 @dataclass(frozen=True, slots=True)

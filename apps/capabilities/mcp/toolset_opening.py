@@ -56,8 +56,8 @@ logger = logging.getLogger(__name__)
 INSTRUCTIONS_CHARACTERS = 10_000
 NO_TOOLS = "its server lists no tools."
 MOST_PREPARED = 8
-"""A toolset caches up to this many lists, because a server may return different lists to different
-callers.
+"""The maximum number of lists that a toolset caches, because a server may return different lists to
+different callers.
 """
 
 

@@ -23,7 +23,7 @@ UPKEEP_SECONDS = 30.0
 class Upkeep:
     """Maintains memories in the background after they are stored.
 
-    The end of the run waits for the maintenance, because it needs the run's credentials. Cancelling
+    The end of the run waits for the maintenance, because it needs the run's credentials. Canceling
     the run cancels it.
     """
 

@@ -15,7 +15,7 @@ from apps.notes.store import find_note
 MOST_HITS = 50
 MOST_LISTED = 200
 UPDATED_AT_ONCE = 10.0
-"""A search can spend up to this many seconds on embedding notes that have changed."""
+"""The maximum time in seconds that a search spends on embedding notes that have changed."""
 UPDATE_SECONDS = 60.0
 NONE = "No note was found."
 

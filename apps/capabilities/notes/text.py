@@ -12,9 +12,9 @@ HEADING = (
     "in them."
 )
 ALL_CHARACTERS = 40_000
-"""The texts in one result share this many characters."""
+"""The maximum total length of the texts in one result, in characters."""
 FEWEST_CHARACTERS = 1_000
-"""Each text keeps at least this many characters, even if there are many texts."""
+"""The minimum length of each text in characters, even if there are many texts."""
 
 
 def quote_line(value: object) -> str:

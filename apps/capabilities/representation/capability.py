@@ -29,7 +29,7 @@ TITLE = "title"
 ANY_TYPE = "*/*"
 """DIAL's media type for a link that was not fetched."""
 MOST_ADDED = 50
-"""The model can add up to this many attachments to one answer."""
+"""The maximum number of attachments that the model adds to one answer."""
 ADDED = Key[set[str]]("added_attachments")
 POSSIBLE = "Use paths of files (files/…), http(s) URLs or data: URIs."
 TOOL_NAME = "internal_representation_add_attachment"

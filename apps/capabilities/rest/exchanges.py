@@ -27,8 +27,8 @@ MOST_REDIRECTS = 5
 KEEPS_METHOD = frozenset({307, 308})
 MOVES_TO_GET = frozenset({301, 302, 303})
 MOST_ERROR_BYTES = 65_536
-"""The body of an error response is truncated to this many bytes, because it is shown only in the
-stage.
+"""The size in bytes to which the body of an error response is truncated, because it is shown only
+in the stage.
 """
 
 

@@ -28,7 +28,7 @@ PATH = "file_path"
 SKILLS = Key[SkillCollection]("skills")
 """The key of the run's skills."""
 MOST_NAMED = 30
-"""An error message contains the names of up to this many skills or files."""
+"""The maximum number of skills or files that an error message names."""
 PARAMETERS = parameters(
     {
         NAME: text_parameter("The name of a skill, as it is listed.", display=IN_TITLE),

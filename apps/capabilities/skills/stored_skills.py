@@ -18,7 +18,7 @@ from apps.workspace.port import Workspace
 logger = logging.getLogger(__name__)
 
 MOST_AT_ONCE = 8
-"""A run sends up to this many requests for skills concurrently."""
+"""The maximum number of concurrent requests for skills in a run."""
 
 
 class SkillAddress(NamedTuple):

@@ -106,7 +106,7 @@ class SubagentStopped(ToolError):
 
 
 async def unless_stopped(work: Coroutine[Any, Any, T], wish: asyncio.Event, told: str) -> T:
-    """Return the result of the work. If the event `wish` is set, the work is cancelled. The work
+    """Return the result of the work. If the event `wish` is set, the work is canceled. The work
     has ended when this function returns.
 
     Raises `SubagentStopped` with the text `told`.

@@ -23,8 +23,8 @@ DESCRIPTION = (
     "With save_path, it saves a file of any type in your own folder instead."
 )
 GRACE_SECONDS = 1.0
-"""The general tool timeout expires this many seconds after the loader's own timeout, which has a
-better error message.
+"""The time in seconds by which the general tool timeout exceeds the loader's own timeout, which has
+a better error message.
 """
 PARAMETERS = parameters(
     {

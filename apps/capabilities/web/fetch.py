@@ -23,7 +23,7 @@ URL = "url"
 SAVE_PATH = "save_path"
 PREVIEW_BYTES = 1_000
 KEPT_CHARACTERS = 4_000_000
-"""A run caches up to this many characters of page text in total."""
+"""The maximum number of characters of page text that a run caches."""
 CONVERSIONS_AT_ONCE = 2
 CONVERSION_SECONDS = 20.0
 """The timeout of a conversion, in seconds of wall-clock time."""

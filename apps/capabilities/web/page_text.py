@@ -29,7 +29,7 @@ NO_CHARSETS = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", 
 SIGNATURES = (b"%PDF-", b"PK\x03\x04", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"\x1f\x8b")
 """The first bytes of binary files, whatever type the server reports."""
 UNREADABLE_SHARE = 10
-"""A file counts as binary if more than one in this many characters cannot be decoded."""
+"""A file counts as binary if more than one in `UNREADABLE_SHARE` characters cannot be decoded."""
 HEAD_BYTES = 1_024
 """The number of bytes at the beginning of a page in which it can declare its encoding (HTML,
 13.2.3.2).

@@ -20,7 +20,7 @@ MISSING_PREFIX = "Missing required file prefix (base64::, url::, text::)"
 INSTEAD = "Use base64:: or url:: instead"
 MOST_FILES = 50
 MOST_BYTES = 64 * 1024 * 1024
-"""The files of one call can have up to this many bytes in total, because they become part of its
+"""The maximum total size in bytes of the files of one call, because they become part of its
 arguments.
 """
 

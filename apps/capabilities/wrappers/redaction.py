@@ -14,7 +14,7 @@ from functools import lru_cache
 from urllib.parse import unquote
 
 SHORTEST = 6
-"""Only credentials of at least this many characters are redacted. A shorter text may occur in
+"""The minimum length in characters of credentials that are redacted. A shorter text may occur in
 answers by chance.
 """
 SHOWN = "[hidden]"

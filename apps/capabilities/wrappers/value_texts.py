@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 
 STAGE_CHARACTERS = 20_000
-"""A text in a stage is truncated to this many characters, about ten pages."""
+"""The length in characters to which a text in a stage is truncated, about ten pages."""
 VALUE_CHARACTERS = 4_000
-"""An argument in a stage is truncated to this many characters."""
+"""The length in characters to which an argument in a stage is truncated."""
 ERROR_CHARACTERS = 2_000
 TITLE_CHARACTERS = 100
 

@@ -278,7 +278,7 @@ def half(fields: Mapping[str, Any]) -> str:
 
 
 HALF = 32
-"""Each of the two hashes in a stamp has this many characters."""
+"""The length in characters of each of the two hashes in a stamp."""
 
 
 def digest(fields: Mapping[str, Any]) -> str:

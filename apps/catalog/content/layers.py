@@ -29,8 +29,8 @@ MOST_CONTENTS = 64
 of published versions.
 """
 MOST_LISTED = 12
-"""If an unknown name is not similar to any known name, the error message lists up to this many
-names.
+"""The maximum number of names that the error message lists if an unknown name is not similar to any
+known name.
 """
 
 RowStamp = tuple[int, int, int]

@@ -30,7 +30,9 @@ from apps.workspace.local.files import files
 logger = logging.getLogger(__name__)
 
 BATCH = 32
-"""This many chunks are embedded and stored at a time. The built-in model takes about a second."""
+"""The number of chunks that are embedded and stored at a time. The built-in model takes about a
+second.
+"""
 GIVEN_UP = f"The file was skipped because {MOST_ATTEMPTS} attempts to read it did not finish."
 
 

@@ -14,7 +14,7 @@ from apps.workspace.local.corpora.hnsw import make_index
 async def make_in_thread(dimension: int, rows: int) -> None:
     """Create the index, which takes minutes. Raises the database's errors.
 
-    If this call is cancelled, the thread continues. If PostgreSQL does not finish the index, the
+    If this call is canceled, the thread continues. If PostgreSQL does not finish the index, the
     next attempt deletes the incomplete index.
     """
     loop = asyncio.get_running_loop()

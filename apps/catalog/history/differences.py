@@ -13,7 +13,7 @@ from apps.manifest.problems import join_path
 from apps.manifest.secrets import is_hidden
 
 MOST_LINES = 5_000
-"""Each side of a difference is limited to this many lines. A comparison of more lines would take
+"""The maximum number of lines of each side of a difference. A comparison of more lines would take
 minutes, and no user would read the result.
 """
 

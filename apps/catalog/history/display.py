@@ -13,11 +13,11 @@ from apps.catalog.history.merge import Clash
 from apps.manifest.secrets import is_hidden
 
 LONG_TEXT = 120
-"""Texts longer than this many characters are compared line by line."""
+"""The length in characters above which texts are compared line by line."""
 LONGEST = 20_000
-"""A value on a page is truncated to this many characters."""
+"""The length in characters to which a value on a page is truncated."""
 MOST_SHOWN = 500
-"""A page shows up to this many differences."""
+"""The maximum number of differences on a page."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Parses the icon of an application, which is a string.
 
-`""` shows letters on a colour chosen by the slug, `colour:7` letters on that colour, `🦊` the emoji,
+`""` shows letters on a color chosen by the slug, `colour:7` letters on that color, `🦊` the emoji,
 and `<sha-256>.png` a stored image.
 """
 
@@ -13,10 +13,10 @@ from django.core.exceptions import ValidationError
 from django.urls import reverse
 
 COLOURS = 12
-"""The number of tile colours in the chat's tiles.css."""
+"""The number of tile colors in the chat's tiles.css."""
 LONGEST_ICON = 80
 MOST_CODE_POINTS = 12
-"""An emoji can have up to this many code points: a family of four has eleven."""
+"""The maximum number of code points of an emoji: a family of four has eleven."""
 KEYCAP = "\u20e3"
 
 COLOUR = re.compile(r"colour:(\d{1,2})")
@@ -46,7 +46,7 @@ def validate_icon(icon: str) -> None:
     """Raise `ValidationError` if the text is not a valid icon."""
     if icon and chosen_colour(icon) is None and not is_image(icon) and not is_emoji(icon):
         raise ValidationError(
-            f"Enter one emoji or a colour from colour:0 to colour:{COLOURS - 1}, or upload an "
+            f"Enter one emoji or a color from colour:0 to colour:{COLOURS - 1}, or upload an "
             "image."
         )
 
@@ -54,7 +54,7 @@ def validate_icon(icon: str) -> None:
 @dataclass(frozen=True, slots=True)
 class Tile:
     """The tile of an application. It shows `url` or `emoji` if one is set, otherwise the letters on
-    their colour.
+    their color.
     """
 
     letters: str
@@ -84,8 +84,8 @@ def colour_of(slug: str) -> int:
 
 
 def free_colour(title: str, slug: str, others: list[Tile]) -> str:
-    """Return the icon of a new application: "" for the colour of its slug, or another colour if a
-    tile with the same letters already has that colour.
+    """Return the icon of a new application: "" for the color of its slug, or another color if a
+    tile with the same letters already has that color.
     """
     own = tile_of(title, slug, "")
     taken = {one.colour for one in others if one.letters.casefold() == own.letters.casefold()}

@@ -26,7 +26,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='application',
             name='icon',
-            field=models.CharField(blank=True, default='', help_text='An emoji, or a colour for its initials from colour:0 to colour:11. Leave empty for initials on an automatic colour.', max_length=80, validators=[apps.catalog.icons.values.validate_icon]),
+            field=models.CharField(blank=True, default='', help_text='An emoji, or a color for its initials, from colour:0 to colour:11. Leave empty for initials on an automatic color.', max_length=80, validators=[apps.catalog.icons.values.validate_icon]),
         ),
         migrations.AlterField(
             model_name='application',

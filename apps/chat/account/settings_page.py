@@ -1,4 +1,4 @@
-"""The settings page: appearance, behaviour of the pages, and custom instructions."""
+"""The settings page: appearance, behavior of the pages, and custom instructions."""
 
 from typing import Any
 

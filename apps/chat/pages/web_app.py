@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 
 NAME = "QuickApps"
 PAPER = "#faf9f6"
-"""The background colour while the page starts: `--paper` of the light theme."""
+"""The background color while the page starts: `--paper` of the light theme."""
 ICON_SIZES = (192, 512)
 """The sizes of icons that Chromium requires, in pixels."""
 OFFLINE_FILES = (

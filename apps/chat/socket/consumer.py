@@ -67,7 +67,7 @@ logger = logging.getLogger(__name__)
 
 MOVED = 4409  # Sent after the frame `team.changed`.
 LONGEST_INBOX = 8
-"""Up to this many frames can wait. Further frames are rejected."""
+"""The maximum number of waiting frames. Further frames are rejected."""
 
 
 class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""Template tags for the tile of an application: its icon, or letters of its title on a colour."""
+"""Template tags for the tile of an application: its icon, or letters of its title on a color."""
 
 from typing import Any
 

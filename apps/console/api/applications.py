@@ -92,8 +92,8 @@ class WarningSerializer(serializers.Serializer[Problem]):
 
 
 class TileSerializer(serializers.Serializer[Tile]):
-    """The tile of an application: `url` or `emoji` if it is not empty, else the `letters` on the
-    colour with that number.
+    """The tile of an application: the `url` or `emoji` that is not empty, else the `letters` on the
+    color with the number `colour`.
     """
 
     letters = serializers.CharField()

@@ -19,8 +19,6 @@ DRAFT = OpenApiParameter(
 
 
 class ExportAction:
-    """The export action for a view set of applications."""
-
     get_object: Any
 
     @extend_schema(responses={(200, "application/zip"): OpenApiTypes.BINARY}, parameters=[DRAFT])

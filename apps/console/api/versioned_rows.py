@@ -40,7 +40,8 @@ IF_MATCH = OpenApiParameter(
 
 
 class RowSerializer(serializers.ModelSerializer[Row]):
-    """Saves after the model's own checks, so that scripts get the errors of the admin."""
+    # No docstring: the OpenAPI description would show it for every subclass.
+    # Saves after the model's own checks, so that scripts get the errors of the admin.
 
     serializer_field_mapping = FIELD_MAPPING
     version = serializers.IntegerField(read_only=True)
@@ -85,7 +86,8 @@ WITH_IF_MATCH = extend_schema(parameters=[IF_MATCH])
 @method_decorator(transaction.atomic, name="update")
 @method_decorator(transaction.atomic, name="destroy")
 class RowViewSet(viewsets.ModelViewSet[Row]):
-    """Edits lock the row, so that it cannot change between the check of the version and the save."""
+    # No docstring: the OpenAPI description would show it for every subclass.
+    # Edits lock the row, so that it cannot change between the check of the version and the save.
 
     def get_queryset(self) -> QuerySet[Row]:
         rows = super().get_queryset()

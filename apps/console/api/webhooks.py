@@ -149,7 +149,7 @@ def refuse_changes(stored: Any, attrs: Mapping[str, Any], names: tuple[str, ...]
 
 
 class OperatedViewSet(RowViewSet[Row]):
-    """Rows of applications that the caller edits."""
+    """Webhooks and subscriptions of the applications that the caller can edit."""
 
     lookup_value_regex = "[0-9]{1,18}"
 

@@ -86,7 +86,7 @@ def sent_file(name: str, content: bytes) -> ContentFile:
 
 
 def colour_for(title: str, slug: str) -> str:
-    """Return the icon of a new application: a colour that differs from tiles with the same letters."""
+    """Return the icon of a new application: a color that differs from tiles with the same letters."""
     named = Application.objects.filter(archived_at=None).values_list("title", "slug", "icon")
     return free_colour(title, slug, [tile_of(*one) for one in named])
 

@@ -29,9 +29,9 @@ from apps.live import leases
 from apps.live.models import Run
 
 MOST = 10
-"""One conversation can have up to this many queued messages."""
+"""The maximum number of queued messages of one conversation."""
 AT_ONCE = 50
-"""A sweep sends messages in up to this many conversations."""
+"""The maximum number of conversations in which a sweep sends messages."""
 
 
 def was_taken(caller: Caller, request: UUID) -> bool:

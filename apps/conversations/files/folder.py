@@ -31,7 +31,9 @@ NEW = files.Condition(is_new=True)
 
 _own_address = re.compile(r"files/[^/]+/.+")
 LONGEST_NAME = 120
-"""A file name is truncated to this many characters, so that the path does not exceed its limit."""
+"""The length in characters to which a file name is truncated, so that the path does not exceed its
+limit.
+"""
 LONGEST_NAME_BYTES = 240
 
 _unsafe = re.compile(r'[\\/:*?"<>|#%]+')

@@ -13,11 +13,13 @@ from apps.workspace.local.files import files
 from apps.workspace.local.models import StoredFile
 
 HOURS = 24
-"""Files of an unsent question are retained for this many hours after the last upload for this
+"""The retention in hours of an unsent question's files, counted from the last upload for this
 question.
 """
 AT_ONCE = 500
-"""One query reads up to this many rows, because databases limit the number of values per query."""
+"""The maximum number of rows that one query reads, because databases limit the number of values per
+query.
+"""
 
 
 def delete(buckets: Collection[str] | None = None, *, but: UUID | None = None) -> int:

@@ -24,11 +24,11 @@ from apps.live.models import LONGEST_KEY, LONGEST_REASON
 
 LONGEST_ERROR = 2_000
 LARGEST_RESULT = 200_000
-"""The result of a page's tool can have up to this many characters of JSON."""
+"""The maximum length in characters of JSON of the result of a page's tool."""
 LONGEST_LABEL = 1_000
 MOST_CHOICES = 100
 LARGEST_ARGUMENTS = 200_000
-"""Changed arguments can have up to this many characters of JSON."""
+"""The maximum length in characters of JSON of changed arguments."""
 
 
 class GivenAnswer(BaseModel):

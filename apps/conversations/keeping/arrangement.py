@@ -26,7 +26,7 @@ from apps.live.hub import Hub
 MOST_FOLDERS = 200
 LONGEST_NAME = 100
 UNDO = timedelta(seconds=30)
-"""A deleted conversation can be restored for at least this long."""
+"""The minimum time for which a deleted conversation can be restored."""
 AT_ONCE = 100
 
 

@@ -19,22 +19,22 @@ from apps.live.events import storable_value
 
 MOST_WORDS = 10
 LONGEST_WORD = 60
-"""Words are truncated to this many characters. PostgreSQL rejects words of more than 2 KB."""
+"""The length in characters to which words are truncated. PostgreSQL rejects words of more than 2
+KB.
+"""
 MOST_MESSAGES = 20_000
-"""A search reads at most this many of a user's messages for each word, newest first."""
+"""The maximum number of a user's messages that a search reads for each word, newest first."""
 MOST_FOUND = 10_000
-"""A word is frequent if it occurs in more than this many messages of the installation.
-
-A search for a frequent word with the index would read all of these messages, or all messages of the
-user.
+"""The number of messages of the installation above which a word is frequent. A search for a
+frequent word with the index would read all of these messages, or all messages of the user.
 """
 MOST_CONVERSATIONS = 1_000
-"""Frequent words and words without an index are searched in up to this many of a user's newest
-conversations.
+"""The maximum number of a user's newest conversations in which frequent words and words without an
+index are searched.
 """
 EXCERPT_CHARACTERS = 300
 BEFORE_CHARACTERS = 30
-"""An excerpt shows up to this many characters before the match, so that narrow lists show the
+"""The maximum number of characters before the match in an excerpt, so that narrow lists show the
 match.
 """
 

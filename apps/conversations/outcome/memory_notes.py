@@ -25,7 +25,7 @@ ACTIONS = {
 """Maps the name of each memory tool to its action."""
 MOST = 50
 CHARACTERS = 300
-"""A memory is truncated to this many characters. The memory page shows the whole text."""
+"""The length in characters to which a memory is truncated. The memory page shows the whole text."""
 
 _memory = re.compile(
     r"^(?:\d+\.|Stored:|Changed:|Forgotten:) "

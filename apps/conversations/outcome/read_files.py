@@ -29,7 +29,7 @@ FAILED = ("Error", "> ##### Error")
 """The texts with which the results of failed calls begin."""
 MOST = 50
 CHARACTERS = 200
-"""A name is truncated to this many characters."""
+"""The length in characters to which a name is truncated."""
 
 
 def files_read(state: Mapping[str, Any]) -> list[str]:

@@ -21,9 +21,7 @@ from apps.old_rows import AT_ONCE
 
 COMPACTED_AFTER = timedelta(days=30)
 LARGEST_SPAN = 100_000
-"""The events in one row have at most this many numbers, which is roughly their number of
-characters.
-"""
+"""The maximum number of event numbers in one row, which is roughly the number of characters."""
 
 
 def compact_old() -> int:

@@ -36,8 +36,8 @@ from apps.live.step_ledger import read_steps
 from apps.old_rows import delete_older
 
 SILENT_SECONDS = 300.0
-"""A process that has not sent a heartbeat for this many seconds is considered dead. Processes send
-one every minute.
+"""The time in seconds without a heartbeat after which a process is considered dead. Processes send
+a heartbeat every minute.
 """
 MOST = models.BigIntegerField.MAX_BIGINT
 CHANGED = (

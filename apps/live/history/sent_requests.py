@@ -48,8 +48,8 @@ COLUMNS = ("id", "stream", "run", "at", "application", "model", "members", "prom
 PART_COLUMNS = ("stream", "digest", "text", "size")
 IF_NEW = "ON CONFLICT DO NOTHING"
 LARGEST_PART = 256 * 1024
-"""A message or tool is truncated to this many bytes before it is stored. Most messages with images
-are larger.
+"""The size in bytes to which a message or tool is truncated before it is stored. Most messages with
+images are larger.
 """
 LISTS = frozenset({"messages", "input", "system", "tools"})
 """The members of a request body whose items are stored as parts, in chat completions, the Responses
@@ -58,8 +58,8 @@ API and Anthropic's API.
 INSTRUCTIONS = frozenset({"instructions", "system"})
 """The members of a request body that contain the system prompt as text."""
 KNOWN_SECONDS = 3600.0
-"""A process remembers for this many seconds that a part is stored. Parts are stored for a longer
-time.
+"""The time in seconds for which a process remembers that a part is stored. Parts are stored for a
+longer time.
 """
 MOST_KNOWN = 20_000
 

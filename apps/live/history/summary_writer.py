@@ -35,17 +35,18 @@ logger = logging.getLogger(__name__)
 TICK_SECONDS = 1.0
 BEAT_SECONDS = 60.0
 PAUSE_SECONDS = 5.0
-"""While the database is down, the writer retries at intervals of this many seconds."""
+"""The pause in seconds between the writer's attempts while the database is down."""
 MOST_WAITING = 10_000
 """The queue for rows of ended runs and the queue for rows of calls have this limit each, about 10
 MB. Further rows are dropped.
 """
 AT_ONCE = 500
-"""One statement writes at most this many rows, so that other writers do not wait for long."""
+"""The maximum number of rows that one statement writes, so that other writers do not wait for long.
+"""
 REQUESTS_AT_ONCE = 50
-"""One transaction writes at most this many requests, because each has many parts."""
+"""The maximum number of requests that one transaction writes, because each has many parts."""
 MOST_REQUEST_BYTES = 64 * 1024 * 1024
-"""Waiting model requests can have up to this many bytes in total. Further requests are dropped."""
+"""The maximum total size of waiting model requests in bytes. Further requests are dropped."""
 
 Status = RunSummary.Status
 
@@ -156,7 +157,7 @@ class RunSummaryWriter:
             await asyncio.sleep(TICK_SECONDS)
             self.flushing = asyncio.create_task(self.flush())
             try:
-                # A cancelled flush would not know which rows are written, and would write rows of
+                # A canceled flush would not know which rows are written, and would write rows of
                 # calls twice.
                 await asyncio.shield(self.flushing)
             except (OperationalError, InterfaceError) as error:

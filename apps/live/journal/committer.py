@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 TICK_SECONDS = 0.25
 LOOK_SECONDS = 1.0
-"""A process checks for requests to stop a run at intervals of this many seconds."""
+"""The interval in seconds at which a process checks for requests to stop a run."""
 ANNOUNCE_SECONDS = 1.0
 """The timeout for sending an announcement, in seconds. Other processes find events that were not
 announced in the journal.

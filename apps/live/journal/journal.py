@@ -16,8 +16,8 @@ from apps.live.events import NumberedEvent, StreamEvent
 from apps.live.models import JournalEntry, Run, SentPart, SentRequestRow
 
 READ_ENTRIES = 50
-"""One query reads at most this many entries. This limits the memory used for a viewer that lags far
-behind.
+"""The maximum number of entries that one query reads. This limits the memory used for a viewer that
+lags far behind.
 """
 GAP = 1_000_000
 """The numbers that are skipped when another process resumes a run, because viewers of the old

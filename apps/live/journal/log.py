@@ -7,7 +7,7 @@ from uuid import UUID
 from apps.live.events import NumberedEvent, StreamEvent, after, length
 
 KEPT_EVENTS = 2_000
-"""Up to this many written events stay in memory for viewers that lag slightly behind."""
+"""The maximum number of written events that stay in memory for viewers that lag slightly behind."""
 
 
 class RunLog:

@@ -24,12 +24,11 @@ from apps.live.limits.run_slots import is_full
 from apps.live.models import FORMAT, Run
 
 TURN = timedelta(hours=1)
-"""The turn of a user's next queued run comes this long after the turn of the previous one, which is
-longer than a user waits. With a shorter time, several old questions of one user would run before
-the first question of another user.
+"""The time between the turns of a user's queued runs, which is longer than a user waits. With a
+shorter time, several old questions of one user would run before the first question of another user.
 """
 MOST_QUEUED = 100
-"""A user can have at most this many queued runs. Further runs are rejected."""
+"""The maximum number of queued runs of a user. Further runs are rejected."""
 MOST_READ = 1_000
 COUNTED = Coalesce(NullIf("counted_as", Value("")), "bucket")
 """A database expression with the value of `Run.counted`."""

@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 
 PREFIX = "quickapps-rates"
 AWAY_SECONDS = 5.0
-"""After a failed call, a process does not call Redis for this many seconds, and counts
+"""The time in seconds for which a process does not call Redis after a failed call, and counts
 separately.
 """
 T = TypeVar("T")

@@ -23,8 +23,8 @@ logger = logging.getLogger(__name__)
 
 LEASE_SECONDS = 30.0
 AWAY_SECONDS = 5.0
-"""After a failed call, a process does not call Redis for this many seconds, so that not every
-request waits for the timeout.
+"""The time in seconds for which a process does not call Redis after a failed call, so that not
+every request waits for the timeout.
 """
 KEY = "{quickapps-places}:"
 """The prefix of the Redis keys. The braces keep all keys on one node of a cluster, which the script
@@ -86,7 +86,7 @@ class SharedPlaces:
         if time.monotonic() < self.asked_again_at:
             return
         keys, most = keys_of(limits), [limit.most for limit in limits]
-        for key in keys:  # Registered first, so that a cancelled caller finds and removes it.
+        for key in keys:  # Registered first, so that a canceled caller finds and removes it.
             self.held.setdefault(key, set()).add(id)
         try:
             reached = await self.script(keys=keys, args=[id, int(LEASE_SECONDS * 1000), *most])

@@ -11,9 +11,9 @@ from apps.live.hub import Hub
 logger = logging.getLogger(__name__)
 
 CLEAN_UP_SECONDS = 4.0
-"""Interrupted runs have this many seconds to release their tools and be stored."""
+"""The time in seconds for interrupted runs to release their tools and be stored."""
 FAREWELL_SECONDS = 2.0
-"""Viewers have this many seconds to receive the remaining events."""
+"""The time in seconds for viewers to receive the remaining events."""
 
 
 async def close_hub(hub: Hub, seconds: float) -> None:

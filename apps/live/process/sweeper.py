@@ -26,7 +26,9 @@ SWEEP_SECONDS = 4.0
 expired leases, with one query.
 """
 AT_ONCE = 50
-"""One sweep takes over at most this many runs. That takes about a second, well within a lease."""
+"""The maximum number of runs that one sweep takes over. That takes about a second, well within a
+lease.
+"""
 
 GoOn = Callable[[Hub, Run], Awaitable[None]]
 """A function that resumes or ends a run which this process now holds."""

@@ -9,8 +9,8 @@ class Retention(Node):
     """The maximum retention of users' conversations."""
 
     days: int | None = Field(default=None, ge=1, le=3650)
-    """Delete a conversation and its files after this many days without a new message, a new title
-    or a move. Null: the user's setting.
+    """Number of days without a new message, a new title or a move after which a conversation and
+    its files are deleted. Null: the user's setting.
     """
     keep_pinned: bool = False
     """True: pinned conversations are not deleted."""

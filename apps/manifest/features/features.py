@@ -20,7 +20,7 @@ FileTool = Literal[
 Figure = Literal["model", "version", "tokens", "cost", "first_text", "seconds", "tools"]
 
 OFFLOAD_THRESHOLD = 40_000
-"""Results larger than this many bytes are written to files if the installation sets no other
+"""The size in bytes above which results are written to files if the installation sets no other
 limit.
 """
 
@@ -31,8 +31,8 @@ class Timestamp(Node):
     """Tells the model the current time and the age of tool results."""
 
     injection_strategy: Literal["tool_call"] = "tool_call"
-    """The way in which the model learns the time: each question looks as if the model had called
-    the tool `internal_timeawareness_current_timestamp`. This is the only strategy.
+    """Controls how the model learns the time: each question looks as if the model had called the
+    tool `internal_timeawareness_current_timestamp`. This is the only strategy.
     """
 
 
@@ -177,7 +177,7 @@ class RepresentationTooling(Node):
 
 
 class ModelKeys(Node):
-    """The keys for calls of model services."""
+    """The API keys that are used to call model services."""
 
     mode: Literal["platform_only", "user_keys"] = "platform_only"
     """The key to use. `user_keys`: the user's own key, if they have one for the service and the
@@ -229,8 +229,8 @@ class Schedules(Node):
     page and to API clients with these users' keys.
     """
     approval: Approval = Field(default_factory=lambda: Approval(mode="confirm"))
-    """The approval of `schedule-task`, `update-schedule` and `edit-heartbeat`; by default, they
-    wait for the user.
+    """Controls whether `schedule-task`, `update-schedule` and `edit-heartbeat` need approval; by
+    default, they wait for the user.
     """
 
 
@@ -289,11 +289,13 @@ class Features(Node):
     schedules: Schedules | None = None
     """Tools for an alarm and for scheduled tasks. Null: the model does not have them."""
     model_keys: ModelKeys | None = None
-    """The keys for calls of model services. Null: the installation's keys."""
+    """The API keys that are used to call model services. Null: the installation's keys."""
     rate_limits: RateLimits | None = None
     """The rate limits of the application. Null: those of the installation."""
     retention: Retention | None = None
-    """The longest retention of users' conversations on the page. Null: the user's setting."""
+    """The maximum time that users' conversations on the page are retained. Null: the user's
+    setting.
+    """
     answer_figures: tuple[Figure, ...] | None = None
     """The metrics of an answer that users see on the page, in its events and its exports: `model`,
     `version`, `tokens`, `cost`, `first_text`, `seconds`, `tools`. The setting can only restrict
@@ -301,8 +303,8 @@ class Features(Node):
     all of them.
     """
     titles: Titles | None = None
-    """The author of conversation titles on the chat page. `{}`: a model, with one small call in
-    parallel to the first answer. Null: `CONVERSATION_TITLES` of the installation, by default the
+    """Controls what writes conversation titles on the chat page. `{}`: a model, with one small call
+    in parallel to the first answer. Null: `CONVERSATION_TITLES` of the installation, by default the
     model that answers, if it can write titles.
     """
     approval: Approval | None = None

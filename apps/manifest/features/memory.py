@@ -14,8 +14,8 @@ class MemoryPruning(Node):
     """Limits after which memories are deleted. The limits are checked when a memory is stored."""
 
     after_days: Annotated[float, Field(gt=0)] | None = None
-    """Delete memories that are older than this many days. With `below_importance`, delete only
-    memories that are also less important than that. Null: no limit.
+    """Delete memories older than this number of days. With `below_importance`, delete only memories
+    that are also less important than that. Null: no limit.
     """
     below_importance: Annotated[float, Field(ge=0, le=1)] | None = None
     """Delete memories that are less important than this, from 0 to 1. With `after_days`, delete

@@ -40,12 +40,12 @@ class DialMcpToolSet(Described, McpTools):
     """
     dial_id: str = Field(
         default_factory=str,
-        json_schema_extra=Marks(deprecated=True, resource=True, advice="Write `deployment_id`."),
+        json_schema_extra=Marks(deprecated=True, resource=True, advice="Use `deployment_id`."),
     )
-    """An older name of `deployment_id`. If both are set, `deployment_id` wins."""
+    """An older name for `deployment_id`. If both are set, `deployment_id` wins."""
     transport: Literal["HTTP", "SSE"] = Field(
         default="HTTP",
-        json_schema_extra=Marks(advice="Leave it out; DIAL knows how the toolset is reached."),
+        json_schema_extra=Marks(advice="Leave it out; DIAL Core determines the transport."),
     )
     """Has no effect."""
 

@@ -13,8 +13,8 @@ import yaml
 from apps.manifest.problems import DocumentInvalid, Problem
 
 LONGEST = 32_768
-"""The front matter can have at most this many characters. A skill with keys of the maximum length
-has about 2,000.
+"""The maximum length of the front matter in characters. A skill with keys of the maximum length has
+about 2,000.
 """
 
 PLACE = "front matter"

@@ -13,11 +13,11 @@ SKILL_FILE = "SKILL.md"
 """The name of the skill's document among its files."""
 
 MOST_BYTES = 262_144
-"""The document and each file next to it can have at most this many bytes in UTF-8."""
+"""The maximum size in bytes of UTF-8 of the document, and of each file next to it."""
 MOST_FILES = 200
-"""A skill can have at most this many files next to the document."""
+"""The maximum number of files next to the document of a skill."""
 LONGEST_PATH = 255
-"""The path of a file in a skill can have at most this many characters."""
+"""The maximum length in characters of the path of a file in a skill."""
 
 TEXT_ENDINGS = frozenset(
     {

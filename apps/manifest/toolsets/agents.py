@@ -21,7 +21,7 @@ class AgentToolSet(Named):
     attachment: AttachmentFilter = Field(default_factory=AttachmentFilter)
     """The files of the agent's answers to store and to show in the answer."""
     fallback_configuration: Fallback = Field(default_factory=Fallback)
-    """The handling of a failed call. Left out: the model gets the error and continues."""
+    """Controls what happens when a call fails. Left out: the model gets the error and continues."""
     is_repeatable: bool = False
     """True if two calls have the effect of one. A call is then repeated if its process ended before
     the result was known. False: the model is informed that the call may have been carried out.

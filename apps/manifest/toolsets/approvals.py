@@ -12,7 +12,7 @@ from apps.manifest.nodes import Node
 from apps.patterns import PatternRefused, compile_pattern
 
 MOST_CHARACTERS = 1_000
-"""A pattern can have at most this many characters. A longer one is probably data, not a rule."""
+"""The maximum length of a pattern in characters. A longer one is probably data, not a rule."""
 
 LONGEST_ANSWER_SECONDS = 30 * 24 * 3600
 AnswerSeconds = Annotated[float, Field(gt=0, le=LONGEST_ANSWER_SECONDS, allow_inf_nan=False)]

@@ -42,9 +42,9 @@ class AttachmentFilter(Node):
     attachments. `[]`: none.
     """
     media_type_substitution: Annotated[dict[str, str], _null_as({})] = Field(default_factory=dict)
-    """New MIME types by old ones, for clients that have their own viewer for a type:
-    `{"application/json": "application/vnd.plotly.v1+json"}`. It applies after `supported_types` and
-    before the other two fields.
+    """Replaces MIME types, for clients that have their own viewer for a type. Each key is replaced
+    by its value: `{"application/json": "application/vnd.plotly.v1+json"}`. It applies after
+    `supported_types` and before the other two fields.
     """
 
 

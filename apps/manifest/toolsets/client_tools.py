@@ -76,6 +76,8 @@ class ClientTool(Node):
     toolset.
     """
     display: ToolDisplay | None = None
-    """The display of calls for users. Null: the toolset's name as the title, and the arguments."""
+    """Controls how calls are shown to users. Null: the toolset's name as the title, and the
+    arguments.
+    """
     enabled: bool = True
     """False: the tool is ignored."""

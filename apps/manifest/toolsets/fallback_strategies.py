@@ -79,7 +79,7 @@ class Retry(Strategy):
     """The old name of `continue`. It does not retry."""
 
     type: Literal["retry"] = Field(
-        default="retry", json_schema_extra=Marks(deprecated=True, advice='Write "continue".')
+        default="retry", json_schema_extra=Marks(deprecated=True, advice='Use "continue".')
     )
     """Passes the error to the model, and the run continues."""
     instructions: str = "The tool failed. Find out why, correct the call and try it again."
@@ -92,7 +92,7 @@ AnyStrategy = Annotated[Stop | Continue | Retry | HardStop, Field(discriminator=
 
 
 class Fallback(Node):
-    """The handling of a failed tool."""
+    """Controls what happens when a tool call fails."""
 
     strategies: tuple[AnyStrategy, ...] = Field(default_factory=unpublished_default((Continue(),)))
     """The strategies for errors. The first one that matches applies, so put those with a

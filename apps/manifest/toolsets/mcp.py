@@ -76,7 +76,9 @@ class RemoteTools(Node):
     attachment: AttachmentFilter = Field(default_factory=AttachmentFilter)
     """The result files to store and to show in the answer, for all tools."""
     fallback_configuration: Fallback = Field(default_factory=Fallback)
-    """The handling of a failed tool. Left out: the model gets the error and continues."""
+    """Controls what happens when a tool call fails. Left out: the model gets the error and
+    continues.
+    """
     is_repeatable: bool | None = None
     """True if a tool can be called twice with the effect of one call. A call is then repeated if
     its process ended before the result was known. False: the model is informed that the call may

@@ -66,7 +66,7 @@ NestedSchema = Annotated[
 
 
 class ParameterStage(Node):
-    """The display of an argument in the stage of its call."""
+    """Controls how an argument is shown in the stage of its call."""
 
     ignore: bool = False
     """Do not show the argument."""
@@ -93,10 +93,10 @@ class ParameterStage(Node):
 
 
 class ParameterDisplay(Node):
-    """The display of a parameter for users."""
+    """Controls how a parameter is shown to users."""
 
     stage: ParameterStage | None = None
-    """The display of the argument in the stage of its call. Null: name and value."""
+    """Controls how the argument is shown in the stage of its call. Null: name and value."""
 
 
 class Displayed(Node):
@@ -105,7 +105,7 @@ class Displayed(Node):
     """
 
     display: ParameterDisplay | None = None
-    """The display of the argument for users. Null: name and value."""
+    """Controls how the argument is shown to users. Null: name and value."""
     default: Any | None = None
     """The value to send if the model omits the argument. Null: none. If the default does not match
     the type, calls without the argument fail.

@@ -32,8 +32,8 @@ class ParameterPlace(Node):
     key: str
     """The name of the value in the request. For `url`: the name in braces."""
     encoding: Literal["text", "json"] = "text"
-    """The encoding of lists and objects. `text`: in a query, a list separated by commas; in a body,
-    JSON inside a text. `json`: in a query, JSON; in a body, JSON values.
+    """Controls how lists and objects are encoded. `text`: in a query, a list separated by commas;
+    in a body, JSON inside a text. `json`: in a query, JSON; in a body, JSON values.
     """
 
 

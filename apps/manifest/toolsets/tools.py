@@ -53,7 +53,7 @@ Override = Annotated[dict[str, Any], AfterValidator(_changes_no_type)]
 
 
 class ToolStage(Node):
-    """The display of a call for users. In both texts, `{city}` is replaced with the `city`
+    """Controls how a call is shown to users. In both texts, `{city}` is replaced with the `city`
     argument.
     """
 
@@ -71,7 +71,7 @@ class ToolStage(Node):
 
 
 class ToolDisplay(Node):
-    """The display of calls for users."""
+    """Controls how calls are shown to users."""
 
     stage: ToolStage | None = None
     """The stage's title and text. Null: the toolset's name as the title, and the arguments."""
@@ -107,9 +107,13 @@ class ConfiguredTool(Node):
     attachment: AttachmentFilter = Field(default_factory=AttachmentFilter)
     """The result files to store and to show in the answer."""
     fallback_configuration: Fallback = Field(default_factory=Fallback)
-    """The handling of a failed tool. Left out: the model gets the error and continues."""
+    """Controls what happens when a tool call fails. Left out: the model gets the error and
+    continues.
+    """
     display: ToolDisplay | None = None
-    """The display of calls for users. Null: the toolset's name as the title, and the arguments."""
+    """Controls how calls are shown to users. Null: the toolset's name as the title, and the
+    arguments.
+    """
     approval: Approval | None = None
     """The calls that need approval or are denied. Null: the rules of the
     toolset.
@@ -263,7 +267,7 @@ def kind_of_tool(full: str) -> Callable[[Any], str | None]:
         if "template_name" in tool:
             return "predefined-tool"
         # Only a full tool of a `dial-deployment` toolset has siblings that are generated from an
-        # id.
+        # ID.
         if full == "deployment-tool" and "deployment_id" in tool and "open_ai_tool" not in tool:
             return "dial-deployment-simple"
         return full

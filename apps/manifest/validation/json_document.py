@@ -10,12 +10,12 @@ from apps.manifest.json_places import Keys
 from apps.manifest.problems import MOST_PROBLEMS, ROOT, Problem, write_path
 
 MAX_DEPTH = 80
-"""JSON can be nested up to this many levels: more than any manifest needs, and far below Python's
-recursion limit.
+"""The maximum nesting depth of JSON: more than any manifest needs, and far below Python's recursion
+limit.
 """
 MAX_VALUES = 200_000
 MAX_CHARACTERS = 4_000_000
-"""All keys and texts together can have at most this many characters."""
+"""The maximum total length of all keys and texts in characters."""
 MAX_INTEGER = 2**64
 
 TOO_LARGE = "too large; at most {:,} values and {:,} characters are read"

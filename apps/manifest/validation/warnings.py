@@ -22,10 +22,10 @@ from apps.manifest.toolsets.rest_parameters import RestFunction
 from apps.manifest.toolsets.tools import RestMethod
 
 LONGEST_DESCRIPTION = 1024
-"""Model providers accept descriptions of up to this many characters."""
+"""The maximum length in characters of descriptions that model providers accept."""
 MOST_TOOL_CHARACTERS = 20_000
-"""A warning is reported if a tool's parameters exceed this many characters of JSON, which is about
-5,000 tokens in every request.
+"""The length of a tool's parameters, in characters of JSON, above which a warning is reported. It
+is about 5,000 tokens in every request.
 """
 
 Rule = Callable[[ShapeVisit], Iterator[tuple[str, str]]]

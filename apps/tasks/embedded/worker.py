@@ -41,7 +41,7 @@ class EmbeddedWorker:
         self.next_chores: dict[str, datetime] = {}
 
     async def run(self) -> None:
-        """Run jobs until cancelled."""
+        """Run jobs until canceled."""
         loop = asyncio.get_running_loop()
 
         def wake() -> None:
@@ -176,7 +176,7 @@ def free_lost() -> None:
 
 
 def renewed(jobs: list[int]) -> set[int]:
-    """Renew the leases of running jobs. Return the jobs that an operator has cancelled."""
+    """Renew the leases of running jobs. Return the jobs that an operator has canceled."""
     mine = QueuedJob.objects.filter(pk__in=jobs)
     mine.update(lease_until=timezone.now() + LEASE)
     return set(jobs) - set(mine.values_list("pk", flat=True))

@@ -44,7 +44,7 @@ class PostgreSQLWorker:
     """Runs Procrastinate's worker in the event loop of this process."""
 
     async def run(self) -> None:
-        """Run jobs until cancelled. While the database is down, retry after a pause."""
+        """Run jobs until canceled. While the database is down, retry after a pause."""
         pauses = Pauses(1.0)
         threads = JobThreads()
         try:

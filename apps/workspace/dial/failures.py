@@ -14,7 +14,7 @@ from apps.workspace.egress.sdk_clients import (
 from apps.workspace.services.failures import mask_and_cut, message_in
 
 SHOWN = 300
-"""An error repeats up to this many characters of Core's message."""
+"""The maximum number of characters of Core's message that an error repeats."""
 MOST_ERROR_BYTES = 64 * 1024
 """The maximum number of bytes of an error response that are read."""
 PASSING = frozenset({429, 502, 503, 504})

@@ -18,12 +18,11 @@ MOST_HEADER_BYTES = 64 * 1024
 body.
 """
 MOST_HEADERS = 256
-"""A response can have at most this many headers and trailers, including those of interim
-responses.
+"""The maximum number of headers and trailers of a response, including those of interim responses.
 """
 MOST_BUFFERED_BYTES = 256 * 1024
-"""Reading pauses when more than this many bytes are buffered, so that a slow consumer slows down
-the service instead of filling memory.
+"""The number of buffered bytes above which reading pauses, so that a slow consumer slows down the
+service instead of filling memory.
 """
 
 

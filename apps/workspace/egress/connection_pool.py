@@ -11,11 +11,11 @@ from apps.workspace.egress.connection import HttpConnection
 from apps.workspace.egress.guard import HostAddress, Trust, find_addresses, tls_context
 
 KEPT_SECONDS = 15.0
-"""The pool closes connections after this many idle seconds, which is less than the idle timeout of
-common proxies.
+"""The idle time in seconds after which the pool closes a connection, which is less than the idle
+timeout of common proxies.
 """
 MOST_KEPT = 256
-"""The pool holds at most this many idle connections per origin. The number of runs limits the
+"""The maximum number of idle connections per origin in the pool. The number of runs limits the
 connections in use.
 """
 

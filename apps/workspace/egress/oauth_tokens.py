@@ -20,11 +20,13 @@ from apps.workspace.egress.urls import AddressInvalid, read_url
 from apps.workspace.local.secrets.stored_secrets import reveal
 
 MARGIN_SECONDS = 30.0
-"""A token is renewed this many seconds before it expires, because a call takes time to arrive."""
+"""The time in seconds before its expiry at which a token is renewed, because a call takes time to
+arrive.
+"""
 UNTOLD_SECONDS = 300.0
 """The lifetime of a token in seconds if the service does not report one."""
 MOST_CREDENTIALS = 1000
-"""Tokens are cached for at most this many credentials. The least recently used tokens are
+"""The maximum number of credentials whose tokens are cached. The least recently used tokens are
 evicted.
 """
 MOST_BYTES = 65_536

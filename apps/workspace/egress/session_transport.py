@@ -28,7 +28,7 @@ from apps.workspace.egress.sdk_clients import make_sdk_client
 LIMITS = httpx2.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=5.0)
 """The connection limits for each server and set of credentials."""
 STREAM_FACTOR = 4
-"""An event stream may be this many times as large as one message."""
+"""The maximum size of an event stream, as a multiple of the maximum size of one message."""
 MOST_HEARD_BYTES = 1 << 62
 CLOSE_SECONDS = 5.0
 """The timeout for ending a session on its server, in seconds."""

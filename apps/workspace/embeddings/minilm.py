@@ -23,8 +23,8 @@ SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 LAYERS = 6
 HEADS = 12
 MOST_TOKENS = 256
-"""A text is truncated to this many tokens, including its start and end tokens. The model was
-trained on texts up to this length.
+"""The number of tokens to which a text is truncated, including its start and end tokens. The model
+was trained on texts up to this length.
 """
 EPSILON = 1e-12
 

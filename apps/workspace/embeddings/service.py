@@ -15,7 +15,7 @@ MOST_TEXTS = 64
 MOST_CHARACTERS = 200_000
 """The maximum number of characters in a request. OpenAI's limit is 300,000 tokens."""
 USUAL_WINDOW = 8_000
-"""Most models accept texts of up to this many tokens."""
+"""The maximum number of tokens of a text that most models accept."""
 TRANSIENT = frozenset({429, 500, 502, 503, 504})
 BACKOFF = Backoff(attempts=3, initial_delay=0.5, max_delay=5.0)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 LONGEST_WORD = 100
-"""Words with more than this many characters are unknown."""
+"""The maximum length of known words in characters."""
 MOST_CHARACTERS = 16_384
 """The maximum number of characters of a text that are examined: ten times what a model reads,
 unless the text is mostly white space.

@@ -30,7 +30,7 @@ class SingleFlightCache(Generic[T]):
 
     Results are cached up to a total `size` of `room`. The least recently used results are evicted
     first. A failure is raised to all waiting callers and is not cached. When the last waiting
-    caller is cancelled, the task is cancelled.
+    caller is canceled, the task is canceled.
     """
 
     def __init__(self, room: int, size: Callable[[T], int]) -> None:

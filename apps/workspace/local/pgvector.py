@@ -25,10 +25,12 @@ Bytes = bytes | memoryview
 """A vector of 32-bit floats."""
 
 MOST_DIMENSIONS = 16_000
-"""The extension's type supports up to this many dimensions. NumPy compares longer vectors."""
+"""The maximum number of dimensions that the extension's type supports. NumPy compares longer
+vectors.
+"""
 BATCH = 500
-"""One statement handles at most this many rows. Each statement that fills missing copies is one
-transaction.
+"""The maximum number of rows that one statement handles. Each statement that fills missing copies
+is one transaction.
 """
 
 # Storage: vectors of up to about 2,000 dimensions stay in their rows, and the bytes are stored out

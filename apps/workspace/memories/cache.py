@@ -10,7 +10,7 @@ from apps.workspace.memories.port import MemoryList
 MOST_BYTES = 64 * 1024 * 1024
 """The limit in bytes for cached memories, which can be searched again without reading them."""
 BYTES_OF_A_MEMORY = 500
-"""A memory's objects take about this many bytes in addition to its text and its vector."""
+"""The approximate size in bytes of a memory's objects, in addition to its text and its vector."""
 
 
 class CollectionCache:

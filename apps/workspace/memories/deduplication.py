@@ -27,7 +27,7 @@ from apps.workspace.memories.similarity import neighbours
 SIMILAR = 0.75
 """Two memories are duplicates if their cosine is higher than this."""
 FEWEST = 10
-"""Duplicates are searched only in collections with more than this many memories."""
+"""The number of memories above which duplicates are searched in a collection."""
 INTERVAL = timedelta(hours=24)
 
 

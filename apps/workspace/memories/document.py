@@ -30,7 +30,7 @@ TOO_LARGE = gettext_noop(
     "which are computed again."
 )
 DIGITS = 7
-"""Each number of an embedding is written with this many digits, the precision of 32-bit floats."""
+"""The number of digits of each number of an embedding, the precision of 32-bit floats."""
 
 
 class Data(msgspec.Struct):

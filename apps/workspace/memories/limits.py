@@ -8,8 +8,8 @@ NAME_CHARACTERS = 60
 """The maximum number of characters of a category or a topic."""
 MOST_TOPICS = 20
 MERGES_KEPT_DAYS = 30
-"""The originals of merged memories are stored for this many days, so that the owner can undo the
-merge.
+"""The number of days for which the originals of merged memories are stored, so that the owner can
+undo the merge.
 """
 IMPORT_BYTES = 8 * 1024 * 1024
 """The maximum number of bytes of a file. A larger export is written without vectors, which an

@@ -27,10 +27,9 @@ from apps.workspace.oauth.services import SignInService, find_service, read_scop
 logger = logging.getLogger(__name__)
 
 AHEAD = timedelta(seconds=60)
-"""A token is refreshed this long before it expires, because a call takes time."""
+"""The time before its expiry at which a token is refreshed, because a call takes time."""
 LEASE = timedelta(seconds=45)
-"""A refresh holds its lease for this long, which exceeds the timeout of a request to a sign-in
-service.
+"""The duration of a refresh's lease, which exceeds the timeout of a request to a sign-in service.
 """
 LOOK_SECONDS = 0.2
 LONGEST_TITLE = 200
@@ -203,7 +202,7 @@ def same(account: ToolAccount) -> Any:
 
 
 async def finish_work(work: Coroutine[Any, Any, str]) -> str:
-    """Finish the work even if its caller is cancelled, because the service has invalidated the old
+    """Finish the work even if its caller is canceled, because the service has invalidated the old
     tokens.
     """
     task = asyncio.create_task(work)

@@ -137,12 +137,12 @@ def log_foreign(chunk: StreamChunk, payload: bytes) -> None:
 
 
 MOST_SILENT = 16
-"""The shapes of at most this many events are examined together."""
+"""The maximum number of events whose shapes are examined together."""
 SILENT_BYTES = 4096
-"""An event with more than this many bytes is examined immediately, so that it is not stored."""
+"""The size in bytes above which an event is examined immediately, so that it is not stored."""
 MOST_ATTEMPTS = 8
-"""The shortcut is learned at most this many times per answer. Some services change the data around
-each text.
+"""The maximum number of times per answer that the shortcut is learned. Some services change the
+data around each text.
 """
 SAMPLE = "sample"
 

@@ -30,7 +30,7 @@ from apps.workspace.services.model import CredentialMask
 
 GENERATIONS = "images/generations"
 MOST_BYTES = 64 * 1024 * 1024
-"""A response can have at most this many bytes: several images in base64."""
+"""The maximum size of a response in bytes: several images in base64."""
 MOST_PICTURES = 10
 FETCH_SECONDS = 60.0
 

@@ -39,8 +39,8 @@ without its result.
 MESSAGE_KEYS = ("id", "phase")
 CALL_KEYS = ("id", "namespace")
 LONGEST_ID = 64
-"""The API accepts call IDs of up to this many characters. Models, including its own, write longer
-IDs.
+"""The maximum length in characters of call IDs that the API accepts. Models, including its own,
+write longer IDs.
 """
 TEXT_LENGTH = "text_length"
 """The key of a stored message for the number of characters of the answer's text that belong to

@@ -59,12 +59,12 @@ HINTS = {402: "its account has no credit"}
 LONGEST_LOCATION = 200
 LONGEST_MESSAGE = 1000
 LONGEST_SAID = 500
-"""Operators see up to this many characters of a service's message."""
+"""The maximum number of characters of a service's message that operators see."""
 MOST_READ = 5_000
 """The maximum number of characters of a message that are searched for credentials."""
 SHORTEST_CREDENTIAL = 4
-"""A credential has at least this many characters, because a shorter text occurs in many messages by
-chance.
+"""The minimum length of a credential in characters, because a shorter text occurs in many messages
+by chance.
 """
 MASK = "…"
 _secrets = re.compile(

@@ -16,7 +16,7 @@ SEVERAL = "parallel_tool_calls"
 RESULTS = "functions_result"
 RESULT = "result"
 LONGEST_TAG = 200
-"""A tag has at most this many characters; longer text is not a tag."""
+"""The maximum length of a tag in characters; longer text is not a tag."""
 LONGEST_LINE = 200
 """The maximum number of characters of a line that are examined, because a fence is at its
 beginning.

@@ -1,4 +1,4 @@
-"""Prepared tools for tests, with scripted behaviour."""
+"""Prepared tools for tests, with scripted behavior."""
 
 from collections.abc import Callable
 from typing import Any

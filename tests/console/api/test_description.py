@@ -35,6 +35,21 @@ def test_the_page_shows_every_operation_and_object_of_the_description(client):
     ]
 
 
+def test_no_description_is_that_of_a_base_class():
+    schema = SchemaGenerator().get_schema(public=True)
+    described = {
+        group: ways["get"].get("description", "")
+        for path, ways in schema["paths"].items()
+        if "get" in ways and (group := path.removeprefix("/api/").removesuffix("/")).count("/") == 0
+    }
+
+    assert described["budgets"] == described["applications"] == ""
+    assert schema["components"]["schemas"]["Budget"].get("description", "") == ""
+    assert described["keys"] == (
+        "API keys. Users who cannot see all applications see only their own keys."
+    )
+
+
 def test_fields_are_told_in_words():
     application = {field.name: field for field in describe_api()["objects"]["ApplicationRequest"]}
     deployment = {field.name: field for field in describe_api()["objects"]["DeploymentRequest"]}

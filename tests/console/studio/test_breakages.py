@@ -116,7 +116,7 @@ BEYOND = [
     (
         {"icon": "AB"},
         "(icon)",
-        "Enter one emoji or a colour from colour:0 to colour:11, or upload an image.",
+        "Enter one emoji or a color from colour:0 to colour:11, or upload an image.",
     ),
 ]
 """Errors outside of the manifest, with their location and text."""

@@ -1,6 +1,6 @@
 """A model that plays the kit's scenarios, and a relay that shows it the ids of messages.
 
-The kit selects the behaviour of an agent by the prefix of `messageId`, which our models do not
+The kit selects the behavior of an agent by the prefix of `messageId`, which our models do not
 read, and it sends no key. The relay adds both: the id as another text of the message, and the key.
 """
 

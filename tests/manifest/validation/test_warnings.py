@@ -93,14 +93,14 @@ def test_what_is_free_form_has_no_unknown_keys():
 @proves("13.1", "m1.11", "m5")
 def test_old_spellings_are_told_with_the_new_ones():
     assert warnings(example("deprecated")) == [
-        ("starters", "is deprecated. Write `conversation_starters`."),
-        ("orchestrator.deployment.name", "is deprecated. Write `deployment_id`."),
-        ("tool_sets[0].dial_id", "is deprecated. Write `deployment_id`."),
+        ("starters", "is deprecated. Use `conversation_starters`."),
+        ("orchestrator.deployment.name", "is deprecated. Use `deployment_id`."),
+        ("tool_sets[0].dial_id", "is deprecated. Use `deployment_id`."),
         (
             "tool_sets[0].transport",
-            "is ignored. Leave it out; DIAL knows how the toolset is reached.",
+            "is ignored. Leave it out; DIAL Core determines the transport.",
         ),
-        ("tool_sets[1].tools[0].deployment.name", "is deprecated. Write `deployment_id`."),
+        ("tool_sets[1].tools[0].deployment.name", "is deprecated. Use `deployment_id`."),
         (
             "tool_sets[1].tools[0].content_propagation.propagate_history",
             "is deprecated. Use `conversation_mode.resumable`.",
@@ -111,7 +111,7 @@ def test_old_spellings_are_told_with_the_new_ones():
         ),
         (
             "tool_sets[1].tools[0].fallback_configuration.strategies[0].type",
-            'is deprecated. Write "continue".',
+            'is deprecated. Use "continue".',
         ),
         (
             "tool_sets[1].tools[0].fallback_configuration.strategies[0].forward_tool_error_message",

@@ -1,6 +1,6 @@
 """One application with a REST tool, an MCP tool that needs approval, a question, and files.
 
-Its model calls both tools in parallel, asks which colour the user wants, and answers with what it
+Its model calls both tools in parallel, asks which color the user wants, and answers with what it
 received. The MCP tool returns a picture, which becomes a file of the answer.
 """
 

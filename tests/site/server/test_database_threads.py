@@ -1,4 +1,4 @@
-"""A waiting statement delays no other work, and is cancelled after a timeout."""
+"""A waiting statement delays no other work, and is canceled after a timeout."""
 
 from __future__ import annotations
 

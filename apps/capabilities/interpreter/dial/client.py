@@ -42,7 +42,7 @@ from apps.workspace.egress.guard import Trust
 
 PREFIX = "/v1/ops/code_interpreter"
 MOST_BYTES = 64 * 1024 * 1024
-"""A response, which contains images as base64, can be up to this many bytes."""
+"""The maximum size of a response, which contains images as base64, in bytes."""
 FIRST_PAUSE_SECONDS = 0.1
 """The pause before the first retry in seconds. It doubles before each further retry."""
 PASSING = frozenset({502, 503, 504})

@@ -24,7 +24,7 @@ from apps.capabilities.wrappers.value_texts import one_line
 from apps.errors import FileRefused
 
 MOST_PRODUCED = 10
-"""A call can add up to this many attachments, so that they do not dominate the answer."""
+"""The maximum number of attachments that a call adds, so that they do not dominate the answer."""
 
 
 def sandbox_engine() -> Engine:

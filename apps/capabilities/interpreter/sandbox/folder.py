@@ -8,11 +8,11 @@ from pydantic_monty import MemoryFile, MontyFileHandle, OSAccess
 HOME = "/data"
 """The folder from which the code reads input files and to which it writes output."""
 MOST_WRITTEN_BYTES = 32 * 1024 * 1024
-"""A call can write up to this many bytes in total. They are held in the server's memory until the
-code ends.
+"""The maximum number of bytes that a call writes in total. They are held in the server's memory
+until the code ends.
 """
 MOST_READ_BYTES = 256 * 1024 * 1024
-"""A call can read up to this many bytes in total, because each read copies the file."""
+"""The maximum number of bytes that a call reads in total, because each read copies the file."""
 
 
 class GrowingFile(MemoryFile):

@@ -1,7 +1,7 @@
 """The pool of worker processes that run code. A thread waits for each running process.
 
 The interpreter's own asynchronous pool is not used, because it aborts this whole process if a run
-is cancelled while its event loop ends. A waiting thread does not block other work, and ending the
+is canceled while its event loop ends. A waiting thread does not block other work, and ending the
 worker process ends the wait.
 """
 
@@ -23,13 +23,12 @@ T = TypeVar("T")
 
 MOST_DEPTH = 400
 MOST_FILE_OPERATIONS = 20_000
-"""A call can make up to this many file operations. Each write counts as one and takes about 0.1
-ms.
+"""The maximum number of file operations of a call. Each write counts as one and takes about 0.1 ms.
 """
 CODE_SECONDS = 10.0
-"""The code of one call can run for up to this many seconds."""
+"""The timeout in seconds for the code of one call."""
 MEMORY_MB = 128
-"""The code of one call can use up to this many megabytes of memory."""
+"""The memory limit in megabytes for the code of one call."""
 WAIT_SECONDS = 10.0
 """The additional seconds for file operations and loading, beyond the time limit of the code."""
 POLICY: OSPolicy = {"sleep": "zero"}
@@ -105,7 +104,7 @@ class WorkerJob:
 
 
 async def run_in_worker(work: Callable[[MontySession], T]) -> T:
-    """Run `work` with a worker, in a thread. If this call is cancelled, the worker is ended at
+    """Run `work` with a worker, in a thread. If this call is canceled, the worker is ended at
     once.
     """
     job = WorkerJob()

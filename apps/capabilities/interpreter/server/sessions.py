@@ -28,7 +28,7 @@ IDLE_SECONDS = 30 * 60.0
 SWEEP_SECONDS = 5 * 60.0
 MOST_SESSIONS = 64
 MOST_BYTES = 512 * 1024 * 1024
-"""All sessions together can use up to this many bytes. A new session evicts the least recently used
+"""The maximum total size of all sessions in bytes. A new session evicts the least recently used
 session.
 """
 MOST_SESSION_BYTES = 64 * 1024 * 1024

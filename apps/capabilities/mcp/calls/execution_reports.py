@@ -37,7 +37,7 @@ from apps.manifest.names import sanitize
 from apps.workspace.media_types import matches_any, media_type
 
 OUTPUT_CHARACTERS = 200
-"""A stage shows up to this many characters of each output. The model gets the whole output."""
+"""The maximum number of characters of each output in a stage. The model gets the whole output."""
 CODE = "code"
 """The argument that is shown as Python code."""
 

@@ -19,7 +19,7 @@ from apps.workspace.port import SignIn
 CHALLENGE = "dial.epam.com/auth-challenge"
 SERVICE_SIGN_IN = "external-service/signin"
 MOST_SCOPES = 10
-"""A result can request up to this many scopes from a user."""
+"""The maximum number of scopes that a result requests from a user."""
 SCOPE_CHARACTERS = 1_000
 NOT_OPENED = "{} The user did not open the required page."
 

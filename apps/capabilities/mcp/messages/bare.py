@@ -21,14 +21,14 @@ MOST_DEPTH = 150
 levels.
 """
 MOST_DIGITS = 400
-"""If a message contains a number that is too long, numbers with more than this many digits are
-replaced. The SDK's parser accepts 4,300 digits.
+"""The maximum number of digits. If a message contains a number that is too long, numbers with more
+digits are replaced. The SDK's parser accepts 4,300 digits.
 """
 MOST_MESSAGES = 1_000
 """The maximum number of messages in a batch. A larger batch is not read."""
 LONGEST_ID = 40
 MOST_TOKENS = 200_000
-"""A message is rewritten only if it has up to this many brackets, strings and long numbers, which
+"""The maximum number of brackets, strings and long numbers in a message that is rewritten, which
 takes about 0.1 s.
 """
 DEEP = b'"(left out: it is nested too deeply)"'

@@ -22,15 +22,15 @@ from apps.json_schemas.structure import (
 )
 
 MOST_SCHEMAS = 2_000
-"""A schema can contain up to this many schemas after its references are resolved, because they can
+"""The maximum number of schemas in a schema after its references are resolved, because they can
 multiply without end.
 """
 MOST_ALTOGETHER = 20_000
-"""All tools of a toolset can have up to this many schemas in total."""
+"""The maximum number of schemas of all tools of a toolset."""
 MOST_DEPTH = 40
 MOST_CHARACTERS = 100_000
-"""The schema of one tool can have up to this many characters of JSON. That is about 25,000 tokens
-of every request.
+"""The maximum length of one tool's schema in characters of JSON, about 25,000 tokens of every
+request.
 """
 
 LITERAL = frozenset({"enum", "const", "default", "examples"})

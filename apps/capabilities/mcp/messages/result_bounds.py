@@ -12,13 +12,12 @@ from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCResponse
 
 MOST_VALUES = 200_000
-"""One field of a response can have up to this many values, and so can all entries of a list
-together.
+"""The maximum number of values in one field of a response, and in all entries of a list together.
 """
 MOST_PARTS = 1_000
-"""The result of a call can have up to this many parts, and a resource up to this many contents."""
+"""The maximum number of parts of a call's result, and of contents of a resource."""
 MOST_LISTED = 5_000
-"""A list can have up to this many tools or other entries."""
+"""The maximum number of tools or other entries in a list."""
 LISTS = ("tools", "resources", "resourceTemplates", "prompts")
 LEFT_OUT = "quickapps.left_out"
 """The key in a list's `_meta` for sentences about missing entries."""

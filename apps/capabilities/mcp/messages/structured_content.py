@@ -7,11 +7,11 @@ from typing import Any
 from apps.capabilities.wrappers.value_texts import one_line
 
 LEAST_CHARACTERS = 1_024
-"""Base64 of at least this many characters counts as binary data. A shorter string may be a key or a
-cursor that the model has to send back.
+"""The minimum length in characters of base64 that counts as binary data. A shorter string may be a
+key or a cursor that the model has to send back.
 """
 LEAST_DATA_CHARACTERS = 64
-"""The data of an object with a media type has at least this many characters."""
+"""The minimum length of the data of an object with a media type, in characters."""
 DATA = frozenset({"data", "blob"})
 BINARY_TYPE = "application/octet-stream"
 

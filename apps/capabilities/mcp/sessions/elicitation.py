@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 ANSWER_SECONDS = 300.0
 MOST_AT_ONCE = 5
 MOST_ASKED = 20
-"""A server can ask up to this many questions per call, so that it cannot block its caller
+"""The maximum number of questions that a server asks per call, so that it cannot block its caller
 forever.
 """
 
@@ -55,7 +55,7 @@ class ElicitationDesk:
     @contextmanager
     def serving(self, call: GoingCall) -> Iterator[None]:
         """Allow the server to ask during the block. At the end of the last call, open questions are
-        cancelled.
+        canceled.
         """
         self.calls.append(call)
         try:

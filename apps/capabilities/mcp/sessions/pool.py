@@ -18,17 +18,17 @@ from apps.workspace.egress.per_loop import loop_object
 IDLE_SECONDS = 300.0
 SWEEP_SECONDS = 30.0
 MOST_KEPT = 200
-"""If there are this many sessions, a new session evicts the least recently used idle session."""
+"""The number of sessions at which a new session evicts the least recently used idle session."""
 MOST_SESSIONS = 2_000
-"""Up to this many sessions can be in use. DIAL Core issues a new key for each request, so its
+"""The maximum number of sessions in use. DIAL Core issues a new key for each request, so its
 requests never share a session.
 """
 MOST_PROGRAMS = 32
-"""Up to this many programs can run, because each is a process."""
+"""The maximum number of running programs, because each is a process."""
 FAREWELL_SECONDS = 5.0
-"""The end of an answer waits up to this many seconds for its private sessions to end."""
+"""The maximum time in seconds that the end of an answer waits for its private sessions to end."""
 FORGET_SECONDS = 3_600.0
-"""An unused server remains in the administrator's list for this many seconds."""
+"""The time in seconds after which an unused server disappears from the administrator's list."""
 
 Key = tuple[ServerEndpoint, str]
 

@@ -13,8 +13,8 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
 REMEMBERED_SECONDS = 3_600.0
-"""The revision of a server is checked again after this many seconds, because the server may have
-been upgraded.
+"""The time in seconds after which the revision of a server is checked again, because the server may
+have been upgraded.
 """
 MOST_REMEMBERED = 1_000
 HANDSHAKE_REFUSED = frozenset(

@@ -25,16 +25,16 @@ from apps.capabilities.mcp.sessions.sign_in_results import SignInResults
 from apps.workspace.egress.request_context import RequestContext
 
 KEPT_SECONDS = 300.0
-"""A list of a server that does not report changes is cached for this many seconds."""
+"""The cache lifetime in seconds of a list of a server that does not report changes."""
 CONNECT_SECONDS = 30.0
 LIST_SECONDS = 30.0
 """The timeout for fetching all pages of a list, or for prefetching a resource, in seconds."""
 SILENT_SECONDS = 60.0
-"""After a timeout, a request is not repeated for up to this many seconds, but for at most twice the
-timeout.
+"""The maximum time in seconds for which a request is not repeated after a timeout. It never exceeds
+twice the timeout.
 """
 STABLE_SECONDS = 60.0
-"""A session that lasted at least this many seconds before it broke counts as healthy."""
+"""The minimum lifetime in seconds of a session that counts as healthy when it breaks."""
 FIRST_WAIT_SECONDS = 1.0
 LONGEST_WAIT_SECONDS = 60.0
 
@@ -281,7 +281,7 @@ class SessionSlot:
 
 
 def retrieve_exception(task: asyncio.Task[Any]) -> None:
-    # All waiting callers may have been cancelled. The slot has recorded the failure.
+    # All waiting callers may have been canceled. The slot has recorded the failure.
     if not task.cancelled():
         task.exception()
 

@@ -32,7 +32,7 @@ base64.
 """
 MOST_NOTICES = 2_000
 NOTICE_SECONDS = 10.0
-"""Unsolicited messages are counted for this many seconds before the count resets."""
+"""The time in seconds after which the count of unsolicited messages resets."""
 
 Ended = Callable[[ConnectionFailed], None]
 

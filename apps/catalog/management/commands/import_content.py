@@ -15,7 +15,7 @@ from apps.catalog.history.display import rendered_difference
 
 OVERWRITE = "--overwrite"
 LONGEST = 100
-"""A value on a line is truncated to this many characters."""
+"""The length in characters to which a value on a line is truncated."""
 SIGNS: Mapping[LineKind, str] = {"added": "+", "removed": "-", "same": " ", "place": " "}
 
 

@@ -44,7 +44,7 @@ class Chart:
     series: Sequence[Series]
     unit: str = ""
     color: int = 1
-    """The colour number of the first series."""
+    """The color number of the first series."""
 
     @property
     def width(self) -> int:
@@ -81,7 +81,7 @@ class Chart:
 
     @property
     def paths(self) -> list[tuple[int, str]]:
-        """Return the colour and the path of each series."""
+        """Return the color and the path of each series."""
         if self.kind == "steps":
             return [(color, self.steps(series)) for color, series in self.colored]
         floors = [0.0] * self.width

@@ -6,7 +6,7 @@
  */
 
 const PAUSE = 120;
-// The catalogue of the page's language; English pages, as those of the admin, have none.
+// The catalog of the page's language; English pages, as those of the admin, have none.
 /** @type {Pick<import("../chat/scripts/texts.js").Catalogue, "gettext" | "ngettext">} */
 const texts = globalThis.django?.gettext
   ? globalThis.django

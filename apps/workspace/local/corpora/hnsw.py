@@ -23,19 +23,19 @@ logger = logging.getLogger(__name__)
 EXACT_MOST = 100_000
 """The maximum number of vectors that are searched exactly, in about 0.2 s of database CPU time."""
 MOST_DIMENSIONS = 4_000
-"""pgvector indexes half-precision vectors of up to this many dimensions."""
+"""The maximum number of dimensions of half-precision vectors that pgvector indexes."""
 LEAST_VERSION = (0, 8)
 LOCK = 0x51617070
 """The key of PostgreSQL's advisory lock, together with the vector length. Only one process at a
 time builds an index.
 """
 MOST_MEMORY_MB = 1024
-"""An index build can use at most this many MB of the database's memory. With too little memory, a
+"""The maximum memory of the database that an index build uses, in MB. With too little memory, a
 build is many times slower.
 """
 BYTES_OF_A_ROW = 512
-"""A row takes about this many bytes in addition to its vector, a generous estimate for its links to
-other rows.
+"""The approximate size of a row in bytes, in addition to its vector: a generous estimate for its
+links to other rows.
 """
 
 SETTINGS = """

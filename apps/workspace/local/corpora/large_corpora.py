@@ -16,12 +16,12 @@ from apps.workspace.local.corpora.document_texts import chunk_of
 from apps.workspace.local.corpora.terms import store_terms
 
 LARGE_FROM = 4_000
-"""The database searches a corpus with more than this many chunks. Its words would take 50 MB in
+"""The number of chunks above which the database searches a corpus. Its words would take 50 MB in
 each process.
 """
 SMALL_FROM = 3_000
-"""Processes search a large corpus again once it has at most this many chunks. The number is lower
-than `LARGE_FROM`, so that adding and removing one file does not convert a corpus back and forth.
+"""The number of chunks at which processes search a large corpus again. It is lower than
+`LARGE_FROM`, so that adding and removing one file does not convert a corpus back and forth.
 """
 
 

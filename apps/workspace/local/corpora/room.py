@@ -9,8 +9,8 @@ from apps.workspace.local.corpora.corpus import CorpusChunk, CorpusDocument, Sta
 from apps.workspace.local.pgvector import is_prepared
 
 MOST_IN_PROCESSES = 20_000
-"""A process can search up to about this many chunks. They take 240 MB of its memory, and 60 ms per
-search.
+"""The approximate number of chunks that a process can search. They take 240 MB of its memory, and
+60 ms per search.
 """
 
 

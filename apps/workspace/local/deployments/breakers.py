@@ -19,14 +19,14 @@ from apps.workspace.egress.per_loop import loop_object
 logger = logging.getLogger(__name__)
 
 FAILURES = 5
-"""A breaker opens after this many consecutive failures. One question to an unavailable service
-causes four failures.
+"""The number of consecutive failures after which a breaker opens. One question to an unavailable
+service causes four failures.
 """
 WINDOW_SECONDS = 60.0
-"""A failure counts for this many seconds."""
+"""The time in seconds for which a failure counts."""
 OPEN_SECONDS = 30.0
-"""After this many seconds, a breaker allows a trial call. Most services' rate limits have reset by
-then.
+"""The time in seconds after which a breaker allows a trial call. Most services' rate limits have
+reset by then.
 """
 
 

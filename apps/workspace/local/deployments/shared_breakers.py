@@ -21,16 +21,16 @@ logger = logging.getLogger(__name__)
 
 READ_SECONDS = 1.0
 AWAY_SECONDS = 5.0
-"""After a failure, Redis is not called for this many seconds, so that not every request waits for
-it.
+"""The time in seconds for which Redis is not called after a failure, so that not every request
+waits for it.
 """
 KEY = "{quickapps-breakers}"
 """The key prefix of breakers. The braces place the keys on the same node of a cluster, which the
 scripts require.
 """
 FORGOTTEN_MS = 24 * 3600 * 1000
-"""Breakers are stored for this many milliseconds after the last failure of any deployment, because
-the breakers of changed rows are not deleted.
+"""The retention of breakers in milliseconds after the last failure of any deployment, because the
+breakers of changed rows are not deleted.
 """
 
 NOW = """

@@ -25,16 +25,15 @@ LONGEST_HOURS = 6
 """The timeout of a download in hours, which depends on the speed of the client."""
 RETRIES = 2
 RETRY_SECONDS = 20
-"""A request is not retried later than this many seconds after it began."""
+"""The maximum time in seconds between the beginning of a request and its last retry."""
 PART_BYTES = 5 * 1024 * 1024
-"""A part has at least this many bytes, the minimum that S3 accepts. A smaller file is stored with
-one request.
+"""The minimum size of a part in bytes that S3 accepts. A smaller file is stored with one request.
 """
 PARTS_AT_ONCE = 2
 PIECE_BYTES = 256 * 1024
 LONGEST_REASON = 300
-"""An error message repeats up to this many characters. The library appends the source of each error
-to its message.
+"""The maximum number of characters that an error message repeats. The library appends the source of
+each error to its message.
 """
 
 

@@ -13,7 +13,7 @@ from apps.workspace.local.models import StoredFile
 
 FILES_AT_ONCE = 4
 BATCH = 200
-"""Progress is reported after this many files."""
+"""The number of files after which progress is reported."""
 
 
 class DamagedCopy(Exception):

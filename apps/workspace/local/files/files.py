@@ -38,7 +38,7 @@ logger = logging.getLogger(__name__)
 
 _in_conversation = re.compile(r"conversations/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/")
 READ_ATTEMPTS = 3
-"""A file is read at most this many times, because a concurrent write moves the content."""
+"""The maximum number of attempts to read a file, because a concurrent write moves the content."""
 
 
 def info(reader: FileReader | str, path: str) -> FileInfo:

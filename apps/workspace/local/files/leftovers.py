@@ -15,7 +15,7 @@ from apps.workspace.local.installation import files_problem
 from apps.workspace.local.models import StoredFile
 
 HOURS = 24
-"""Content without a row is deleted after this many hours. Content is stored before its row, so
+"""The age in hours at which content without a row is deleted. Content is stored before its row, so
 newer content may not have its row yet.
 """
 

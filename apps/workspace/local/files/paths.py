@@ -19,7 +19,7 @@ JOINER = "\u200d"
 extension.
 """
 SHOWN = 80
-"""A message repeats up to this many characters of a name."""
+"""The maximum number of characters of a name that a message repeats."""
 
 
 def write_path(bucket: str, name: str) -> str:

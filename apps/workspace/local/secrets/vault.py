@@ -39,7 +39,7 @@ secret.
 """
 MOST_DOCUMENTS = 1000
 MARGIN_SECONDS = 10.0
-"""A token is renewed this many seconds before its lease ends."""
+"""The time in seconds before the end of its lease at which a token is renewed."""
 REFERENCE = re.compile(r"(?P<path>[\w.-]+(/[\w.-]+)*/data(/[\w.-]+)+)#(?P<key>[^\s#]+)", re.ASCII)
 FORM = "Write mount/data/path#key, such as secret/data/apps/tracking#token."
 

@@ -21,11 +21,13 @@ from apps.workspace.local.tools.description import LONGEST_TOOL, ToolDescription
 logger = logging.getLogger(__name__)
 
 MOST_TEXT = 200_000
-"""A stored description is truncated to this many characters. Its digest covers the whole text."""
+"""The length in characters to which a stored description is truncated. Its digest covers the whole
+text.
+"""
 
 DAY = timedelta(days=1)
 UNUSED = timedelta(days=365)
-"""A listing that was unused for this long is deleted. If it is used again, it is pinned again."""
+"""The time after which an unused listing is deleted. If it is used again, it is pinned again."""
 
 ACCEPTED, CHANGED, WITHHELD = ToolDescription.State
 

@@ -30,7 +30,7 @@ from quickapps_site.operations.termination import termination_raises
 from quickapps_site.operations.version import product_version
 
 MOST_NAMED = 20
-"""At most this many missing files are listed by name."""
+"""The maximum number of missing files that are listed by name."""
 
 
 class Command(BaseCommand):

@@ -41,7 +41,7 @@ OTHER_KEYS = (
 )
 VENDORS = {"postgresql": "PostgreSQL", "sqlite": "SQLite"}
 MOST_NAMED = 20
-"""At most this many unreadable secrets are listed by name."""
+"""The maximum number of unreadable secrets that are listed by name."""
 
 
 class Command(BaseCommand):

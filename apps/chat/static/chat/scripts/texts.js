@@ -1,5 +1,5 @@
 /**
- * Texts in the language of the page. Its catalogue is a script of its own that comes first; English has none.
+ * Texts in the language of the page. Its catalog is a script of its own that comes first; English has none.
  */
 
 /** @typedef {Record<string, string | number>} Values what stands for `{name}` in a text */

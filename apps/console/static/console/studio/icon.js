@@ -1,4 +1,4 @@
-// The icon of the application: letters on a colour, an emoji, or a picture.
+// The icon of the application: letters on a color, an emoji, or a picture.
 
 import { part, reasonOf } from "../parts.js";
 import { button, element, field, newId } from "./elements.js";
@@ -42,7 +42,7 @@ export function iconField(store) {
       element("label", { htmlFor: id, class: "monogram small", "data-tile": String(number), title: index ? NAMES[number] : "Automatic" }, element("span", { class: "console-hidden" }, index ? NAMES[number] : "Automatic"), element("span", { "aria-hidden": "true" }, store.data.tile.letters)),
     );
   });
-  const colours = element("fieldset", { class: "studio-colours" }, element("legend", {}, "Initials on a colour"), ...choices);
+  const colours = element("fieldset", { class: "studio-colours" }, element("legend", {}, "Initials on a color"), ...choices);
   const remove = button("Remove the image", () => {
     set("");
     file.focus();

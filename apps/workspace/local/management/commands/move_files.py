@@ -14,7 +14,7 @@ from apps.workspace.local.installation import ROW, Installation, read_marker, wr
 
 DIRECTORY = "directory"
 MOST_NAMED = 20
-"""At most this many lost files are listed by name."""
+"""The maximum number of lost files that are listed by name."""
 
 
 class Command(BaseCommand):

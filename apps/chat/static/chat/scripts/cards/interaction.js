@@ -174,7 +174,7 @@ export function outcomeText({ kind, resolved }) {
     case "declined":
       return gettext("Declined by {name}, {moment}.", signed);
     case "cancelled":
-      return gettext("Cancelled by {name}, {moment}.", signed);
+      return gettext("Canceled by {name}, {moment}.", signed);
     case "lost":
       return gettext("Not answered: the call ended first.");
     case "connected":

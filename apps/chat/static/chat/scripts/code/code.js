@@ -1,11 +1,11 @@
-/** Code blocks: a bar with the language and what can be done with the code, line numbers, and colours. */
+/** Code blocks: a bar with the language and what can be done with the code, line numbers, and colors. */
 
 import { copy } from "../clipboard.js";
 import { codeOf, fileNameOf, save } from "./files.js";
 import { iconElement } from "../icons.js";
 import { gettext } from "../texts.js";
 
-/** Colouring more than this many characters would stop the page for a moment. */
+/** Coloring more than this many characters would stop the page for a moment. */
 const LONGEST = 60_000;
 const COPIED_FOR = 2_000;
 /** More lines than this are numbered. */
@@ -39,7 +39,7 @@ export function frameCode(root, isFinished) {
   }
 }
 
-/** @param {ParentNode} root in which code is coloured, once the colours have been loaded */
+/** @param {ParentNode} root in which code is colored, once the colors have been loaded */
 export async function colourCode(root) {
   const blocks = [...root.querySelectorAll("pre > code[data-language]")];
   if (!blocks.length) return;
@@ -49,7 +49,7 @@ export async function colourCode(root) {
     const text = code.textContent ?? "";
     if (!colours.getLanguage(language) || text.length > LONGEST) continue;
     code.removeAttribute("data-language");
-    // The colours escape what they are given.
+    // The colors escape what they are given.
     code.innerHTML = colours.highlight(text, { language, ignoreIllegals: true }).value;
   }
 }

@@ -4,7 +4,7 @@
   // A picture has no typeface of the page: its letters are the system's.
   const FONT = "system-ui, sans-serif";
 
-  /** @param {import("./colors.js").Colors} colors @returns {Record<string, unknown>} what Mermaid derives all its colours from */
+  /** @param {import("./colors.js").Colors} colors @returns {Record<string, unknown>} what Mermaid derives all its colors from */
   function variables(colors) {
     const series = Object.fromEntries(colors.series.flatMap((color, at) => [[`pie${at + 1}`, color], [`git${at}`, color], [`cScale${at}`, color]]));
     return {

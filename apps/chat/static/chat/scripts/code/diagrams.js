@@ -34,7 +34,7 @@ export function showDiagrams(blocks) {
   }
 }
 
-/** The colours are part of a picture. */
+/** The colors are part of a picture. */
 function drawAgain() {
   for (const block of document.querySelectorAll(".diagram[data-drawn]")) seen.observe(block);
 }
@@ -99,7 +99,7 @@ function svgOf(picture) {
   return decodeURIComponent(picture.src.slice(picture.src.indexOf(",") + 1));
 }
 
-/** At twice its size, on the colour of the page. @param {HTMLImageElement} picture @param {string} name */
+/** At twice its size, on the color of the page. @param {HTMLImageElement} picture @param {string} name */
 async function savePixels(picture, name) {
   const canvas = document.createElement("canvas");
   canvas.width = Math.min(picture.naturalWidth * 2, 8_000);

@@ -1,4 +1,4 @@
-/** Turns as they are shown: an answer and what continues it as one, and in groups of neighbours. */
+/** Turns as they are shown: an answer and what continues it as one, and in groups of neighbors. */
 
 /**
  * @import { Answer } from "../session/answers.js"

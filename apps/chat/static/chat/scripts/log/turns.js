@@ -1,4 +1,4 @@
-/** Some neighbouring turns. Far from what is in sight they give way to an empty place of their height. */
+/** Some neighboring turns. Far from what is in sight they give way to an empty place of their height. */
 
 import { html, LitElement, nothing, repeat } from "../../vendor/lit.js";
 import { textOf } from "../session/answers.js";

@@ -151,7 +151,7 @@ export class Session extends EventTarget {
    * @param {Branching} [branching] where it begins another branch
    */
   ask(written, attachments = [], branching = {}) {
-    // As it will be stored, so that it is recognised when it comes back.
+    // As it will be stored, so that it is recognized when it comes back.
     const text = written.toWellFormed().replaceAll("\0", "\uFFFD");
     const message = { id: uuid(), text, attachments, ...branching };
     if (!this.busy) this.conversation.expect(message);

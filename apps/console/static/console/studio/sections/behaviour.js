@@ -17,7 +17,7 @@ const isThere = (value) => value !== null && value !== undefined;
 /** @type {Section} */
 export const behaviour = {
   id: "behaviour",
-  title: "Behaviour",
+  title: "Behavior",
   paths: ["features", "orchestrator.attachment_strategy", "orchestrator.tool_discovery", "orchestrator.client", "hooks"],
   render(container, store) {
     /** @param {string} name @param {string} label @param {string} help @param {Partial<SwitchOptions>} more */
