@@ -30,7 +30,7 @@ from benchmarks.killed_fleet import SITE, Fleet, prepared_fleet
 from benchmarks.processes import Process, free_port, start
 from benchmarks.run import LOAD_CORE
 from tests.browser.serving import DATABASE
-from tests.browser.shell import Shell
+from tests.browser.shell import Shell, start_shell
 from tests.postgresql import shared_services
 from tests.services import absence
 from tests.websocket import PageSocket, visitor_cookie
@@ -163,7 +163,7 @@ def served(
         stack.callback(model.stop)
         unlimited = {"RUNS_PER_PERSON": "0", **settings}  # all visitors have the same address here
         fleet = stack.enter_context(prepared_fleet(folder, 1, unlimited, program))
-        shell = Shell(fleet.environment)
+        shell = start_shell(fleet.environment)
         stack.callback(shell.close)
         shell.run(prepare, {"url": f"http://127.0.0.1:{port}", "slug": slug})
         yield fleet, shell, stack.enter_context(commits_of(settings, folder))

@@ -27,7 +27,7 @@ from benchmarks.killed_counts import Counts, table
 from benchmarks.killed_fleet import Fleet, prepared_fleet
 from benchmarks.killed_services import ANSWER, TURNS, Services, manifest, serve_services
 from benchmarks.killed_viewer import Viewer
-from tests.browser.shell import Shell
+from tests.browser.shell import Shell, start_shell
 from tests.postgresql import shared_services
 from tests.services import absence
 from tests.websocket import PageSocket, visitor_cookie
@@ -197,7 +197,7 @@ class Scene:
 def approving(fleet: Fleet) -> Iterator[None]:
     """Approve all waiting calls, from a process that does nothing else."""
     is_over = threading.Event()
-    shell = Shell(fleet.environment)
+    shell = start_shell(fleet.environment)
 
     def approve() -> None:
         while not is_over.wait(ANSWER_SECONDS):
@@ -223,7 +223,7 @@ def run_kills(
         services = stack.enter_context(serve_services())
         unlimited = {"RUNS_PER_PERSON": "0", **settings}  # all visitors have the same address here
         fleet = stack.enter_context(prepared_fleet(folder, processes, unlimited))
-        shell = Shell(fleet.environment)
+        shell = start_shell(fleet.environment)
         stack.callback(shell.close)
         manifests = {kind: manifest(services.url, kind) for kind in AGES}
         shell.run(PREPARE, {"url": services.url, "manifests": manifests})

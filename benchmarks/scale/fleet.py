@@ -19,7 +19,7 @@ from benchmarks.load import Outcome, Question, load, percentile
 from benchmarks.processes import free_port, start
 from benchmarks.run import LOAD_CORE
 from benchmarks.scale.counters import Counts, read_counts
-from tests.browser.shell import Shell
+from tests.browser.shell import Shell, start_shell
 from tests.postgresql import address_of, database
 from tests.redis_servers import redis_at
 from tests.websocket import PageSocket, visitor_cookie
@@ -115,7 +115,7 @@ def served(processes: int, **settings: str) -> Iterator[Site]:
             **settings,
         }
         fleet = stack.enter_context(prepared_fleet(folder, processes, shared, SITE))
-        shell = Shell(fleet.environment)
+        shell = start_shell(fleet.environment)
         stack.callback(shell.close)
         key = shell.run(PREPARE, {"url": f"http://127.0.0.1:{model_port}", "slug": SLUG})
         stack.enter_context(caddy(folder, url, fleet.urls))

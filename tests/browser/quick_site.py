@@ -1,4 +1,4 @@
-"""The site as tests serve it, without caches that last a second.
+"""The site as tests serve it, without caches that last a second, and with a shell.
 
 Changes of the database apply from the next request on, and retries of models are immediate.
 """
@@ -12,6 +12,7 @@ from dataclasses import replace
 from apps import aged_cache
 from apps.agent.answers import replies
 from quickapps_site import serve
+from tests.browser.shell import fork_shell
 
 
 def hurry() -> None:
@@ -22,6 +23,13 @@ def hurry() -> None:
 
 def main(arguments: Sequence[str] = ()) -> int:
     hurry()
+    set_django_up = serve.set_django_up
+
+    def set_up() -> None:
+        set_django_up()
+        fork_shell()
+
+    serve.set_django_up = set_up
     return serve.main(arguments)
 
 

@@ -27,7 +27,7 @@ from urllib.request import urlopen
 
 from django.core.files import locks
 
-from tests.browser.shell import Shell
+from tests.browser.shell import Shell, shell_of, start_shell
 from tests.fork_server import ROOT, Fork, fork_server
 from tests.launched import LAUNCHED
 
@@ -67,7 +67,7 @@ class Site:
         already. The value of `result` is returned as JSON."""
         folder = self.environment["DATA_DIR"]
         if folder not in _shells:
-            _shells[folder] = Shell(self.environment)
+            _shells[folder] = start_shell(self.environment)
         return _shells[folder].run(textwrap.dedent(code), values)
 
 
@@ -178,19 +178,27 @@ def serve_process(
 def running(site: Site, module: str = PROGRAM, arguments: Sequence[str] = ()) -> Iterator[Fork]:
     """Serve the site in the folder."""
     site.log.unlink(missing_ok=True)
-    fork = start(site, module, arguments)
+    ours, theirs = socket.socketpair()
+    with theirs:
+        fork = start(site, module, arguments, theirs.fileno())
     try:
         wait_until_it_answers(site, fork)
+        folder, shell = site.environment["DATA_DIR"], shell_of(ours)
+        if shell is not None and _shells.setdefault(folder, shell) is not shell:
+            shell.close()  # another process serves the same folder
         yield fork
     finally:
         close_shell(site)
         fork.stop(60)
 
 
-def start(site: Site, module: str = PROGRAM, arguments: Sequence[str] = ()) -> Fork:
-    """Start the process. Its output is appended to the log of the site."""
+def start(
+    site: Site, module: str = PROGRAM, arguments: Sequence[str] = (), shell: int | None = None
+) -> Fork:
+    """Start the process. Its output is appended to the log of the site. `shell` is the socket for
+    its shell."""
     with site.log.open("ab") as output, Path(os.devnull).open("rb") as nothing:
-        files = (nothing.fileno(), output.fileno(), output.fileno())
+        files = (nothing.fileno() if shell is None else shell, output.fileno(), output.fileno())
         return fork_server().start(module, arguments, site.environment, files)
 
 

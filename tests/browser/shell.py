@@ -1,30 +1,30 @@
 """Python on the database of a site, in one process for all its tests.
 
-A process for each piece of code would spend seconds on imports.
+The process is a fork of the site, which has imported everything. A site that is not served gets a
+process of its own.
 """
 
 import json
+import os
 import socket
-import sys
+import stat
 import traceback
 from typing import Any
 
-from tests.fork_server import fork_server
+from tests.fork_server import Fork, fork_server
+
+GREETING = b"ready\n"
+"""What a fork of a site sends first."""
 
 
 class Shell:
-    """Exchanges JSON documents with a separate process, one per line."""
+    """Exchanges JSON documents with a separate process at the other end of the socket, one per
+    line. The process ends when the socket is closed."""
 
-    def __init__(self, environment: dict[str, str]) -> None:
-        ours, theirs = socket.socketpair()
-        both = theirs.fileno()
-        settings = {"DJANGO_SETTINGS_MODULE": "quickapps_site.settings"}
-        self.process = fork_server().start(
-            "tests.browser.shell", (), {**environment, **settings}, (both, both, 2)
-        )
-        theirs.close()
-        self.stream = ours.makefile("rw")
-        ours.close()  # when the stream is closed
+    def __init__(self, connected: socket.socket, process: Fork | None = None) -> None:
+        self.process = process
+        self.stream = connected.makefile("rw")
+        connected.close()  # when the stream is closed
 
     def run(self, code: str, values: dict[str, Any]) -> Any:
         """Run code. Raises `AssertionError` with the traceback if it fails."""
@@ -36,22 +36,64 @@ class Shell:
 
     def close(self) -> None:
         self.stream.close()
-        self.process.stop(60)
+        if self.process is not None:
+            self.process.stop(60)
+
+
+def start_shell(environment: dict[str, str]) -> Shell:
+    """Start a shell in a process of its own."""
+    ours, theirs = socket.socketpair()
+    settings = {"DJANGO_SETTINGS_MODULE": "quickapps_site.settings"}
+    with theirs:
+        process = fork_server().start(
+            "tests.browser.shell", (), {**environment, **settings}, (theirs.fileno(), 2, 2)
+        )
+    return Shell(ours, process)
+
+
+def shell_of(site: socket.socket) -> Shell | None:
+    """Return the shell at the other end of the standard input of a running site, or None if its
+    program offers none."""
+    site.setblocking(False)
+    try:
+        greeting = site.recv(len(GREETING))
+    except BlockingIOError:
+        greeting = b""
+    site.setblocking(True)
+    if greeting == GREETING:
+        return Shell(site)
+    site.close()
+    return None
+
+
+def fork_shell() -> None:
+    """Serve a shell in a fork of this process, if its standard input is a socket. Call this after
+    Django's setup, before the process opens connections and starts threads."""
+    if not stat.S_ISSOCK(os.fstat(0).st_mode):
+        return
+    forked = os.fork() == 0
+    nothing = os.open(os.devnull, os.O_RDWR)
+    if forked:
+        for output in (1, 2):  # they are the log of the site
+            os.dup2(nothing, output)
+        try:
+            os.write(0, GREETING)
+            serve()
+        finally:
+            os._exit(0)
+    os.dup2(nothing, 0)
+    os.close(nothing)
 
 
 def serve() -> None:
-    """Run each line of input until it ends."""
-    answers, sys.stdout = sys.stdout, sys.stderr  # output of the code is not an answer
-    import django
-
-    from tests.browser.quick_site import hurry
-
-    hurry()
-    django.setup()
+    """Run each line that the socket at the standard input receives, until its other end is
+    closed."""
     from django.apps import apps
     from django.db import connections
 
-    for line in sys.stdin:
+    with socket.socket(fileno=os.dup(0)) as connected:
+        answers = connected.makefile("rw")
+    for line in answers:
         asked = json.loads(line)
         names: dict[str, Any] = {model.__name__: model for model in apps.get_models()}
         names |= {"json": json, "result": None, **asked["values"]}
@@ -67,4 +109,10 @@ def serve() -> None:
 
 
 if __name__ == "__main__":
+    import django
+
+    from tests.browser.quick_site import hurry
+
+    hurry()
+    django.setup()
     serve()
