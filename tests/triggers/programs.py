@@ -36,7 +36,10 @@ def make_account(name: str = "orders-robot") -> ServiceAccount:
 def make_webhook(application: Application, **fields: Any) -> tuple[Webhook, str]:
     """Return the row, and its secret or key."""
     account = fields.pop("account", None) or make_account(f"robot-{uuid4().hex[:8]}")
-    webhook = Webhook(name="Orders", application=application, account=account, **fields)
+    saver = fields.pop("saved_by", None) or User.objects.create_superuser(f"root-{uuid4().hex[:8]}")
+    webhook = Webhook(
+        name="Orders", application=application, account=account, saved_by=saver, **fields
+    )
     secret = renew_secret(webhook)
     webhook.save()
     return webhook, secret
