@@ -11,7 +11,9 @@ import pytest
 from channels.db import database_sync_to_async
 from django.apps import apps
 from django.contrib.auth.models import User
+from django.utils import timezone
 from pytest_django.fixtures import Settings
+from standardwebhooks.webhooks import Webhook as Signer
 
 from apps.accounts.models import ApiKey, AuditEntry
 from apps.agent.taint import UNTRUSTED
@@ -188,6 +190,30 @@ async def test_each_mistake_has_its_status_and_one_shape():
         )
 
     assert await Run.objects.acount() == 0
+
+
+async def test_a_body_that_is_signed_but_unreadable_is_refused_with_the_reason():
+    async with scene() as on:
+        webhook, secret = await amake_webhook(on.application)
+        program = Program(webhook, secret, on.hub)
+
+        told = [
+            (await program.send(body))[:2]
+            for body in (b'{"a": "\xff"}', b'{"a": %s}' % (b"1" * 5000), b'{"a": 1e400}')
+        ]
+        text = '{"a": "ü"}'.encode()
+        signed = Signer(secret).sign("msg_1", timezone.now(), text.decode())
+        accepted = await program.send(text, headers={"webhook-signature": signed})
+
+    reasons = [
+        "The request body isn't valid JSON: it is not in UTF-8. Send it in UTF-8.",
+        "Your request contained invalid structure. Integer value out of range.",
+        "Your request contained invalid structure. Number out of range.",
+    ]
+    assert told == [
+        (400, {"error": {"message": reason, "code": "invalid_json"}}) for reason in reasons
+    ]
+    assert accepted[0] == 202
 
 
 @proves("webhooks")
