@@ -33,11 +33,11 @@ from apps.accounts.sender_headers import read_headers
 from apps.conversations.answering.answers import OpenWorkspace
 from apps.doors.admission import find_application
 from apps.doors.answer_headers import failure_headers
-from apps.doors.bodies import shorten_text, too_deep
+from apps.doors.bodies import decode_body, shorten_text
 from apps.doors.consumer import EVENT_STREAM, Header
 from apps.doors.door_consumer import DoorConsumer
 from apps.doors.run_slots import while_valid
-from apps.errors import FileRefused, NotAuthenticated, Refused
+from apps.errors import BadRequest, FileRefused, NotAuthenticated, Refused
 from apps.live.hub import HUB, Hub
 from apps.runs.failures import WITH_LIMITS, RunFailure, failure, own_failure
 from apps.runs.workspaces import open_workspace
@@ -105,11 +105,11 @@ class AgentConsumer(DoorConsumer):
         """Return the body, or {} if it is empty. Raises `NotJson` and `BadRequest`."""
         body = await self.read_body(settings.GATEWAY_MAX_BODY_BYTES)
         try:
-            return msgspec.json.decode(body) if body.strip() else {}
-        except RecursionError:
-            raise too_deep(settings.GATEWAY_MAX_DEPTH) from None
-        except (msgspec.DecodeError, UnicodeError) as error:
-            raise NotJson(f"The request body isn't valid JSON: {error}") from error
+            return decode_body(body, msgspec.json.decode) if body.strip() else {}
+        except BadRequest as error:
+            if isinstance(error.__cause__, RecursionError):
+                raise
+            raise NotJson(error.message) from error
 
     async def run(self, here: Surroundings, operation: ProtocolOperation, params: Any) -> None:
         if operation.writes:

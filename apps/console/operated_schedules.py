@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 
 from apps.accounts.buckets import caller_in
 from apps.accounts.models import ServiceAccount
-from apps.console.giving import may_manage
+from apps.catalog.acting_accounts import may_manage
 from apps.conversations.access import reference_of
 from apps.schedules import user_schedules
 from apps.schedules.models import Schedule
@@ -26,7 +26,7 @@ def new_of_account(account: ServiceAccount, operator: Any) -> Schedule:
         0, Schedule.Maker.OPERATOR, {}
     )
     row.application_id = None  # type: ignore[assignment]
-    row.created_by_id = operator.pk
+    row.saved_by_id = operator.pk
     return row
 
 
@@ -60,6 +60,7 @@ def save_change(row: Schedule, operator: Any) -> bool:
     if stored is None:
         raise ValidationError("The schedule was already deleted.")
     if is_ruled(operator, stored):
+        row.saved_by_id = operator.pk
         note_access(row)
         user_schedules.replan(row)
         return False
@@ -69,3 +70,11 @@ def save_change(row: Schedule, operator: Any) -> bool:
 
 def pause_schedule(row: Schedule) -> None:
     user_schedules.pause(row, OF_OPERATORS)
+
+
+def resume_schedule(row: Schedule, operator: Any) -> bool:
+    """Resume a schedule that the operator rules, for which the operator is then responsible. Return
+    False if it has no future time.
+    """
+    row.saved_by_id = operator.pk
+    return user_schedules.resume_schedule(row)

@@ -32,6 +32,7 @@ HALF_CHARACTER = (
     "The request body has an escape of half a character (an unpaired surrogate). Send whole "
     "characters."
 )
+NO_UTF_8 = "The request body isn't valid JSON: it is not in UTF-8. Send it in UTF-8."
 T = TypeVar("T")
 LONGEST_QUOTE = 100
 """The maximum number of characters of a client's text that an error message repeats."""
@@ -119,6 +120,9 @@ def decode_body(body: bytes, decode: Callable[[bytes], T]) -> T:
     try:
         if not body.isascii():
             body.decode()
+    except UnicodeDecodeError as error:
+        raise BadRequest(NO_UTF_8) from error
+    try:
         return decode(body)
     except msgspec.ValidationError as error:
         raise invalid_structure(str(error)) from error

@@ -23,9 +23,17 @@ from apps.capabilities.skills.stored_skills import SkillAddress, read_skill
 from apps.catalog.content import configuration
 from apps.catalog.content.installed import installed_content
 from apps.catalog.content.skills import installed_skills
+from apps.doors.bodies import decode_body
 from apps.doors.door_consumer import note_denial
 from apps.doors.json_views import allow_methods, nowhere
-from apps.errors import FileMissing, FileRefused, NotAuthenticated, ServiceFailed, Unsupported
+from apps.errors import (
+    BadRequest,
+    FileMissing,
+    FileRefused,
+    NotAuthenticated,
+    ServiceFailed,
+    Unsupported,
+)
 from apps.manifest.manifest import FolderSkill, Skill
 from apps.manifest.markdown.skill_document import SkillDocument, SkillInvalid, read_skill_document
 from apps.manifest.schema.manifest_schema import manifest_schema
@@ -76,15 +84,15 @@ async def validate(request: ASGIRequest) -> JsonResponse:
     """Return the errors and warnings of a manifest."""
     try:
         await authenticate(request.scope)
-        document = msgspec.json.decode(request.body)
+        document = decode_body(request.body, msgspec.json.decode)
     except NotAuthenticated as error:
         return unauthorized_response(request, str(error))
     except RequestDataTooBig as error:
         return detail(413, str(error))
     except RawPostDataException:
         return detail(415, "Send JSON, not a form.")
-    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        return detail(400, f"The request body isn't valid JSON: {error}")
+    except BadRequest as error:
+        return detail(400, error.message)
     found = review(
         document,
         preview=settings.ENABLE_PREVIEW_FEATURES,

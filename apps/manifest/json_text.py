@@ -6,6 +6,7 @@ RecursionError for deep nesting. A database rejects some values that `json.loads
 
 import json
 import re
+import sys
 from collections.abc import Iterator
 from itertools import count
 from math import isfinite
@@ -17,6 +18,10 @@ DEEPEST = 100
 """The maximum nesting depth of JSON. The deepest useful manifest has about 20 levels; the
 interpreter's own limit is near 1000.
 """
+
+
+TOO_MANY_DIGITS = f"an integer has too many digits; the limit is {sys.get_int_max_str_digits():,}."
+"""The reason for a `ValueError` of `json.loads` that is no `JSONDecodeError`."""
 
 
 class JSONTextInvalid(ValueError):
@@ -44,8 +49,8 @@ def parse_json(text: str) -> Any:
         raise JSONTextInvalid(f"nested too deeply; the limit is {DEEPEST} levels.") from error
     except JSONTextInvalid:
         raise
-    except ValueError as error:  # The number has too many digits.
-        raise JSONTextInvalid(f"{error}.") from error
+    except ValueError as error:
+        raise JSONTextInvalid(TOO_MANY_DIGITS) from error
     for path, message in unstorable(value):
         raise JSONTextInvalid(f"{path}: {message}", *locate(text, path))
     return value

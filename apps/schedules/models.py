@@ -37,7 +37,8 @@ class Schedule(models.Model):
 
     `owner` is the bucket whose conversations the schedule uses, and `caller` the data of the caller
     that a run stores. The schedule acts for `user` in `team`: the user who created it, or a service
-    account. `conversation` is the conversation for the message. If it is None, the schedule begins
+    account. `saved_by` is the user who last saved its message, whose rights limit which accounts it
+    may use. `conversation` is the conversation for the message. If it is None, the schedule begins
     a new conversation, which is reused if `is_same_conversation` is true.
     """
 
@@ -77,12 +78,13 @@ class Schedule(models.Model):
     )
     caller = models.JSONField(default=dict, editable=False)
     made_by = models.CharField(max_length=10, choices=Maker, default=Maker.PERSON, editable=False)
-    created_by = models.ForeignKey(
+    saved_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         on_delete=models.SET_NULL,
         null=True,
         editable=False,
         related_name="+",
+        db_column="created_by_id",
     )
 
     # Nullable, because a column with a default would make SQLite copy the table.

@@ -53,7 +53,7 @@ class Owner:
             team_id=self.team,
             caller=dict(self.caller),
             made_by=maker,
-            created_by_id=self.user,
+            saved_by_id=self.user,
             **fields,
         )
 

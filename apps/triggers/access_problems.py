@@ -5,6 +5,7 @@ from django.utils.translation import gettext_noop
 from apps.accounts.buckets import caller_in
 from apps.accounts.caller import Caller
 from apps.catalog.access import reachable_rows
+from apps.catalog.acting_accounts import acting_problem
 from apps.catalog.models import Application, Role
 from apps.conversations.access import caller_of_run
 from apps.errors import Refused
@@ -34,7 +35,9 @@ def webhook_problem(webhook: Webhook) -> str:
     user = webhook.account.user
     if not user.is_active:
         return NO_ACCOUNT
-    return "" if can_use(webhook.application_id, caller_in(user.pk)) else NO_APPLICATION
+    if not can_use(webhook.application_id, caller_in(user.pk)):
+        return NO_APPLICATION
+    return acting_problem(webhook.saved_by, user.pk)
 
 
 def note_access(row: Schedule) -> str:

@@ -27,7 +27,8 @@ MOST_MINUTES = 60 * 24 * 30
 class Endpoint(Versioned):
     """Common fields of webhooks and subscriptions: a name, a secret, and whether they are active.
 
-    `problem` is the reason why it does not work at the moment.
+    `problem` is the reason why it does not work at the moment. `saved_by` is the user who last
+    saved it, whose rights limit what it may do.
     """
 
     uuid = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
@@ -35,6 +36,13 @@ class Endpoint(Versioned):
     secret = SecretField(blank=True, editable=False)
     is_enabled = models.BooleanField("enabled", default=True)
     problem = models.CharField(max_length=LONGEST_ERROR, blank=True, editable=False)
+    saved_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        editable=False,
+        related_name="+",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -167,6 +175,13 @@ class Subscription(Endpoint):
         default=False,
         help_text="If off, only ids and states are sent.",
     )
+
+    @property
+    def people(self) -> list[Any]:
+        """Return the users whose rights limit what is sent: the owner, and the user who last saved
+        it, who may have changed its URL.
+        """
+        return [self.owner] if self.saved_by in (None, self.owner) else [self.owner, self.saved_by]
 
     def clean(self) -> None:
         known = {str(event) for event in RunEvent}

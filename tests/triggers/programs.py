@@ -14,14 +14,13 @@ from channels.routing import URLRouter
 from django.contrib.auth.models import User
 from django.urls import path
 from django.utils import timezone
-from standardwebhooks.webhooks import Webhook as Signer
 
 from apps.accounts.models import ServiceAccount
 from apps.catalog.models import Application
 from apps.conversations.answering.continuation import sweeper
 from apps.live.hub import Hub
 from apps.triggers.models import Webhook
-from apps.triggers.webhook_secrets import renew_secret
+from apps.triggers.webhook_secrets import BytesSigner, renew_secret
 from apps.triggers.webhooks.consumer import WebhookConsumer
 from tests.chat.scripts import PATIENCE, Scene, settled
 
@@ -36,7 +35,10 @@ def make_account(name: str = "orders-robot") -> ServiceAccount:
 def make_webhook(application: Application, **fields: Any) -> tuple[Webhook, str]:
     """Return the row, and its secret or key."""
     account = fields.pop("account", None) or make_account(f"robot-{uuid4().hex[:8]}")
-    webhook = Webhook(name="Orders", application=application, account=account, **fields)
+    saver = fields.pop("saved_by", None) or User.objects.create_superuser(f"root-{uuid4().hex[:8]}")
+    webhook = Webhook(
+        name="Orders", application=application, account=account, saved_by=saver, **fields
+    )
     secret = renew_secret(webhook)
     webhook.save()
     return webhook, secret
@@ -88,11 +90,10 @@ class Program:
         if self.webhook.check_kind == Webhook.Check.KEY:
             return {"authorization": f"Bearer {self.secret}", "webhook-id": id}
         at = timezone.now() - timedelta(seconds=age)
-        text = raw.decode("latin-1")
         return {
             "webhook-id": id,
             "webhook-timestamp": str(int(at.timestamp())),
-            "webhook-signature": Signer(self.secret).sign(id, at, text),
+            "webhook-signature": BytesSigner(self.secret).sign(id, at, raw.decode("latin-1")),
         }
 
 

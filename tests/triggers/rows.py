@@ -45,6 +45,7 @@ def add_schedule(
     """Add a schedule, by default for the moment NOON."""
     caller = caller_in(user.pk, None if team is None else team.pk)
     given = {"name": "Report", "message": "What is new?", "kind": "at", "start_at": NOON}
+    given["saved_by"] = user
     row = Schedule(
         application=application,
         user=user,

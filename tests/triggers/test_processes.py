@@ -36,11 +36,12 @@ application = Application.objects.create(
     slug="orders", title="Orders", manifest=manifest, is_shared=True
 )
 account = ServiceAccount.objects.create(user=User.objects.create_user("robot"))
-webhook = Webhook(name="Shop", application=application, account=account)
+boss = User.objects.create_superuser("boss")
+webhook = Webhook(name="Shop", application=application, account=account, saved_by=boss)
 secret = renew_secret(webhook)
 webhook.save()
 Subscription.objects.create(
-    name="Told", url=url, owner=User.objects.create_superuser("boss"), secret=new_secret(),
+    name="Told", url=url, owner=boss, secret=new_secret(),
     events=["run.done"],
 )
 result = [str(webhook.uuid), secret]

@@ -345,7 +345,11 @@ class World:
             )
         self.description = ToolDescription.objects.get(state="changed")
         self.webhook = Webhook(
-            name="Orders", application=self.application, account=self.account, check_kind="key"
+            name="Orders",
+            application=self.application,
+            account=self.account,
+            check_kind="key",
+            saved_by=self.operator,
         )
         self.webhook_key = renew_secret(self.webhook)
         self.webhook.save()

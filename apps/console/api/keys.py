@@ -13,10 +13,11 @@ from rest_framework import serializers, viewsets
 from apps.accounts.client_address import address_of
 from apps.accounts.keys.changes import KeyEvent, record_key
 from apps.accounts.models import ApiKey, Team
+from apps.catalog.acting_accounts import manageable
 from apps.catalog.models import Application
 from apps.console.admin.govern.keys import is_member, offered_applications
 from apps.console.api.datetime_fields import FIELD_MAPPING
-from apps.console.giving import manageable, may_change_key
+from apps.console.giving import may_change_key
 from apps.console.operator_rights import edits_all, sees_all
 
 UNCHANGEABLE = "This field cannot be changed. Revoke this key and create another one."

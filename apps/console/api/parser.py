@@ -19,6 +19,8 @@ class StrictJSONParser(JSONParser):
         try:
             return parse_json(stream.read().decode("utf-8"))
         except UnicodeDecodeError as error:
-            raise ParseError("The request body is not UTF-8.") from error
+            raise ParseError(
+                "The request body is not valid JSON. It is not in UTF-8. Send it in UTF-8."
+            ) from error
         except JSONTextInvalid as error:
             raise ParseError(f"The request body is not valid JSON. {error}") from error

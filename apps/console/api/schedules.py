@@ -25,6 +25,7 @@ from apps.console.operated_schedules import (
     may_change_schedule,
     new_of_account,
     pause_schedule,
+    resume_schedule,
     save_change,
 )
 from apps.console.operator_rights import may_rule, of_seen
@@ -133,7 +134,7 @@ class ScheduleSerializer(serializers.ModelSerializer[Schedule]):
         if wishes_pause and not instance.is_paused:
             pause_schedule(instance)
         elif wishes_pause is False and instance.is_paused:
-            user_schedules.resume_schedule(instance)
+            resume_schedule(instance, self.context["request"].user)
         return instance
 
 

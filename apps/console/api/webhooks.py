@@ -12,9 +12,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.models import ServiceAccount
+from apps.catalog.acting_accounts import may_manage
 from apps.console.api.application_field import ApplicationField
 from apps.console.api.versioned_rows import RowSerializer, RowViewSet
-from apps.console.giving import may_manage
 from apps.console.operator_rights import may_rule, of_seen, sees_all
 from apps.live.sent_request_rows import READ_CONTENTS
 from apps.triggers.access_problems import webhook_problem
@@ -79,6 +79,7 @@ class WebhookSerializer(RowSerializer[Webhook]):
     def before_save(self, row: Webhook, values: dict[str, Any]) -> None:
         if row._state.adding:
             self.secret_told = renew_secret(row)
+        row.saved_by = self.context["request"].user
         row.problem = webhook_problem(row)
 
     def get_address(self, row: Webhook) -> str:
@@ -128,6 +129,7 @@ class SubscriptionSerializer(RowSerializer[Subscription]):
     def before_save(self, row: Subscription, values: dict[str, Any]) -> None:
         if row._state.adding:
             row.secret = self.secret_told = new_secret()
+        row.saved_by = self.context["request"].user
         if row.is_enabled:
             row.problem = ""
 
@@ -176,6 +178,7 @@ class OperatedViewSet(RowViewSet[Row]):
         if not request.user.has_perm(f"{meta.app_label}.change_{meta.model_name}"):
             self.permission_denied(request)
         secret = self.new_secret(row)
+        row.saved_by = request.user
         row.save()
         return Response({"secret": secret, "version": row.version})
 

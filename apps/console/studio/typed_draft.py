@@ -33,7 +33,9 @@ def object_in(content: bytes) -> dict[str, Any]:
     """Parse a JSON object. Raises `UnreadableDraft`."""
     try:
         body = parse_json(content.decode())
-    except (JSONTextInvalid, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        raise UnreadableDraft("The request is not in UTF-8. Send it in UTF-8.") from error
+    except JSONTextInvalid as error:
         raise UnreadableDraft(str(error)) from error
     if not isinstance(body, dict):
         raise UnreadableDraft("The request is not a JSON object. Send one.")

@@ -73,7 +73,8 @@ def event_of(news: RunNews) -> str:
 def known_wishes() -> tuple[SubscriptionFilter, ...]:
     kept = _wishes.get("", KNOWN_SECONDS)
     if kept is None:
-        kept = tuple(read_wishes(Subscription.objects.filter(is_enabled=True)))
+        enabled = Subscription.objects.filter(is_enabled=True).select_related("owner", "saved_by")
+        kept = tuple(read_wishes(enabled))
         _wishes.put("", kept)
     return kept
 
@@ -81,7 +82,10 @@ def known_wishes() -> tuple[SubscriptionFilter, ...]:
 def read_wishes(rows: Iterable[Subscription]) -> Iterable[SubscriptionFilter]:
     for row in rows:
         events = frozenset(map(str, row.events))
-        edited = edited_by(row.owner, None if row.application_id is None else [row.application_id])
+        among = None if row.application_id is None else [row.application_id]
+        found = [edited_by(user, among) for user in row.people]
+        limited = [slugs for slugs in found if slugs is not None]
+        edited = frozenset.intersection(*limited) if limited else None
         yield SubscriptionFilter(row.pk, edited, events)
 
 

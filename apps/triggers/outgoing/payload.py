@@ -26,7 +26,8 @@ def payload(delivery: Delivery, now: datetime) -> str:
     if run is not None:
         data["conversation"] = str(run.stream)
     subscription = delivery.subscription
-    has_text = subscription.has_text and subscription.owner.has_perm(READ_CONTENTS)
+    may_read = all(user.has_perm(READ_CONTENTS) for user in subscription.people)
+    has_text = subscription.has_text and may_read
     if has_text and delivery.event != "run.waiting":
         rows = Message.objects.filter(run=delivery.run, role=Message.Role.ASSISTANT)
         answer = rows.select_related("conversation").first()

@@ -6,6 +6,7 @@ several processes runs the schedule, and a process that is killed before the com
 nothing.
 """
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -21,6 +22,7 @@ from django.utils.translation import gettext, gettext_noop
 from apps.accounts.caller import Caller
 from apps.accounts.languages import language_of_kept
 from apps.accounts.models import ServiceAccount
+from apps.catalog.acting_accounts import acting_problem
 from apps.catalog.resolve import named_version
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.conversations.asking.wakes import QueuedWake, Wake, ask_all
@@ -35,6 +37,8 @@ from apps.runs.explanations import error_text
 from apps.schedules.models import LONGEST_REASON, NO_TIME_LEFT, Schedule
 from apps.schedules.occurrences import DueTimes, due_times
 from apps.triggers.access_problems import can_use, owner_caller
+
+logger = logging.getLogger(__name__)
 
 AT_ONCE = 500
 """The maximum number of rows in one transaction."""
@@ -103,7 +107,7 @@ class Callers:
         """Return the caller of a schedule. Raises `Refused` if the owner may no longer send
         messages, and `BudgetSpent` if a budget is exhausted.
         """
-        key = (row.owner, row.application_id, row.time_zone)
+        key = (row.owner, row.application_id, row.time_zone, row.saved_by_id)
         if key not in self.found:
             try:
                 self.found[key] = self.look_up(row, application)
@@ -121,12 +125,14 @@ class Callers:
         caller = owner_caller(row)
         if not can_use(row.application_id, caller):
             raise Refused("application_not_found", LOST)
+        is_service = row.user_id in self.services
+        if is_service and (problem := acting_problem(row.saved_by, row.user_id)):
+            raise Refused("account_not_permitted", problem)
         if self.has_budgets:
             check_start(caller, PAGE, application.slug, row.time_zone)
-        is_remembered = row.user_id not in self.services
         return replace(
             caller,
-            is_remembered=is_remembered,
+            is_remembered=not is_service,
             client=replace(caller.client, timezone=row.time_zone, surface=""),
         )
 
@@ -278,6 +284,7 @@ def caller_or_reason(
         return callers.of(row, application)
     except Refused as error:
         row.stop(error_text(error))
+        logger.warning("Schedule %s was stopped: %s", row.pk, row.last_problem)
     except BudgetSpent as error:
         row.last_problem = error_text(error)[:LONGEST_REASON]
     except QuickAppError as error:

@@ -15,10 +15,10 @@ from apps.accounts.caller import Caller
 from apps.accounts.client_address import address_of_scope
 from apps.conversations.answering.answers import tell_of_queued
 from apps.conversations.asking.audit_events import question_events
-from apps.doors.bodies import BodyTooSlow, RequestBodyTooLarge
+from apps.doors.bodies import BodyTooSlow, RequestBodyTooLarge, decode_body
 from apps.doors.consumer import Header
 from apps.doors.json_consumer import JsonConsumer
-from apps.errors import Closing, NotAdmitted, OddType, QuickAppError, Refused
+from apps.errors import BadRequest, Closing, NotAdmitted, OddType, QuickAppError, Refused
 from apps.live.hub import HUB, Hub
 from apps.live.limits.rates import Rate, admit_request, rates_of
 from apps.triggers.models import LONGEST_WEBHOOK_ID
@@ -108,9 +108,9 @@ def read_json(content_type: str, body: bytes) -> object:
     if kind != "application/json" and not kind.endswith("+json"):
         raise OddType("unsupported_type", "Send JSON with the content type application/json.")
     try:
-        found: object = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise Refused("invalid_json", f"The body is not valid JSON: {error}.") from error
+        found: object = decode_body(body, msgspec.json.decode)
+    except BadRequest as error:
+        raise Refused("invalid_json", error.message) from error
     return found
 
 

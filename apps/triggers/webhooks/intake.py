@@ -1,22 +1,32 @@
 """Creates a question from a webhook's request, once for each message ID."""
 
+import logging
 from dataclasses import dataclass
 from uuid import UUID, uuid5
 
+from channels.db import database_sync_to_async
 from django.db import transaction
 
 from apps.accounts.buckets import caller_in
 from apps.accounts.caller import Caller
 from apps.catalog import access
+from apps.catalog.acting_accounts import acting_problem
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.conversations.ask import Ask
 from apps.conversations.asking import queue
 from apps.conversations.asking.questions import StartedAnswer, begin_answer
 from apps.conversations.models import Conversation
 from apps.conversations.senders import Sender
-from apps.errors import ApplicationNotFound, Missing, Refused
+from apps.errors import ApplicationNotFound, Forbidden, Missing, Refused
 from apps.triggers.access_problems import NO_ACCOUNT, NO_APPLICATION
 from apps.triggers.models import Webhook, WebhookCall
+
+logger = logging.getLogger(__name__)
+
+NOT_PERMITTED = (
+    "The operator of this webhook may no longer use its account. Ask the operator to check the "
+    "webhook’s page."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +46,7 @@ class AcceptedRequest:
 
 async def find_webhook(uuid: UUID) -> Webhook:
     """Return the webhook. Raises `Refused`."""
-    rows = Webhook.objects.select_related("account__user", "application")
+    rows = Webhook.objects.select_related("account__user", "application", "saved_by")
     found = await rows.filter(uuid=uuid, is_enabled=True).afirst()
     if found is None:
         raise no_webhook()
@@ -51,8 +61,9 @@ async def open_application(webhook: Webhook) -> tuple[Caller, ResolvedApplicatio
     """Return the account and the application, with current permissions. Operators see the missing
     permission.
 
-    For a webhook without access, raises the same `Refused` as for an unknown webhook. Also raises
-    `ApplicationBroken`.
+    For an account without access, raises the same `Refused` as for an unknown webhook. Also raises
+    `ApplicationBroken`, and `Forbidden` if the user who last saved the webhook may not use the
+    account now.
     """
     caller = caller_in(webhook.account.user_id)
     try:
@@ -61,11 +72,18 @@ async def open_application(webhook: Webhook) -> tuple[Caller, ResolvedApplicatio
         is_open = webhook.account.user.is_active
         await note_problem(webhook, NO_APPLICATION if is_open else NO_ACCOUNT)
         raise no_webhook() from None
-    await note_problem(webhook, "")
+    problem = await database_sync_to_async(acting_problem)(
+        webhook.saved_by, webhook.account.user_id
+    )
+    await note_problem(webhook, problem)
+    if problem:
+        raise Forbidden("account_not_permitted", NOT_PERMITTED)
     return caller, application
 
 
 async def note_problem(webhook: Webhook, problem: str) -> None:
+    if problem:
+        logger.warning("Webhook %s refused a message: %s", webhook.pk, problem)
     if webhook.problem != problem:
         await Webhook.objects.filter(pk=webhook.pk).aupdate(problem=problem)
 

@@ -226,6 +226,30 @@ def schedule_of(application: str, account: str, **fields: Any) -> dict[str, Any]
     return {"message": "Hi", **times, **webhook_of(application, account), **fields}
 
 
+def test_the_last_operator_who_saves_is_responsible_for_the_use_of_the_account(api: APIClient):
+    application, account = make_application("orders"), make_account("robot")
+    other = User.objects.create_superuser("other")
+    webhook = api.post(WEBHOOKS, webhook_of("orders", "robot")).data["id"]
+    schedule = api.post(SCHEDULES, schedule_of("orders", "robot")).data["id"]
+    first = savers()
+
+    again = APIClient()
+    again.force_login(other)
+    for url in (f"{WEBHOOKS}{webhook}/", f"{SCHEDULES}{schedule}/"):
+        assert again.patch(url, {"name": "Later"}).status_code == 200
+    second = savers()
+    api.post(f"{WEBHOOKS}{webhook}/secret/")
+    api.patch(f"{SCHEDULES}{schedule}/", {"is_paused": True})
+    api.patch(f"{SCHEDULES}{schedule}/", {"is_paused": False})
+
+    assert (first, second, savers()) == (["operator"] * 2, ["other"] * 2, ["operator"] * 2)
+    assert (application.webhooks.count(), account.webhooks.count()) == (1, 1)
+
+
+def savers() -> list[str]:
+    return [row.get().saved_by.username for row in (Webhook.objects, Schedule.objects)]
+
+
 @pytest.mark.parametrize("url", [WEBHOOKS, SCHEDULES])
 def test_operators_do_not_learn_which_accounts_and_applications_exist(url: str):
     olga = User.objects.create_user("olga", is_staff=True)

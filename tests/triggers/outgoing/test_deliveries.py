@@ -18,7 +18,7 @@ from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 from apps.agent.progress import Progress
-from apps.catalog.models import Application
+from apps.catalog.models import Application, Grant, Role
 from apps.conversations.models import Conversation
 from apps.live.history import run_rows
 from apps.live.history.run_rows import RunFigures
@@ -322,6 +322,22 @@ def test_only_runs_of_applications_that_the_owner_edits_are_told():
         ]
     )
     assert one.pk not in {row for row, _ in told}
+
+
+def test_only_runs_of_applications_that_the_last_saver_edits_too_are_told():
+    owner, editor, former = (User.objects.create_user(name) for name in ("o", "e", "f"))
+    mine = make_application("mine", owner=owner)
+    Grant.objects.create(application=mine, user=editor, role=Role.EDITOR)
+    root = User.objects.create_superuser("root")
+    made = [
+        make_subscription("http://127.0.0.1:1/a", owner=owner, application=mine, saved_by=user)
+        for user in (owner, editor, root, former)
+    ]
+
+    deliveries.note_runs([news("mine")])
+
+    told = Delivery.objects.values_list("subscription", flat=True)
+    assert sorted(told) == [row.pk for row in made[:3]]
 
 
 def test_a_subscription_whose_owner_is_gone_is_told_nothing():

@@ -11,8 +11,9 @@ from django.core.exceptions import ValidationError
 
 from apps.accounts.buckets import caller_in
 from apps.accounts.models import ApiKey, ServiceAccount
+from apps.catalog.acting_accounts import NOT_MANAGED
 from apps.catalog.actions import publish, save_draft, withdraw
-from apps.catalog.models import Application
+from apps.catalog.models import Application, Grant, Role
 from apps.catalog.resolve import forget_applications
 from apps.chat.rail.attention import attention
 from apps.chat.scheduled.listing import list_schedules
@@ -213,6 +214,25 @@ def test_a_schedule_is_paused_with_the_reason_once_its_owner_may_not_ask_any_mor
     assert not Run.objects.exists()
     assert (row.is_paused, row.pause_reason) == (True, reasons.get(lost, LOST))
     assert fired(NOON + HOUR, application).rows == 0
+
+
+def test_a_schedule_does_not_lend_a_role_that_its_service_account_received_later(caplog):
+    application, robot, olga = application_of(), add_user(), add_user("olga")
+    ServiceAccount.objects.create(user=robot)
+    row = add_schedule(application, robot, saved_by=olga, **HOURLY)
+    own = add_schedule(application, robot, **HOURLY)
+
+    fired(NOON, application)
+    Run.objects.update(status="done")
+    Grant.objects.create(application=application_of(is_shared=False), user=robot, role=Role.USER)
+    fired(NOON + HOUR, application)
+
+    row.refresh_from_db()
+    own.refresh_from_db()
+    reason = NOT_MANAGED.format(user="olga")
+    assert (row.run_count, row.is_paused, row.last_problem) == (1, True, reason)
+    assert (own.run_count, own.is_paused, own.last_problem) == (2, False, "")
+    assert f"Schedule {row.pk} was stopped: {reason}" in caplog.messages
 
 
 def test_a_spent_budget_is_told_and_the_next_time_tries_again():

@@ -15,15 +15,16 @@ from django.shortcuts import redirect
 from django.utils.safestring import SafeString
 
 from apps.accounts.models import ServiceAccount
+from apps.catalog.acting_accounts import manageable
 from apps.catalog.models import Application
 from apps.console.admin.list_cells import account_cell, two_lines
 from apps.console.admin.theme import TEXT_INPUT, Admin, SearchedSelect
-from apps.console.giving import manageable
 from apps.console.operated_schedules import (
     is_ruled,
     may_change_schedule,
     new_of_account,
     pause_schedule,
+    resume_schedule,
     save_change,
 )
 from apps.console.operator_rights import editable_applications, edits_all, may_rule, of_seen
@@ -60,7 +61,7 @@ class OperatedScheduleForm(ZonedForm):
         account: ServiceAccount = self.cleaned_data["account"]
         user_schedules.refuse_one_too_many(account.user_id)
         new = new_of_account(account, self.operator)
-        for name in ("owner", "user_id", "caller", "made_by", "created_by_id"):
+        for name in ("owner", "user_id", "caller", "made_by", "saved_by_id"):
             setattr(self.instance, name, getattr(new, name))
         return account
 
@@ -201,7 +202,7 @@ class ScheduleAdmin(Admin[Schedule]):
     def resume_selected(self, request: HttpRequest, rows: QuerySet[Schedule]) -> None:
         paused = [row for row in rows if row.is_paused and is_ruled(request.user, row)]
         for row in paused:
-            user_schedules.resume_schedule(row)
+            resume_schedule(row, request.user)
             self.log_change(request, row, "Resumed.")
         going = sum(not row.is_paused for row in paused)
         self.message_user(request, f"Resumed: {going}.")

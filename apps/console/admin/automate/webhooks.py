@@ -11,11 +11,11 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from apps.accounts.models import ServiceAccount
+from apps.catalog.acting_accounts import manageable, may_manage
 from apps.console.admin.list_cells import copied_text
 from apps.console.admin.rows.operated_rows import OperatedRows
 from apps.console.admin.rows.recorded import HISTORY_FIELDS
 from apps.console.admin.rows.versioned_form import VersionedForm
-from apps.console.giving import manageable, may_manage
 from apps.triggers.access_problems import webhook_problem
 from apps.triggers.models import Webhook
 from apps.triggers.webhook_secrets import renew_secret
@@ -61,6 +61,7 @@ class WebhookAdmin(OperatedRows[Webhook]):
         return may and (obj is None or may_manage(request.user, obj.account.user))
 
     def save_model(self, request: HttpRequest, obj: Webhook, form: Any, change: bool) -> None:
+        obj.saved_by = request.user
         obj.problem = webhook_problem(obj)
         super().save_model(request, obj, form, change)
         if obj.problem:

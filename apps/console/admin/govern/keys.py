@@ -22,10 +22,11 @@ from apps.accounts.keys.changes import KeyEvent, record_key
 from apps.accounts.models import ApiKey, Team
 from apps.accounts.teams import may_work_in, team_of, teams_of
 from apps.catalog.access import accessible_rows
+from apps.catalog.acting_accounts import manageable
 from apps.catalog.models import Application, ApplicationVersion, OperatorKey, Role
 from apps.console.admin.list_cells import account_cell, two_lines
 from apps.console.admin.theme import Admin
-from apps.console.giving import manageable, may_change_key
+from apps.console.giving import may_change_key
 from apps.console.operator_rights import edits_all, sees_all
 
 admin.site.unregister(APIKey)  # The keys of the library have no access to QuickApps.

@@ -17,8 +17,9 @@ from django.utils.safestring import SafeString
 from apps.accounts.buckets import bucket_of
 from apps.accounts.erasure_reports import request_erasure
 from apps.accounts.models import ServiceAccount
+from apps.catalog.acting_accounts import may_manage
 from apps.console.admin.theme import SELECT, TEXT_INPUT, Admin, CheckboxChoices
-from apps.console.giving import givable_groups, givable_permissions, may_manage
+from apps.console.giving import givable_groups, givable_permissions
 
 LINK = '<a class="text-primary-700 underline dark:text-primary-400" href="{}">{}</a>'
 

@@ -21,6 +21,7 @@ from apps.accounts.erasure_reports import request_erasure
 from apps.accounts.models import ServiceAccount
 from apps.accounts.sign_in import second_factors
 from apps.accounts.superusers import is_last_superuser
+from apps.catalog.acting_accounts import may_manage
 from apps.console.admin import theme
 from apps.console.admin.cells import NOTHING
 from apps.console.admin.govern.account_access import access_context, view_as
@@ -32,7 +33,7 @@ from apps.console.admin.govern.team_changes import (
     teams_of_groups,
 )
 from apps.console.admin.list_cells import two_lines
-from apps.console.giving import givable_groups, givable_permissions, may_give, may_manage
+from apps.console.giving import givable_groups, givable_permissions, may_give
 
 admin.site.unregister(User)
 admin.site.unregister(Group)

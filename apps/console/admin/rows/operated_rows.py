@@ -68,6 +68,7 @@ class OperatedRows(RecordedAdmin[Row]):
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         if not change:
             obj.shown_secret = self.new_secret(obj)
+        obj.saved_by = request.user
         super().save_model(request, obj, form, change)
 
     def get_urls(self) -> list[URLPattern]:
@@ -93,6 +94,7 @@ class OperatedRows(RecordedAdmin[Row]):
         if not self.has_change_permission(request, row):
             raise PermissionDenied
         row.shown_secret = self.new_secret(row)
+        row.saved_by = request.user
         row.save()
         self.log_change(request, row, f"Created a new {self.secret_name_of(row)}.")
         return self.keep_secret(request, row)

@@ -9,6 +9,7 @@ from django.conf import settings
 
 from apps.console.studio.tool_sources.yaml_text import YamlInvalid, read_yaml
 from apps.errors import EgressRefused, FetchRefused
+from apps.manifest.json_text import TOO_MANY_DIGITS
 from apps.manifest.validation.json_document import document_problems
 from apps.workspace.egress.fetch import fetch
 from apps.workspace.egress.fetch_policy import OperatorPolicy
@@ -75,8 +76,8 @@ def json_or_yaml(text: str) -> Any:
         if text.lstrip().startswith('{"'):
             place = f"line {error.lineno}, column {error.colno}"
             raise SourceInvalid(f"This is not valid JSON: {error.msg}, {place}.") from None
-    except ValueError as error:  # For example, a number with more digits than Python reads.
-        raise SourceInvalid(f"This is not valid JSON: {error}.") from None
+    except ValueError:
+        raise SourceInvalid(f"This is not valid JSON: {TOO_MANY_DIGITS}") from None
     if len(text) > MOST_YAML_CHARACTERS:
         most = f"more than {MOST_YAML_CHARACTERS:,} characters of YAML"
         raise SourceInvalid(f"The document has {most}. Use its JSON format.")

@@ -17,6 +17,7 @@ from apps.console.studio.trials.parameters import (
     to_json,
     without_null,
 )
+from apps.manifest.json_text import TOO_MANY_DIGITS
 
 Kind = Literal["text", "number", "choice", "json", "fixed"]
 
@@ -126,6 +127,10 @@ def value_of(field: ArgumentField) -> Any:
         ) from None
     except RecursionError:
         raise ValueError("This is too deeply nested.") from None
+    except ConstantRefused:
+        raise
+    except ValueError:
+        raise ValueError(f"This is not JSON: {TOO_MANY_DIGITS}") from None
 
 
 def number(text: str) -> float | int:
@@ -137,5 +142,9 @@ def number(text: str) -> float | int:
     raise ValueError("This is not a number.")
 
 
+class ConstantRefused(ValueError):
+    """Raised for a constant that Python reads, but JSON does not have, such as NaN."""
+
+
 def refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON.")
+    raise ConstantRefused(f"{name} is not JSON.")

@@ -212,7 +212,7 @@ def test_a_schedule_that_an_operator_makes_for_a_program_asks_with_its_rights(do
     assert (refused.status_code, answer.status_code) == {"admin": (200, 302), "api": (400, 201)}[
         door
     ]
-    assert (row.user, row.made_by, row.created_by) == (account.user, "operator", user)
+    assert (row.user, row.made_by, row.saved_by) == (account.user, "operator", user)
     row.next_at = NOON
     row.save()
     [woken] = fired(NOON, application).woken

@@ -84,6 +84,10 @@ def test_fields_may_be_left_out_also_where_the_tool_will_refuse_it():
         ({"count": "inf"}, "This is not a number."),
         ({"tags": "[a]"}, "This is not JSON: Expecting value, line 1, column 2."),
         ({"tags": "NaN"}, "NaN is not JSON."),
+        (
+            {"tags": "1" * 5000},
+            "This is not JSON: an integer has too many digits; the limit is 4,300.",
+        ),
         ({"where": "[" * 100_000}, "This is too deeply nested."),
     ],
 )

@@ -8,8 +8,8 @@ import pytest
 from django.contrib.auth.models import Group, Permission, User
 
 from apps.accounts.models import Team
+from apps.catalog.acting_accounts import may_manage
 from apps.catalog.models import Application, Grant, Role
-from apps.console.giving import may_manage
 from tests.catalog.rows import make_application
 from tests.tables import each_row
 
