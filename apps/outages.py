@@ -21,6 +21,13 @@ ENDED = "ended_outage"
 DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO})
 """The error codes of the system for a disk that is full, read-only or broken."""
 POSTGRESQL_DISK_FULL = "53100"
+POSTGRESQL_BUSY = ("40", "53300", "55P03", "57014")
+"""The prefixes of SQLSTATEs with which a database that responds ends a statement: conflicts of
+transactions, too many connections, and the timeouts for locks and statements.
+"""
+SQLITE_BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
+BUSY_POOL = frozenset({"PoolTimeout", "TooManyRequests"})
+"""The errors of psycopg's pool if all of its connections are in use."""
 DENIED = frozenset({errno.EACCES, errno.EPERM})
 """The error codes that mean an outage only for files in the folder of stored files. For other
 files, they are a bug.
@@ -42,6 +49,10 @@ DATABASE = Outage(
     "database_unavailable",
     gettext_noop("The service can’t reach its database. Try again in a moment."),
 )
+BUSY = Outage(
+    "database_busy",
+    gettext_noop("The service’s database is busy. Try again in a moment."),
+)
 STORAGE = Outage(
     "storage_unavailable",
     gettext_noop("The service can’t store anything right now. Try again in a moment."),
@@ -53,6 +64,8 @@ def outage_of(error: BaseException | None) -> Outage | None:
     match error:
         case OperationalError() if is_disk_full(error):
             return STORAGE
+        case OperationalError() if is_busy(error):
+            return BUSY
         case OperationalError() | InterfaceError():
             return DATABASE
         case OSError(errno=number) if number in DISK:
@@ -68,6 +81,16 @@ def is_disk_full(error: OperationalError) -> bool:
     cause = error.__cause__
     sqlite, postgresql = getattr(cause, "sqlite_errorcode", 0), getattr(cause, "sqlstate", "")
     return bool(sqlite == sqlite3.SQLITE_FULL or postgresql == POSTGRESQL_DISK_FULL)
+
+
+def is_busy(error: OperationalError) -> bool:
+    """Return True if the database responds, but did not complete the statement in time."""
+    cause = error.__cause__
+    sqlite, postgresql = getattr(cause, "sqlite_errorcode", 0), getattr(cause, "sqlstate", "")
+    # The low byte of an extended error code of SQLite is the primary code.
+    is_sqlite = isinstance(sqlite, int) and sqlite & 0xFF in SQLITE_BUSY
+    is_postgresql = isinstance(postgresql, str) and postgresql.startswith(POSTGRESQL_BUSY)
+    return is_sqlite or is_postgresql or type(cause).__name__ in BUSY_POOL
 
 
 def is_stored(name: str) -> bool:

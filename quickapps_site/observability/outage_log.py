@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 
-from apps.outages import DATABASE, ENDED, Outage, outage_of
+from apps.outages import BUSY, DATABASE, ENDED, Outage, outage_of
 
 SECONDS = 60.0
 POOL = "psycopg.pool"
@@ -22,6 +22,7 @@ REDIS = Outage(
     "redis_unavailable", "Each process counts alone, and processes do not notify each other."
 )
 OF_DRIVERS = {
+    ("psycopg_pool", "PoolTimeout"): BUSY,
     ("psycopg", "OperationalError"): DATABASE,
     ("redis", "ConnectionError"): REDIS,
     ("redis", "TimeoutError"): REDIS,

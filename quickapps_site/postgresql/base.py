@@ -1,7 +1,7 @@
 """Extends Django's PostgreSQL backend with a pool that returns only working connections.
 
 If the database refuses connections, the error is reported within a second; if it does not respond,
-within three. If all connections of the pool are in use, callers wait.
+within three. If all connections of the pool, or of the share of pages, are in use, callers wait.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from apps.tasks.postgresql.connections import has_news
 from quickapps_site.postgresql import watchdog
 from quickapps_site.postgresql.credentials import with_current_credentials
 from quickapps_site.postgresql.limits import limit
+from quickapps_site.postgresql.page_share import PageShare
 from quickapps_site.postgresql.reachability import Reachability
 
 PROMPT_SECONDS = 0.3
@@ -42,10 +43,14 @@ transactions. If the server disappears in this time, the watchdog ends the state
 """
 
 _reachability: dict[str, Reachability] = {}
+_page_shares: dict[str, PageShare] = {}
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
     """A connection to the database that uses only sessions that responded recently."""
+
+    share: PageShare | None = None
+    """The share that this connection is part of, while it is open."""
 
     def ensure_connection(self) -> None:
         """Replace a broken connection that a thread has retained."""
@@ -78,7 +83,30 @@ class DatabaseWrapper(base.DatabaseWrapper):
         if isinstance(pool.kwargs, dict):
             pool.kwargs = partial(with_current_credentials, pool.kwargs)
         pool.open()
-        return working_connection(pool, self.reachability(conn_params))
+        share = self.page_share(pool)
+        is_page = share.take(pool.timeout)
+        try:
+            connection = working_connection(pool, self.reachability(conn_params))
+        except BaseException:
+            if is_page:
+                share.give_back()
+            raise
+        self.share = share if is_page else None
+        return connection
+
+    def _close(self) -> None:
+        try:
+            super()._close()  # type: ignore[misc]  # not in the stubs
+        finally:
+            if self.share is not None:
+                self.share.give_back()
+                self.share = None
+
+    def page_share(self, pool: ConnectionPool[Any]) -> PageShare:
+        if self.alias not in _page_shares:
+            made = PageShare(pool.max_size, settings.DATABASE_THREADS)
+            _page_shares.setdefault(self.alias, made)
+        return _page_shares[self.alias]
 
     def reachability(self, parameters: dict[str, Any]) -> Reachability:
         if self.alias not in _reachability:

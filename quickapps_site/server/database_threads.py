@@ -3,8 +3,15 @@
 asgiref runs all such work of a process on one thread, so a statement that waits for a lock would
 block every request. Only code that opens a transaction in one call and continues it in the next
 needs that, and this project has none.
+
+A third of the threads are reserved for kinds of calls of which none is running. Many calls that
+wait for the same lock therefore leave threads for requests that do not need the lock.
 """
 
+import functools
+import itertools
+import threading
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
@@ -12,22 +19,92 @@ from typing import Any
 from asgiref.sync import SyncToAsync
 from django.db import close_old_connections
 
+Kind = tuple[object, ...]
+"""The module and name of a function; for a method of a query set, also the model."""
+RESERVED_SHARE = 3
+
 
 class DatabaseThreads(ThreadPoolExecutor):
     """An executor that returns the connection of a thread to the pool after each call."""
 
     def __init__(self, count: int) -> None:
         super().__init__(count, thread_name_prefix="database")
+        self.count, self.unreserved = count, count - count // RESERVED_SHARE
+        self.lock = threading.Lock()
+        self.numbers = itertools.count()
+        self.running: Counter[Kind] = Counter()
+        self.waiting: defaultdict[Kind, deque[tuple[int, Callable[[], None]]]] = defaultdict(deque)
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **named: Any) -> Future[Any]:
-        return super().submit(run, function, args, named)
+        future = Future[Any]()
+        call = functools.partial(run, future, function, args, named)
+        with self.lock:
+            self.waiting[kind_of(function)].append((next(self.numbers), call))
+            self.start_waiting()
+        return future
+
+    def start_waiting(self) -> None:
+        """Start the waiting calls that can have a thread, the oldest first."""
+        while kinds := self.startable():
+            kind = min(kinds, key=lambda one: self.waiting[one][0][0])
+            _, call = self.waiting[kind].popleft()
+            if not self.waiting[kind]:
+                del self.waiting[kind]
+            self.running[kind] += 1
+            super().submit(self.work, kind, call)
+
+    def startable(self) -> list[Kind]:
+        busy = self.running.total()
+        if busy < self.unreserved:
+            return list(self.waiting)
+        if busy < self.count:
+            return [kind for kind in self.waiting if kind not in self.running]
+        return []
+
+    def work(self, kind: Kind, call: Callable[[], None]) -> None:
+        try:
+            call()
+        finally:
+            with self.lock:
+                self.running[kind] -= 1
+                if not self.running[kind]:
+                    del self.running[kind]
+                self.start_waiting()
 
 
-def run(function: Callable[..., Any], args: tuple[Any, ...], named: dict[str, Any]) -> Any:
+def kind_of(function: Callable[..., Any]) -> Kind:
+    """Return the kind of a call. asgiref submits its own handler; the last argument of the handler
+    is the function of the project.
+    """
+    while isinstance(function, functools.partial):
+        is_handler = getattr(function.func, "__name__", "") == "thread_handler"
+        function = function.args[-1] if is_handler else function.func
+    owner = getattr(function, "__self__", None)
+    model = getattr(owner, "model", None)
+    return (
+        getattr(function, "__module__", type(function).__module__),
+        getattr(function, "__qualname__", type(function).__qualname__),
+        model,
+    )
+
+
+def run(
+    future: Future[Any],
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    named: dict[str, Any],
+) -> None:
+    if not future.set_running_or_notify_cancel():
+        return
     try:
-        return function(*args, **named)
-    finally:
-        close_old_connections()
+        try:
+            result = function(*args, **named)
+        finally:
+            close_old_connections()
+    except BaseException as error:  # noqa: BLE001  # The waiting caller raises it.
+        future.set_exception(error)
+    else:
+        future.set_result(result)
 
 
 def start(count: int) -> None:

@@ -545,7 +545,34 @@ test("the live version answers next to the draft, and an answer that fails shows
   await tab.shows(".studio-answer h3", "Draft", "Live version");
   await tab.shows(".studio-answer[data-which=draft] [role=alert]", "The draft is broken.");
   await tab.shows(".studio-answer[data-which=live] .studio-text", "Old.");
-  await tab.shows("[data-chat] [role=status]", "The draft is broken.");
+  await tab.shows("[data-chat] [role=status]", "The draft did not answer.");
+});
+
+test("the error of an answer is shown once, next to the words of the model’s service", async (t) => {
+  const tab = await openStudio(t);
+  const text = "The model’s service did not answer. (error reference: 1a2b)";
+  tab.network.answer(`POST ${ADDRESS}answer/`, () =>
+    stream(["failed", { model: "gpt", error: "status 401", said: "Incorrect API key" }], ["problem", { text }]),
+  );
+  tab.fill(tab.find("#studio-question"), "Hello");
+  tab.press(tab.find("#studio-question"), "Enter");
+
+  await tab.shows("[data-chat] [role=status]", "The draft did not answer.");
+  await tab.shows("[data-chat] .studio-error", "gpt failed (status 401): Incorrect API key", text);
+  assert.equal(textOf(tab.find("[data-chat]")).split(text).length, 2);
+});
+
+test("an answer that is stopped says so once", async (t) => {
+  const tab = await openStudio(t);
+  tab.network.answer(`POST ${ADDRESS}answer/`, ({ signal }) => new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason))));
+  tab.fill(tab.find("#studio-question"), "Hello");
+  tab.press(tab.find("#studio-question"), "Enter");
+  await tab.shows("[data-chat] [role=status]", "Answering…");
+
+  tab.find("[data-stop]").click();
+
+  await tab.shows("[data-chat] [role=status]", "Stopped.");
+  assert.equal(tab.count("[data-chat] [role=alert]"), 0);
 });
 
 const HOLDER = { kind: "user", what: "Person", name: "anna", title: "Anna Smith" };

@@ -14,6 +14,7 @@ from typing import Any
 from uuid import uuid4
 
 import psycopg
+import psycopg_pool
 import pytest
 from asgiref.testing import ApplicationCommunicator
 from channels.routing import URLRouter
@@ -26,7 +27,7 @@ from django.urls import path
 from apps.conversations.files import folder
 from apps.doors.answer_headers import failure_headers
 from apps.gateway.base import error_body
-from apps.outages import DATABASE, STORAGE, outage_of
+from apps.outages import BUSY, DATABASE, STORAGE, outage_of
 from apps.runs.failures import failure
 from apps.task_api.tasks import SubmitConsumer
 from apps.triggers.webhooks import intake
@@ -41,6 +42,8 @@ from tests.catalog.rows import make_application
 from tests.tables import each_row
 
 DOWN = OperationalError("connection refused")
+LATE = OperationalError("canceling statement due to lock timeout")
+LATE.__cause__ = psycopg.errors.LockNotAvailable()
 FULL = OSError(errno.ENOSPC, "No space left on device")
 
 
@@ -100,13 +103,46 @@ def test_a_database_whose_disk_is_full_is_told_as_such(cause: Exception):
     assert outage_of(error) is STORAGE
 
 
+def locked_sqlite() -> sqlite3.OperationalError:
+    """Return the error of a database in which another connection writes."""
+    address = f"file:{uuid4()}?mode=memory&cache=shared"
+    with (
+        closing(sqlite3.connect(address, uri=True)) as writer,
+        closing(sqlite3.connect(address, uri=True, timeout=0)) as other,
+    ):
+        writer.execute("CREATE TABLE note (text)")
+        writer.execute("BEGIN IMMEDIATE")
+        with pytest.raises(sqlite3.OperationalError, match="locked") as refused:
+            other.execute("BEGIN IMMEDIATE")
+    return refused.value
+
+
+@each_row(
+    "cause",
+    [
+        locked_sqlite(),
+        psycopg.errors.LockNotAvailable("canceling statement due to lock timeout"),
+        psycopg.errors.QueryCanceled("canceling statement due to statement timeout"),
+        psycopg.errors.DeadlockDetected("deadlock detected"),
+        psycopg.errors.TooManyConnections("sorry, too many clients already"),
+        psycopg_pool.PoolTimeout("couldn't get a connection after 10.00 sec"),
+    ],
+)
+def test_a_database_that_responds_too_late_is_busy_and_not_unreachable(cause: Exception):
+    error = OperationalError(*cause.args)
+    error.__cause__ = cause
+
+    assert outage_of(error) is BUSY
+    assert "busy" in BUSY.text
+
+
 @pytest.mark.parametrize("number", [errno.EACCES, errno.EPERM])
 def test_a_folder_of_files_without_rights_is_an_outage(number: int, storage: Path):
     assert outage_of(OSError(number, "denied", str(storage / "ab"))) is STORAGE
 
 
 @pytest.mark.django_db
-@each_row(("error", "outage"), [(DOWN, DATABASE), (FULL, STORAGE)])
+@each_row(("error", "outage"), [(DOWN, DATABASE), (LATE, BUSY), (FULL, STORAGE)])
 async def test_programs_are_answered_in_json(error: Exception, outage: Any):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(intake, "find_webhook", failing(error))
@@ -158,9 +194,9 @@ async def test_an_outage_before_the_door_is_answered_too(
 
 
 @pytest.mark.django_db
-@each_row(("error", "outage"), [(DOWN, DATABASE), (FULL, STORAGE)])
+@each_row(("error", "outage"), [(DOWN, DATABASE), (LATE, BUSY), (FULL, STORAGE)])
 def test_an_upload_is_answered_in_json(error: Exception, outage: Any):
-    application = make_application(slug=f"travel-{outage.code[:4]}", is_public=True)
+    application = make_application(slug=f"travel-{outage.code}".replace("_", "-"), is_public=True)
     client = Client(raise_request_exception=False)
     form = {"conversation": str(uuid4()), "file": SimpleUploadedFile("a.txt", b"a")}
     with pytest.MonkeyPatch.context() as patch:

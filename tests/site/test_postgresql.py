@@ -15,6 +15,7 @@ from http.client import HTTPConnection
 from typing import Any
 from urllib.parse import urlsplit
 
+import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 from psycopg_pool import ConnectionPool, PoolTimeout
@@ -27,6 +28,7 @@ from tests.postgresql import database
 from tests.services import absence
 
 PATIENCE = 60.0
+WAITING = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
 
 
 pytestmark = pytest.mark.full
@@ -96,6 +98,8 @@ class Proxy:
 class Scene:
     site: Site
     proxy: Proxy
+    url: str
+    """The database, without the proxy."""
 
     def ask(self, path: str = "/openai/models") -> tuple[int, str | None, Any]:
         """Return the status, `Retry-After`, and the JSON."""
@@ -123,7 +127,8 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
         url = f"postgres://{who}@127.0.0.1:{proxy.port}/{name}"
         with serve(tmp_path_factory.mktemp("site"), DATABASE_URL=url) as site:
             site.manage("import_content")
-            yield Scene(site, proxy)
+            direct = os.environ["TEST_DATABASE_URL"].rpartition("/")[0]
+            yield Scene(site, proxy, f"{direct}/{name}")
         proxy.refuse()
 
 
@@ -210,3 +215,40 @@ def test_a_pool_whose_connections_are_all_in_use_is_waited_for() -> None:
 
     assert waited >= 0.5
     assert again is taken
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), [("POST", "/hooks/00000000-0000-4000-8000-000000000000"), ("GET", "/")]
+)
+def test_requests_that_wait_for_a_lock_leave_threads_and_connections_for_the_doors(
+    scene: Scene, method: str, path: str
+) -> None:
+    blocked = {"POST": "triggers_webhook", "GET": "chat_pinnedapplication"}[method]
+    begun, statuses = time.monotonic(), list[tuple[int, str]]()
+
+    def ask(_: int) -> None:
+        connection = HTTPConnection(urlsplit(scene.site.url).netloc, timeout=PATIENCE)
+        connection.request(method, path, "{}" if method == "POST" else None)
+        answer = connection.getresponse()
+        statuses.append((answer.status, answer.read().decode()))
+        connection.close()
+
+    with (
+        psycopg.connect(scene.url) as holder,
+        psycopg.connect(scene.url, autocommit=True) as watcher,
+        ThreadPoolExecutor(30) as threads,
+    ):
+        holder.execute(f"LOCK TABLE {blocked} IN ACCESS EXCLUSIVE MODE")
+        waiting = [threads.submit(ask, number) for number in range(30)]
+        while watcher.execute(WAITING).fetchone() < (4,):
+            assert time.monotonic() < begun + PATIENCE
+        asked = time.monotonic()
+        models = scene.ask()
+        lasted = time.monotonic() - asked
+        holder.rollback()
+        for one in waiting:
+            one.result(PATIENCE)
+
+    assert (models[0], lasted < 2) == (200, True)
+    assert {status for status, _ in statuses} <= {200, 404, 503}
+    assert all("busy" in text for status, text in statuses if status == 503)

@@ -33,7 +33,9 @@ to a typed question.
 """
 RETRY_SECONDS = 30
 """The seconds in `Retry-After` if it is unknown when the queue will have room."""
-SECONDS = {one.code: outages.RETRY_SECONDS for one in (outages.DATABASE, outages.STORAGE)}
+SECONDS = {
+    one.code: outages.RETRY_SECONDS for one in (outages.DATABASE, outages.BUSY, outages.STORAGE)
+}
 TASK = "/api/IAIAssistantApi/tasks/"
 
 

@@ -193,15 +193,15 @@ class Answer {
       }
       await readEvents(response.body, (name, data) => this.take(name, data));
     } catch (error) {
-      if (signal.aborted) this.fail("Stopped.");
+      if (signal.aborted) this.end = "Stopped.";
       else this.fail(error instanceof TypeError ? "This server is unreachable." : reasonOf(error));
     }
     this.text.complete = true;
   }
 
-  /** @param {string} text */
+  /** The error is shown at the answer, so the status does not repeat it. @param {string} text */
   fail(text) {
-    this.end = text;
+    this.end = "The draft did not answer.";
     this.root.append(element("p", { class: "studio-error", role: "alert" }, text));
   }
 
