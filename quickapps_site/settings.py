@@ -194,10 +194,10 @@ DATABASE_THREADS = env.integer("DATABASE_THREADS", 6, least=1)
 DATABASE_STATEMENT_SECONDS = env.seconds(
     "DATABASE_STATEMENT_SECONDS", 60.0, most=86_400.0, zero=True
 )
-DATABASE_LOCK_SECONDS = env.seconds("DATABASE_LOCK_SECONDS", 5.0, most=86_400.0, zero=True)
-# Requests to Django's views use the connections that the threads do not need.
-DATABASE_POOL_SIZE = env.integer("DATABASE_POOL_SIZE", DATABASE_THREADS + 10, least=1)
-"""A process opens at most this many connections to PostgreSQL."""
+DATABASE_POOL_SIZE = DATABASE_THREADS + 10
+"""A process opens at most this many connections to PostgreSQL. Requests to Django's views use those
+that the threads do not need.
+"""
 DATABASE_TRANSACTION_POOLING = env.boolean("DATABASE_TRANSACTION_POOLING", False)
 """This must be true behind PgBouncer in transaction mode, in which each transaction of a connection
 can use a different session.
@@ -632,15 +632,10 @@ FILES_MAX_BYTES_PER_USER = env.integer(
     "FILES_MAX_BYTES_PER_USER", 1024 * 1024 * 1024, least=1, also=0
 )
 """All files of an owner together can have at most this many bytes; zero means no limit."""
-FILES_MAX_COUNT_PER_USER = env.integer("FILES_MAX_COUNT_PER_USER", 10_000, least=1, also=0)
-DOCUMENTS_CACHE_MB = env.integer("DOCUMENTS_CACHE_MB", 64, least=1)
-"""Each process caches at most this many MB of extracted documents."""
-CORPUS_DOCUMENTS = env.integer("CORPUS_DOCUMENTS", 200, least=0)
-"""At most this many attached files of an application are indexed; with 0, none are indexed."""
-CORPUS_CHUNKS = env.integer("CORPUS_CHUNKS", 4_000, least=1)
-"""All attached files of an application together can have at most this many chunks. The built-in
-model needs 50 ms per chunk. Each chunk takes about 12 KB of `DOCUMENTS_CACHE_MB`, unless PostgreSQL
-with the `vector` extension searches the chunks.
+CORPUS_CHUNKS = env.integer("CORPUS_CHUNKS", 4_000, least=0)
+"""All attached files of an application together can have at most this many chunks; with 0, no files
+are indexed. The built-in model needs 50 ms per chunk. Each chunk takes about 12 KB of a process's
+memory, unless PostgreSQL with the `vector` extension searches the chunks.
 """
 EXTERNAL_URL_FETCH_ENABLED = env.boolean("EXTERNAL_URL_FETCH_ENABLED", False)
 """If true, files may be loaded from the Internet, for models and users. Applications can only
@@ -717,10 +712,10 @@ IMPORT_BODY_BYTES = 64 * 1024 * 1024 + BODY_ROOM
 """An imported file with conversations from another program can have at most this many bytes, as in
 `apps.chat.imports.files`.
 """
-OPENAPI_MAX_CHARACTERS = env.integer("OPENAPI_MAX_CHARACTERS", 32_000_000, least=1_000_000)
-OPENAPI_BODY_BYTES = 2 * OPENAPI_MAX_CHARACTERS + BODY_ROOM
-"""A document that is pasted into the studio can have at most this many bytes, because JSON escapes
-quotes and line ends.
+OPENAPI_BODY_BYTES = 2 * 32_000_000 + BODY_ROOM
+"""A document that is pasted into the studio can have at most this many bytes: twice the characters
+that `apps.console.studio.tool_sources.source_texts` reads, because JSON escapes quotes and line
+ends.
 """
 BODY_LIMITS = (
     (r"/admin/catalog/application/\d+/studio/tools/openapi/", OPENAPI_BODY_BYTES),

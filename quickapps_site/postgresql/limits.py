@@ -9,6 +9,9 @@ from typing import Any
 
 from django.db import connections
 
+LOCK_SECONDS = 5.0
+"""A statement of a request waits this many seconds for a lock. The request then returns 503."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:

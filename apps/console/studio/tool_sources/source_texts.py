@@ -5,7 +5,6 @@ import re
 from typing import Any
 
 from asgiref.sync import async_to_sync
-from django.conf import settings
 
 from apps.console.studio.tool_sources.yaml_text import YamlInvalid, read_yaml
 from apps.errors import EgressRefused, FetchRefused
@@ -25,6 +24,8 @@ MOST_YAML_CHARACTERS = 1_500_000
 parse as JSON.
 """
 FETCH_SECONDS = 20.0
+MOST_CHARACTERS = 32_000_000
+"""A document can have this many characters. The largest known one, GitHub's, has 13 million."""
 
 _address = re.compile(r"(?:\w+://)?[\w.-]+\.\w{2,}(?::\d+)?(?:/\S*)?|https?://\S+")
 
@@ -37,9 +38,10 @@ def read_source(text: str) -> dict[str, Any]:
     """Return the object in a JSON or YAML text. Raises `SourceInvalid`."""
     if not text.strip():
         raise SourceInvalid("Paste a document, or enter its address.")
-    most = settings.OPENAPI_MAX_CHARACTERS
-    if len(text) > most:
-        raise SourceInvalid(f"The document has {len(text):,} characters; the limit is {most:,}.")
+    if len(text) > MOST_CHARACTERS:
+        raise SourceInvalid(
+            f"The document has {len(text):,} characters; the limit is {MOST_CHARACTERS:,}."
+        )
     if text.lstrip().startswith("<"):
         raise SourceInvalid(
             "This is a web page, not an OpenAPI document. Enter the address of its JSON or YAML."
@@ -48,8 +50,8 @@ def read_source(text: str) -> dict[str, Any]:
     if isinstance(document, str):
         raise SourceInvalid(what_text_is(document.strip()))
     # YAML aliases can multiply, so a text may have no more values than its length allows.
-    values = min(most // CHARACTERS_PER_VALUE, max(LEAST_VALUES, len(text)))
-    if problems := document_problems(document, values, most):
+    values = min(MOST_CHARACTERS // CHARACTERS_PER_VALUE, max(LEAST_VALUES, len(text)))
+    if problems := document_problems(document, values, MOST_CHARACTERS):
         raise SourceInvalid(f"{problems[0]}.")
     assert isinstance(document, dict)  # noqa: S101 document_problems refuses everything else
     return document
@@ -91,8 +93,7 @@ def fetch_source(url: str) -> str:
     if "://" not in url:
         raise SourceInvalid(f"The address has no scheme: write https://{url[:200]}")
     try:
-        most = settings.OPENAPI_MAX_CHARACTERS
-        found = async_to_sync(fetch)(url, OperatorPolicy(), most, seconds=FETCH_SECONDS)
+        found = async_to_sync(fetch)(url, OperatorPolicy(), MOST_CHARACTERS, seconds=FETCH_SECONDS)
     except FetchRefused as error:
         # The message of the guard explains how an operator can fix the problem.
         cause = error.__cause__
