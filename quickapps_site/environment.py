@@ -204,7 +204,7 @@ def paths(name: str, *, deprecated: str = "") -> list[str]:
     """Read a JSON list of directories. Empty entries are skipped. A deprecated variable may contain
     a single directory.
     """
-    if older := text(deprecated):
+    if deprecated and (older := text(deprecated)):
         if not text(name):
             warnings.warn(f"{deprecated} is deprecated; use {name} instead.", stacklevel=2)
             return [older]

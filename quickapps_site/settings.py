@@ -631,15 +631,10 @@ FILES_MAX_BYTES_PER_USER = env.integer(
     "FILES_MAX_BYTES_PER_USER", 1024 * 1024 * 1024, least=1, also=0
 )
 """Maximum total size of an owner's files in bytes; zero means no limit."""
-FILES_MAX_COUNT_PER_USER = env.integer("FILES_MAX_COUNT_PER_USER", 10_000, least=1, also=0)
-DOCUMENTS_CACHE_MB = env.integer("DOCUMENTS_CACHE_MB", 64, least=1)
-"""Maximum size of each process's cache of extracted documents, in MB."""
-CORPUS_DOCUMENTS = env.integer("CORPUS_DOCUMENTS", 200, least=0)
-"""Maximum number of an application's attached files that are indexed; with 0, none are indexed."""
-CORPUS_CHUNKS = env.integer("CORPUS_CHUNKS", 4_000, least=1)
-"""Maximum number of chunks of an application's attached files in total. The built-in model needs 50
-ms per chunk. Each chunk takes about 12 KB of `DOCUMENTS_CACHE_MB`, unless PostgreSQL with the
-`vector` extension searches the chunks.
+CORPUS_CHUNKS = env.integer("CORPUS_CHUNKS", 4_000, least=0)
+"""Maximum number of chunks of an application's attached files in total; with 0, none are indexed.
+The built-in model needs 50 ms per chunk. Each chunk takes about 12 KB of a process's memory, unless
+PostgreSQL with the `vector` extension searches the chunks.
 """
 EXTERNAL_URL_FETCH_ENABLED = env.boolean("EXTERNAL_URL_FETCH_ENABLED", False)
 """If true, files may be loaded from the Internet, for models and users. Applications can only

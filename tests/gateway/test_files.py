@@ -340,8 +340,10 @@ async def test_a_body_that_is_too_large_is_refused_before_it_is_taken(settings: 
     assert (answer.status, answer.json()["error"]["code"]) == (413, "413")
 
 
-async def test_of_many_at_once_only_those_get_through_that_have_room(settings: Any):
-    settings.FILES_MAX_COUNT_PER_USER = 3
+async def test_of_many_at_once_only_those_get_through_that_have_room(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr("apps.workspace.local.files.quotas.MOST_FILES", 3)
     mine = await program()
 
     answers = await asyncio.gather(*(mine.put(f"{n}.txt") for n in range(8)))

@@ -23,7 +23,7 @@ result = [f"/v1/files/key-{row.prefix}", key]
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str, str]]:
     """Return the site's address, that of the key's files, and the key."""
     folder = tmp_path_factory.mktemp("site")
-    limits = {"DEFAULT_FILE_LOADING_SIZE_LIMIT": str(LIMIT), "FILES_MAX_COUNT_PER_USER": "4"}
+    limits = {"DEFAULT_FILE_LOADING_SIZE_LIMIT": str(LIMIT), "FILES_MAX_BYTES_PER_USER": str(LIMIT)}
     with serve(folder, **limits) as served:
         yield served.url, *served.shell(PREPARE)
 
@@ -60,7 +60,10 @@ async def test_a_large_file_goes_there_and_back(site: tuple[str, str, str]):
 async def test_of_many_at_once_only_those_get_through_that_have_room(site: tuple[str, str, str]):
     async with program(site) as client:
         answers = await asyncio.gather(
-            *(client.put(f"/{number}.txt", files={"file": b"x" * 1000}) for number in range(12))
+            *(
+                client.put(f"/{number}.txt", files={"file": b"x" * (LIMIT // 4)})
+                for number in range(12)
+            )
         )
 
     assert sorted(answer.status_code for answer in answers) == [200] * 4 + [413] * 8

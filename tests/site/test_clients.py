@@ -136,13 +136,12 @@ def test_searches_that_were_abandoned_leave_the_connections_to_others(tmp_path: 
         pytest.skip(reason)
     with postgresql.database() as name:
         address = postgresql.address_of(name)
-        settings = {"DATABASE_URL": address, "DATABASE_LOCK_SECONDS": "0"}
-        with serve(tmp_path, DATABASE_POOL_SIZE="8", **settings) as site:
+        with serve(tmp_path, DATABASE_URL=address, DATABASE_THREADS="1") as site:
             site.shell(PREPARE, slug=SLUG)
             headers = {"Cookie": visitor_cookie(site.url, SLUG)}
             with psycopg.connect(address) as other:
                 other.execute("LOCK TABLE chat_message_words_stored IN ACCESS EXCLUSIVE MODE")
-                for _ in range(12):
+                for _ in range(12):  # more than the pool has
                     client = HTTPConnection(urlsplit(site.url).netloc, timeout=PATIENCE)
                     client.request("GET", "/conversations/search/?q=hotel", headers=headers)
                     wait_for_waiting(address, 1)

@@ -14,6 +14,15 @@ from django.conf import settings
 from apps.capabilities.documents.index import DocumentIndex
 
 SECONDS = 24 * 3600.0
+LEAST_BYTES = 64 * 2**20
+BYTES_PER_CHUNK = 12 * 1024
+MOST_CHUNKS = 20_000
+"""A process searches up to this many chunks of attached files itself."""
+
+
+def most_bytes() -> int:
+    """Return the size of the cache: room for the chunks that an application may have."""
+    return max(LEAST_BYTES, min(settings.CORPUS_CHUNKS, MOST_CHUNKS) * BYTES_PER_CHUNK)
 
 
 class DocumentKey(NamedTuple):
@@ -58,7 +67,7 @@ class DocumentCache:
         """Drop documents until the remaining documents fit into the cache. Documents grow while
         they are embedded.
         """
-        most = int(settings.DOCUMENTS_CACHE_MB) * 2**20
+        most = most_bytes()
         with self.lock:
             self.drop_old()
             used = sum(document.size for document, _ in self.kept.values())

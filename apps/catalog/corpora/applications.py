@@ -59,7 +59,7 @@ class AttachingApplications:
 
 def attaching(row: Application) -> AttachingApplication | None:
     """Return the application, or None if it does not search files."""
-    if not settings.CORPUS_DOCUMENTS:
+    if not settings.CORPUS_CHUNKS:
         return None
     try:
         manifest = read_manifest(

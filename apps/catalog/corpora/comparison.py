@@ -23,6 +23,12 @@ MISSING = (
     "under files/public/, or correct its address in contexts."
 )
 
+LEAST_DOCUMENTS = 200
+CHUNKS_PER_DOCUMENT = 20
+"""A corpus has room for one document for this many of the chunks that it may have, and for
+`LEAST_DOCUMENTS` in any case.
+"""
+
 
 class FilePlace(NamedTuple):
     bucket: str
@@ -50,7 +56,7 @@ def note_begin(application: AttachingApplication, claim: CorpusClaim) -> None:
 def apply(application: AttachingApplication, found: ListedEntries, claim: CorpusClaim) -> None:
     """Store the listed files as the documents of the corpus. Raises `LeaseLost`."""
     places = [FilePlace(*place) for one in found.entries if (place := find_place(one.url))]
-    wanted = places[: settings.CORPUS_DOCUMENTS]
+    wanted = places[: most_documents()]
     files = stored_files(
         wanted, FileReader(application.bucket, partial(application_file_ids, application.number))
     )
@@ -71,6 +77,10 @@ def apply(application: AttachingApplication, found: ListedEntries, claim: Corpus
             left_out=len(places) - len(wanted) + found.left_out,
             problem="\n".join(map(str, found.issues)),
         )
+
+
+def most_documents() -> int:
+    return max(LEAST_DOCUMENTS, settings.CORPUS_CHUNKS // CHUNKS_PER_DOCUMENT)
 
 
 def stored_files(places: Iterable[FilePlace], reader: FileReader) -> Mapping[FilePlace, StoredFile]:

@@ -151,7 +151,7 @@ class LocalWorkspace:
         return found
 
     def corpus(self) -> LocalCorpus | None:
-        has_any = self.chain and settings.CORPUS_DOCUMENTS
+        has_any = self.chain and settings.CORPUS_CHUNKS
         return LocalCorpus(self.chain[-1], self.caller.bucket) if has_any else None
 
     async def prompt(self, path: str) -> str:

@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 
 from apps.capabilities.documents import cache as module
-from apps.capabilities.documents.cache import SECONDS, DocumentCache, DocumentKey
+from apps.capabilities.documents.cache import SECONDS, DocumentCache, DocumentKey, most_bytes
 from apps.capabilities.documents.index import DocumentIndex
 from apps.conversations.files.folder import folder_of
 from apps.conversations.models import Conversation
@@ -53,8 +53,18 @@ def test_what_belongs_to_nobody_is_not_kept():
     assert kept.kept == {}
 
 
-def test_the_least_recently_used_one_makes_room(settings):
-    settings.DOCUMENTS_CACHE_MB = 1
+@pytest.mark.parametrize(
+    ("chunks", "megabytes"), [(0, 64), (4_000, 64), (20_000, 234), (400_000, 234)]
+)
+def test_the_cache_has_room_for_the_chunks_of_an_application(settings, chunks, megabytes):
+    settings.CORPUS_CHUNKS = chunks
+
+    assert most_bytes() // 2**20 == megabytes
+
+
+def test_the_least_recently_used_one_makes_room(monkeypatch):
+    monkeypatch.setattr("apps.capabilities.documents.cache.LEAST_BYTES", 2**20)
+    monkeypatch.setattr("apps.capabilities.documents.cache.MOST_CHUNKS", 0)
     kept = DocumentCache()
     first, second, third = (document(100_000) for _ in range(3))
     kept.put(key("1"), first)

@@ -205,8 +205,8 @@ async def test_a_document_that_is_too_long_is_searched_by_words(desk, monkeypatc
     assert document_vectors.TOO_LONG in stage_text(events)
 
 
-async def test_a_document_that_cannot_be_kept_is_searched_by_words(desk, settings):
-    settings.DOCUMENTS_CACHE_MB = 1
+async def test_a_document_that_cannot_be_kept_is_searched_by_words(desk, monkeypatch):
+    monkeypatch.setattr("apps.capabilities.documents.cache.most_bytes", lambda: 2**20)
     path = await desk.keep("a.txt", (HOTEL * 2_000).encode())
     events: list[Event] = []
 

@@ -176,9 +176,10 @@ def test_what_cannot_be_read_says_why_and_is_not_tried_again_until_it_changes(
 
 
 def test_files_above_the_limit_and_folders_that_cannot_be_listed_are_told_of(
-    process: Process, settings: Any
+    process: Process, settings: Any, monkeypatch: pytest.MonkeyPatch
 ):
-    settings.CORPUS_DOCUMENTS = 1
+    monkeypatch.setattr("apps.catalog.corpora.comparison.LEAST_DOCUMENTS", 1)
+    settings.CORPUS_CHUNKS = 20
     share("a.txt", "Dogs stay free.")
     share("b.txt", "Cats do not.")
     attach(GUIDES, {"type": "folder", "url": "files/user-99/notes/"})

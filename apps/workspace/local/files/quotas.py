@@ -1,4 +1,4 @@
-"""Quotas of one owner: bytes and number of files. Zero in the settings means no limit."""
+"""Quotas of one owner: bytes and number of files."""
 
 from django.conf import settings
 from django.db import connection
@@ -9,11 +9,14 @@ from django.utils.translation import gettext
 from apps.errors import FileTooLarge
 from apps.workspace.local.models import PUBLIC, StoredFile
 
+MOST_FILES = 10_000
+"""An owner can have this many files, so that lists of their files remain usable."""
+
 
 def lock_quota(bucket: str) -> None:
     """Serialize writes by the same owner until the transaction ends."""
     # SQLite allows only one writer anyway.
-    if connection.vendor == "postgresql" and (most_bytes() or most_files()):
+    if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute(
                 "SELECT pg_advisory_xact_lock(hashtext('files'), hashtext(%s))", [bucket]
@@ -22,15 +25,15 @@ def lock_quota(bucket: str) -> None:
 
 def check_quota(bucket: str) -> None:
     """Check the quota. Call it after the write, in the same transaction. Raises `FileTooLarge`."""
-    if bucket == PUBLIC or not (most_bytes() or most_files()):
+    if bucket == PUBLIC:
         return
     shown = StoredFile.objects.filter(bucket=bucket, hidden_at=None)
     used = shown.aggregate(files=Count("pk"), bytes=Sum("size"))
-    if most_files() and used["files"] > most_files():
+    if used["files"] > MOST_FILES:
         raise FileTooLarge(
             gettext(
                 "You have {most_files} files, which is the limit. Delete some that you no longer need."
-            ).format(most_files=number_format(most_files(), force_grouping=True))
+            ).format(most_files=number_format(MOST_FILES, force_grouping=True))
         )
     if most_bytes() and (used["bytes"] or 0) > most_bytes():
         raise FileTooLarge(
@@ -45,8 +48,5 @@ def check_quota(bucket: str) -> None:
 
 
 def most_bytes() -> int:
+    """Return the quota in bytes, or 0 for none."""
     return int(settings.FILES_MAX_BYTES_PER_USER)
-
-
-def most_files() -> int:
-    return int(settings.FILES_MAX_COUNT_PER_USER)

@@ -10,6 +10,7 @@ import pytest
 
 from apps.accounts.caller import Caller
 from apps.errors import FileMissing, FileRefused
+from apps.workspace.local.files import quotas
 from apps.workspace.local.files.caller_files import LocalFiles
 from apps.workspace.local.workspace import LocalWorkspace
 
@@ -58,8 +59,8 @@ async def test_what_replaces_a_file_is_counted_in_its_place(settings: Any, stora
     assert stored(storage) == [b"abcdefgh"]
 
 
-async def test_files_are_counted(settings: Any):
-    settings.FILES_MAX_COUNT_PER_USER = 2
+async def test_files_are_counted(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(quotas, "MOST_FILES", 2)
     for name in ("a", "b", "b"):
         await MINE.keep(name, b"", "text/plain")
 
@@ -73,8 +74,10 @@ async def test_files_are_counted(settings: Any):
     await MINE.keep("c", b"", "text/plain")
 
 
-async def test_of_many_writers_at_once_only_those_get_through_that_have_room(settings: Any):
-    settings.FILES_MAX_COUNT_PER_USER = 3
+async def test_of_many_writers_at_once_only_those_get_through_that_have_room(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(quotas, "MOST_FILES", 3)
 
     outcomes = await asyncio.gather(
         *(MINE.keep(f"{n}.txt", b"1", "text/plain") for n in range(8)), return_exceptions=True

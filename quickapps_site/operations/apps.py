@@ -1,0 +1,10 @@
+"""The app of the commands for operators, and of their check of the environment."""
+
+from django.apps import AppConfig
+
+
+class OperationsConfig(AppConfig):
+    name = "quickapps_site.operations"
+
+    def ready(self) -> None:
+        from quickapps_site.operations import removed_settings  # noqa: F401 its check registers itself

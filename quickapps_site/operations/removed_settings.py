@@ -1,0 +1,60 @@
+"""Reports environment variables that were settings and have no effect now."""
+
+import os
+from typing import Any
+
+from django.core.checks import CheckMessage, Warning, register
+
+REMOVED = (
+    "ANSWER_MAX_CHARS",
+    "BODY_SECONDS",
+    "BREAKER_FAILURES",
+    "BREAKER_OPEN_SECONDS",
+    "BREAKER_WINDOW_SECONDS",
+    "CASES_AT_ONCE",
+    "CATALOG_MAX_AGE_SECONDS",
+    "CA_CERTIFICATES_DIR",
+    "CHAT_MAX_QUESTION_CHARS",
+    "CORPUS_COMPARE_SECONDS",
+    "CORPUS_DOCUMENTS",
+    "DEAD_END_CHECK",
+    "DEMO_MODEL_DELAY_SECONDS",
+    "DIAL_METADATA_CACHE_SECONDS",
+    "DOCUMENTS_CACHE_MB",
+    "DOCUMENTS_MEMORY_MB",
+    "DOCUMENTS_SCANNED_PAGES",
+    "DOCUMENTS_SECONDS",
+    "FAILED_TURNS_MOST",
+    "FILES_MAX_COUNT_PER_USER",
+    "HEADER_SECONDS",
+    "MAX_CONNECTIONS",
+    "MEMORY_CACHE_MAX_BYTES",
+    "MODEL_CALL_SECONDS",
+    "MODEL_RETRY_SECONDS",
+    "OPENAPI_DOCUMENT_MB",
+    "PLATFORM_PROMPT",
+    "PY_INTERPRETER_SANDBOX_MEMORY_MB",
+    "PY_INTERPRETER_SANDBOX_PROCESSES",
+    "PY_INTERPRETER_SANDBOX_SECONDS",
+    "PY_INTERPRETER_SANDBOX_STATE_BYTES",
+    "REQUEST_MAX_BODY_BYTES",
+    "SCHEDULE_BUDGET_TOKENS",
+    "SIGN_IN_FAILURES_PER_ADDRESS",
+    "SUBSCRIPTION_SECRET_OVERLAP_HOURS",
+    "TEXT_TOOLS",
+    "TOOL_DISCOVERY_SECONDS",
+    "TOOL_RESULT_CHARACTERS",
+    "TOOL_RESULT_DURATION",
+    "WEBHOOK_MAX_BODY_BYTES",
+)
+"""docs/settings.md has the value that replaces each, and the reason."""
+
+
+@register()
+def removed_settings_are_not_set(**options: Any) -> list[CheckMessage]:
+    hint = "Unset it. docs/settings.md lists the values that apply instead."
+    return [
+        Warning(f"{name} is set, but is not a setting any more.", hint=hint, id="quickapps.W006")
+        for name in REMOVED
+        if name in os.environ or f"{name}_FILE" in os.environ
+    ]
