@@ -3,7 +3,7 @@ missing.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 from uuid import UUID
@@ -19,6 +19,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from apps.accounts.caller import Caller
 from apps.catalog.application_uploads import reader_for
+from apps.catalog.models import Application
 from apps.chat.notes.access import is_file_of_notes
 from apps.chat.visitors import find_application, visitor
 from apps.conversations.access import own, under
@@ -103,7 +104,15 @@ def check_length(request: HttpRequest) -> None:
 @csrf_protect
 def take(request: HttpRequest, slug: str) -> HttpResponseBase:
     caller = visitor(request)
-    application = find_application(caller, slug)
+    return store_sent(request, caller, find_application(caller, slug))
+
+
+def store_sent(
+    request: HttpRequest, caller: Caller, application: Application, types: Sequence[str] = ()
+) -> HttpResponseBase:
+    """Store the file of the form. `types` limits its type; () allows the types that the installation
+    accepts. Raises `Refused`, `FileRefused` and Http404.
+    """
     conversation = read_conversation(request.POST.get("conversation", ""))
     sent = request.FILES.getlist("file")
     if len(sent) != 1:
@@ -112,7 +121,7 @@ def take(request: HttpRequest, slug: str) -> HttpResponseBase:
     if known is not None and not is_own(known, caller, application.pk):
         raise Http404("This conversation does not exist.")
     unsent.delete(files.buckets_of(caller.bucket), but=conversation)
-    stored = folder.store_upload(caller, conversation, sent[0].name or "", sent[0])
+    stored = folder.store_upload(caller, conversation, sent[0].name or "", sent[0], types)
     return JsonResponse(folder.describe_file(stored), status=201)
 
 
@@ -142,7 +151,12 @@ def listing(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse
 @require_http_methods(["GET", "HEAD", "DELETE"])
 def file(request: HttpRequest, bucket: str, name: str) -> HttpResponseBase:
     """Show or delete a file. Raises Http404 if the visitor may not read it."""
-    caller = visitor(request)
+    return show_or_delete(request, visitor(request), bucket, name)
+
+
+def show_or_delete(
+    request: HttpRequest, caller: Caller, bucket: str, name: str
+) -> HttpResponseBase:
     path = write_path(bucket, name)
     try:
         if request.method == "DELETE":

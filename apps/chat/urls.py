@@ -34,6 +34,7 @@ from apps.chat.teams import conversations as team_conversations
 from apps.chat.teams import page as team_page
 from apps.chat.teams import switch as team_switch
 from apps.chat.widget import pages as widget_pages
+from apps.chat.widget import visitor_views
 
 urlpatterns: list[URLPattern] = [
     path("", views.index, name="index"),
@@ -44,6 +45,24 @@ urlpatterns: list[URLPattern] = [
     path("widget.js", widget_pages.loader, name="widget-loader"),
     path("widget/<slug:slug>/", widget_pages.frame, name="widget"),
     path("widget/<slug:slug>/token/", widget_pages.token, name="widget-token"),
+    path("widget/<slug:slug>/files/", visitor_views.upload, name="widget-upload"),
+    path(
+        "widget/<slug:slug>/files/<str:bucket>/<path:name>",
+        visitor_views.delete_file,
+        name="widget-file",
+    ),
+    path(
+        "widget/<slug:slug>/key/<str:key>/files/<str:bucket>/<path:name>",
+        visitor_views.show_file,
+        name="widget-shown-file",
+    ),
+    path("widget/<slug:slug>/feedback/", visitor_views.listing, name="widget-feedback"),
+    path(
+        "widget/<slug:slug>/messages/<uuid:message>/feedback/",
+        visitor_views.rate,
+        name="widget-rate",
+    ),
+    path("widget/<slug:slug>/<uuid:conversation>/turns/", visitor_views.turns, name="widget-turns"),
     path("texts/<slug:language>-<slug:version>.js", script_texts.texts, name="texts"),
     path("account/", account_page.account, name="account"),
     path("account/name/", account_page.change_name, name="account-name"),

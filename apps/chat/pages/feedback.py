@@ -33,12 +33,16 @@ class FeedbackForm(forms.ModelForm):  # type: ignore[type-arg]
 @never_cache
 def listing(request: HttpRequest) -> JsonResponse:
     """Return the user's feedback on the answers that the query lists as `message`."""
+    return list_feedback(request, visitor(request))
+
+
+def list_feedback(request: HttpRequest, caller: Caller) -> JsonResponse:
     asked = {found for text in request.GET.getlist("message") if (found := uuid_of(text))}
     if len(asked) > MOST_ASKED:
         return JsonResponse(
             {"error": f"message: send at most {MOST_ASKED} ids of answers."}, status=400
         )
-    rows = Feedback.objects.filter(bucket=visitor(request).bucket, message__in=asked)
+    rows = Feedback.objects.filter(bucket=caller.bucket, message__in=asked)
     return JsonResponse({"feedback": {str(row.message): row.told for row in rows}})
 
 
@@ -54,7 +58,10 @@ def rate(request: HttpRequest, message: UUID) -> HttpResponse:
     """Store or delete the user's feedback on an answer. Raises Http404 for another user's
     answer.
     """
-    caller = visitor(request)
+    return change_feedback(request, visitor(request), message)
+
+
+def change_feedback(request: HttpRequest, caller: Caller, message: UUID) -> HttpResponse:
     if request.method == "DELETE":
         ratings.remove(caller.bucket, message)
         return HttpResponse(status=204)

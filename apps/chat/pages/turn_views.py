@@ -29,7 +29,11 @@ def turns(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
 
     Raises Http404 for another visitor's conversation, and for turns that are not displayed.
     """
-    found = find_conversation(request, slug, conversation)
+    return send_turns(request, find_conversation(request, slug, conversation))
+
+
+def send_turns(request: HttpRequest, found: Conversation) -> HttpResponse:
+    """Return the turns that the query selects. Raises Http404 for turns that are not displayed."""
     asked = {name: str(value) for name, value in request.GET.items() if value}
     try:
         [(name, value)] = asked.items()

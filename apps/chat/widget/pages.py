@@ -20,7 +20,7 @@ from apps.catalog.models import Widget
 from apps.chat.pages.data import find_manifest, starters
 from apps.chat.templatetags.tiles import tile
 from apps.chat.widget.identities import LONGEST_IDENTITY, use_identity
-from apps.chat.widget.tokens import VisitorToken, find_widget, new_token
+from apps.chat.widget.tokens import FILES_SALT, VisitorToken, find_widget, new_token
 from apps.doors.bodies import first_problem
 from apps.errors import Forbidden, Refused
 from apps.manifest.manifest import LONGEST_QUESTION
@@ -124,7 +124,9 @@ def token(request: HttpRequest, slug: str) -> JsonResponse:
             return refused(Refused("bad_request", "Send JSON, not a form."))
         except Refused as error:
             return refused(error)
-    return JsonResponse({"token": made.write(), "expires": made.expires, "visitor": made.bucket})
+    told = {"token": made.write(), "expires": made.expires, "visitor": made.bucket}
+    base = reverse("widget", args=(slug,))
+    return JsonResponse({**told, "files": f"{base}key/{made.write(FILES_SALT)}"})
 
 
 def admit(request: HttpRequest, widget: Widget, asked: TokenRequest) -> VisitorToken:

@@ -19,6 +19,10 @@ from apps.catalog.models import Widget
 from apps.errors import NotAdmitted
 
 SALT = "quickapps.widget"
+FILES_SALT = "quickapps.widget.files"
+"""Signs the keys with which a visitor's browser reads files. Nothing else accepts such a key, because
+it is part of URLs.
+"""
 LIFE = 24 * 60 * 60
 LONGEST_TOKEN = 1_000
 
@@ -37,9 +41,9 @@ class VisitorToken:
     expires: int
     key: str = ""
 
-    def write(self) -> str:
+    def write(self, salt: str = SALT) -> str:
         content = [self.application, self.host, self.bucket, self.expires, self.key]
-        return signing.dumps(content, salt=SALT)
+        return signing.dumps(content, salt=salt)
 
 
 def find_widget(slug: str) -> Widget:
@@ -65,10 +69,10 @@ def new_token(widget: Widget, host: str, user: str | None) -> VisitorToken:
     return VisitorToken(widget.pk, host, bucket, int(time.time()) + LIFE, key)
 
 
-def read_token(text: str) -> VisitorToken:
+def read_token(text: str, salt: str = SALT) -> VisitorToken:
     """Return the content of a token that we have signed. Raises `NotAdmitted`."""
     try:
-        content: Any = signing.loads(text[: LONGEST_TOKEN + 1], salt=SALT, max_age=LIFE)
+        content: Any = signing.loads(text[: LONGEST_TOKEN + 1], salt=salt, max_age=LIFE)
         return VisitorToken(*content)
     except (signing.BadSignature, TypeError, ValueError) as error:
         raise expired() from error

@@ -43,8 +43,12 @@ def folder_of(conversation: UUID) -> str:
     return f"{ROOT}/{conversation}/"
 
 
-def store_upload(caller: Caller, conversation: UUID, written: str, content: File[Any]) -> FileInfo:
-    """Store a file that a visitor uploaded. Raises `Refused` and `FileRefused`."""
+def store_upload(
+    caller: Caller, conversation: UUID, written: str, content: File[Any], types: Sequence[str] = ()
+) -> FileInfo:
+    """Store a file that a visitor uploaded. `types` limits its type; () allows the types that the
+    installation accepts. Raises `Refused` and `FileRefused`.
+    """
     taken = names_in(caller.bucket, conversation)
     if len(taken) >= MOST_FILES:
         raise Conflict(
@@ -53,14 +57,19 @@ def store_upload(caller: Caller, conversation: UUID, written: str, content: File
                 "This conversation has {most_files} files, which is the limit. Delete some first."
             ).format(most_files=MOST_FILES),
         )
-    return store_file(caller, folder_of(conversation), written, content, taken)
+    return store_file(caller, folder_of(conversation), written, content, taken, types)
 
 
 def store_file(
-    caller: Caller, folder: str, written: str, content: File[Any], taken: Sequence[str]
+    caller: Caller,
+    folder: str,
+    written: str,
+    content: File[Any],
+    taken: Sequence[str],
+    types: Sequence[str] = (),
 ) -> FileInfo:
-    """Store a file in a folder. `taken` contains the names in use. Raises `Refused` and
-    `FileRefused`.
+    """Store a file in a folder. `taken` contains the names in use, and `types` limits the type.
+    Raises `Refused` and `FileRefused`.
     """
     name = safe_name(written)
     if not content.size:
@@ -71,6 +80,8 @@ def store_file(
     files.check_size(content.size)
     content_type = detect_content_type(name, content)
     check_type(name, content_type)
+    if types:
+        check_type(name, content_type, types)
     known = list(taken)
     for _ in range(ATTEMPTS):
         free = free_file_name(name, known)

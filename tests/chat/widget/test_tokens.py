@@ -10,7 +10,7 @@ from django.test import Client
 from apps.accounts.buckets import widget_visitor
 from apps.chat.models import UsedIdentity
 from apps.chat.widget.identities import delete_expired
-from apps.chat.widget.tokens import LIFE, SALT, VisitorToken, check_token, read_token
+from apps.chat.widget.tokens import FILES_SALT, LIFE, SALT, VisitorToken, check_token, read_token
 from apps.errors import NotAdmitted
 from tests.chat.widget.widgets import KEY, SHOP, add_widget, ask_token, sign, token_of
 from tests.tables import each_row
@@ -34,7 +34,14 @@ def test_a_visitor_gets_a_token_of_a_day_for_the_application_and_the_site():
     assert (guest.application, guest.is_identified) == (widget.pk, False)
     assert (token.application, token.host) == (widget.pk, SHOP)
     assert abs(token.expires - time.time() - LIFE) < 30
-    assert told == {"token": told["token"], "expires": token.expires, "visitor": token.bucket}
+    files = f"/widget/{widget.application.slug}/key/"
+    assert told == {
+        "token": told["token"],
+        "expires": token.expires,
+        "visitor": token.bucket,
+        "files": f"{files}{told['files'].removeprefix(files)}",
+    }
+    assert read_token(told["files"].removeprefix(files), FILES_SALT) == token
 
 
 def test_each_visitor_is_another_one_and_an_identity_is_always_the_same():
