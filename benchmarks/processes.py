@@ -40,11 +40,16 @@ class Process:
 
 
 def start(
-    arguments: Sequence[str], *, port: int, core: int, environment: Mapping[str, str] | None = None
+    arguments: Sequence[str],
+    *,
+    port: int,
+    core: int,
+    environment: Mapping[str, str] | None = None,
+    python: str = sys.executable,
 ) -> Process:
     """Start Python with these arguments on a core. Return when the server listens."""
     process = subprocess.Popen(
-        [sys.executable, *arguments],
+        [python, *arguments],
         env={**os.environ, **(environment or {})},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

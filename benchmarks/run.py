@@ -17,27 +17,19 @@ import random
 import resource
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import uvloop
 
 from benchmarks import measures, report
-from benchmarks.measures import Effort, System
-from benchmarks.processes import Process, free_port, start
-from benchmarks.systems import shipped
-
-TOOL = "internal_timeawareness_current_timestamp"
-PATH = "/openai/deployments/{}/chat/completions"
-DIAL_PATH = PATH.format("quick_apps2")
-DIAL_KEY = "0123456789abcdefghijABCDEFGHIJ-_"
-CORES = sorted(os.sched_getaffinity(0))
-SERVER_CORE, LOAD_CORE = CORES[0], CORES[-1]
+from benchmarks.measures import Effort
+from benchmarks.processes import Process, free_port
+from benchmarks.systems.starts import LOAD_CORE, Start, run_module, starts_of, tool_of
 
 GOOD = {False: "All goals are reached.", True: "No answer had an error."}
 
-Start = Callable[[], System]
 Figures = dict[str, list[dict[str, float]]]
 
 
@@ -109,86 +101,6 @@ async def measure_memory(begin: Start, effort: Effort) -> float:
     system = begin()
     with stopped(system.process):
         return await measures.hold(system, effort.held, effort.held_ms)
-
-
-def tool_of(system: System) -> str:
-    return "" if system.name == report.FLOOR else TOOL
-
-
-def starts_of(folder: Path, upstream_port: int) -> dict[str, Start]:
-    """Return how each system is started, and create the site's database."""
-    core = f"http://127.0.0.1:{upstream_port}"
-    upstream = f"{core}/v1"
-    key = shipped.prepare(shipped.environment(folder, upstream, 1))
-
-    def peer(name: str) -> System:
-        port = free_port()
-        given = {"BENCH_UPSTREAM": upstream, "BENCH_TOOL": TOOL}
-        process = start(
-            uvicorn("benchmarks.systems.peer:app", port),
-            port=port,
-            core=SERVER_CORE,
-            environment=given,
-        )
-        return System(name, process, PATH.format(shipped.SLUG), "key")
-
-    def peer_behind(name: str, careful: str) -> System:
-        port = free_port()
-        process = start(
-            uvicorn("benchmarks.systems.peer_behind_core:app", port),
-            port=port,
-            core=SERVER_CORE,
-            environment={"BENCH_CORE": core, "BENCH_CAREFUL": careful, "BENCH_TOOL": TOOL},
-        )
-        return System(name, process, PATH.format("bench"), DIAL_KEY, application="kept")
-
-    def floor() -> System:
-        port = free_port()
-        process = run_module(
-            "systems.floor", port, "--upstream-port", str(upstream_port), core=SERVER_CORE
-        )
-        return System(report.FLOOR, process, "/v1/chat/completions", "")
-
-    def site(name: str, *, core: str = "", slug: str = "bench", metrics: str = "") -> System:
-        """Return the site. With `core`, the address of DIAL Core, requests arrive as Core sends
-        them."""
-        port = free_port()
-        process = start(
-            ["-m", "quickapps_site.serve"],
-            port=port,
-            core=SERVER_CORE,
-            environment={
-                **shipped.environment(folder, upstream, port),
-                **shipped.behind(core),
-                **shipped.previewing(slug),
-                "METRICS": metrics,
-            },
-        )
-        if core:
-            return System(name, process, DIAL_PATH, DIAL_KEY, application="kept")
-        return System(name, process, PATH.format(slug), key)
-
-    return {
-        report.PEER: lambda: peer(report.PEER),
-        report.CONTROL: lambda: peer(report.CONTROL),
-        report.FLOOR: floor,
-        report.SITE: lambda: site(report.SITE),
-        report.MEASURED: lambda: site(report.MEASURED, metrics="true"),
-        report.CAREFUL: lambda: peer_behind(report.CAREFUL, "1"),
-        report.DOCUMENTED: lambda: peer_behind(report.DOCUMENTED, ""),
-        report.BEHIND: lambda: site(report.BEHIND, core=core),
-        report.CONTENT: lambda: site(report.CONTENT, slug=shipped.CONTENT_SLUG),
-    }
-
-
-def uvicorn(application: str, port: int) -> list[str]:
-    options = ["--host", "127.0.0.1", "--port", str(port), "--backlog", "4096"]
-    return ["-m", "uvicorn", application, *options, "--no-access-log", "--log-level", "warning"]
-
-
-def run_module(module: str, port: int, *options: str, core: int) -> Process:
-    command = ["-m", f"benchmarks.{module}", "--port", str(port), *options]
-    return start(command, port=port, core=core)
 
 
 @contextmanager

@@ -17,8 +17,8 @@ from pathlib import Path
 from benchmarks.killed_fleet import SITE, Fleet, prepared_fleet
 from benchmarks.load import Outcome, Question, load, percentile
 from benchmarks.processes import free_port, start
-from benchmarks.run import LOAD_CORE
 from benchmarks.scale.counters import Counts, read_counts
+from benchmarks.systems.starts import LOAD_CORE
 from tests.browser.shell import Shell, start_shell
 from tests.postgresql import address_of, database
 from tests.redis_servers import redis_at
