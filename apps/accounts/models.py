@@ -247,7 +247,7 @@ class ClaimMapping(models.Model):
     """
 
     provider = models.CharField(
-        max_length=40, help_text=("The id of the provider in SIGN_IN_PROVIDERS.")
+        max_length=40, help_text=("The ID of the provider in SIGN_IN_PROVIDERS.")
     )
     value = models.CharField(max_length=255, help_text="The value of the provider's claim.")
     group = models.ForeignKey(Group, on_delete=models.CASCADE, related_name="claim_mappings")

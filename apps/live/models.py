@@ -92,7 +92,7 @@ class Run(models.Model):
     )
     application = models.SlugField()
     application_pk = models.BigIntegerField(
-        null=True, editable=False, help_text="The id of the application, whose slug can change."
+        null=True, editable=False, help_text="The ID of the application, whose slug can change."
     )
     # Nullable, because a column with a default would make SQLite copy the table.
     application_number = models.PositiveIntegerField(

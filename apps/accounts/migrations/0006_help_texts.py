@@ -72,7 +72,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='claimmapping',
             name='provider',
-            field=models.CharField(help_text='The id of the provider in SIGN_IN_PROVIDERS.', max_length=40),
+            field=models.CharField(help_text='The ID of the provider in SIGN_IN_PROVIDERS.', max_length=40),
         ),
         migrations.AlterField(
             model_name='claimmapping',

@@ -39,7 +39,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='conversation',
             name='imported_id',
-            field=models.CharField(editable=False, help_text='Its id in that program.', max_length=200, null=True),
+            field=models.CharField(editable=False, help_text='Its ID in that program.', max_length=200, null=True),
         ),
         migrations.AlterField(
             model_name='conversation',

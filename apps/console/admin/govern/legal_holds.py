@@ -42,7 +42,7 @@ class LegalHoldForm(forms.ModelForm[LegalHold]):
             self.instance.owner = self.owner_of(conversation)
             given["user"] = account_of(self.instance.owner)
         else:
-            raise forms.ValidationError("Choose a user, or enter the id of a conversation.")
+            raise forms.ValidationError("Choose a user, or enter the ID of a conversation.")
         same = LegalHold.objects.active().filter(
             owner=self.instance.owner, conversation=conversation
         )

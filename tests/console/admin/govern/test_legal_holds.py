@@ -80,7 +80,7 @@ def test_a_conversation_is_put_on_hold_and_protects_the_account_of_its_owner(
 @pytest.mark.parametrize(
     ("fields", "problem"),
     [
-        ({}, "Choose a user, or enter the id of a conversation."),
+        ({}, "Choose a user, or enter the ID of a conversation."),
         ({"conversation": str(uuid4())}, "There is no conversation with this id."),
         ({"conversation": "none"}, "valid UUID"),
     ],
