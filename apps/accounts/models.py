@@ -36,7 +36,7 @@ class Team(models.Model):
         """The users who can read a team conversation in addition to its author."""
 
         INSTALLATION = "installation", gettext_lazy("Users who can read the contents of all runs")
-        ADMINISTRATORS = "administrators", gettext_lazy("The team's administrators")
+        ADMINISTRATORS = "administrators", gettext_lazy("The team’s administrators")
         MEMBERS = "members", gettext_lazy("All members")
 
     group = models.OneToOneField(Group, on_delete=models.CASCADE, related_name="team")

@@ -117,6 +117,6 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='team',
             name='visibility',
-            field=models.CharField(choices=[('installation', 'Users who can read the contents of all runs'), ('administrators', "The team's administrators"), ('members', 'All members')], default='installation', help_text='For new conversations; existing ones do not change.', max_length=20),
+            field=models.CharField(choices=[('installation', 'Users who can read the contents of all runs'), ('administrators', 'The team’s administrators'), ('members', 'All members')], default='installation', help_text='For new conversations; existing ones do not change.', max_length=20),
         ),
     ]

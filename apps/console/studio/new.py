@@ -142,7 +142,7 @@ def start_from_template(name: str, user: Any) -> tuple[Application | None, dict[
     """Store a draft of the template. If that fails, return the problem for the page."""
     template = template_named(name)
     if template is None:
-        return None, {"problem": "This template does not exist any more. Choose another one."}
+        return None, {"problem": "This template no longer exists. Choose another one."}
     try:
         return make_of_template(template, template.title, slug_for(template.title), user), {}
     except ValidationError as error:
