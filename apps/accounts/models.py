@@ -167,8 +167,7 @@ class ApiKey(AbstractAPIKey):
         null=True,
         blank=True,
         help_text=(
-            "Of questions and answers together. Leave empty for the default of all keys; "
-            "0 for no limit."
+            "Questions and answers count together. Leave empty for the default of all keys; 0 for no limit."
         ),
     )
     last_used_at = models.DateTimeField(null=True, blank=True, editable=False)

@@ -213,7 +213,7 @@ class Interaction(models.Model):
     request = models.UUIDField(
         null=True,
         editable=False,
-        help_text="The message with the answer, by the sender's id.",
+        help_text="The message with the answer, by the sender's ID.",
     )
     due_at = models.DateTimeField(null=True, blank=True, help_text=("When the question times out."))
 

@@ -47,7 +47,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='apikey',
             name='tokens_per_minute',
-            field=models.PositiveIntegerField(blank=True, help_text='Of questions and answers together. Leave empty for the default of all keys; 0 for no limit.', null=True),
+            field=models.PositiveIntegerField(blank=True, help_text='Questions and answers count together. Leave empty for the default of all keys; 0 for no limit.', null=True),
         ),
         migrations.AlterField(
             model_name='apikey',

@@ -44,7 +44,7 @@ class NewApplicationForm(forms.Form):
         required=False,
         label="Name in addresses",
         help_text=(
-            "Lower-case letters, digits and hyphens. Leave empty to derive it from the title."
+            "Lowercase letters, digits and hyphens. Leave empty to derive it from the title."
         ),
     )
     start = forms.ChoiceField(

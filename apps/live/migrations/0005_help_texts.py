@@ -24,7 +24,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='interaction',
             name='request',
-            field=models.UUIDField(editable=False, help_text="The message with the answer, by the sender's id.", null=True),
+            field=models.UUIDField(editable=False, help_text="The message with the answer, by the sender's ID.", null=True),
         ),
         migrations.AlterField(
             model_name='run',

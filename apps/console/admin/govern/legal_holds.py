@@ -47,13 +47,13 @@ class LegalHoldForm(forms.ModelForm[LegalHold]):
             owner=self.instance.owner, conversation=conversation
         )
         if same.exists():
-            raise forms.ValidationError("There is an active hold on this data already.")
+            raise forms.ValidationError("This data is already under an active hold.")
         return given
 
     def owner_of(self, conversation: Any) -> str:
         owner = Conversation.objects.filter(pk=conversation).values_list("owner", flat=True).first()
         if owner is None:
-            raise forms.ValidationError({"conversation": "There is no conversation with this id."})
+            raise forms.ValidationError({"conversation": "There is no conversation with this ID."})
         return owner
 
 
