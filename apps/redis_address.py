@@ -36,7 +36,7 @@ FORMS = (
 
 class WrongAddress(ValueError):
     """Raised if a Redis URL is invalid. The message is the end of a sentence that begins with the
-    setting's name. It contains no user name or password.
+    setting's name. It contains no username or password.
     """
 
 

@@ -55,7 +55,7 @@ open connections.
 
 
 class CurrentCredentials(CredentialProvider):
-    """The user name and the password in `REDIS_URL`. If `REDIS_URL` comes from a file, each new
+    """The username and the password in `REDIS_URL`. If `REDIS_URL` comes from a file, each new
     connection reads the file again.
     """
 

@@ -146,7 +146,7 @@ def embeddings(name: str) -> str:
         require(raw == "minilm" or (kind == "deployment" and deployment != ""))
         return deployment
 
-    return parse_variable(name, "", parse, "minilm, or deployment: and the id of a deployment")
+    return parse_variable(name, "", parse, "minilm, or deployment: and the ID of a deployment")
 
 
 def choice(name: str, default: str, accepted: Iterable[str]) -> str:

@@ -47,12 +47,12 @@ class IdentityProvider(BaseModel):
         }
         if self.kind == "oidc":
             if not self.server_url or self.id in {"openid_connect", "github"}:
-                raise ValueError(f"{self.id}: set a server_url, and use an id other than github.")
+                raise ValueError(f"{self.id}: set a server_url, and use an ID other than github.")
             scopes = self.scopes or ("profile", "email")
             settings |= {"server_url": self.server_url, "scope": ["openid", *scopes]}
         else:
             if self.server_url or self.id != "github":
-                raise ValueError(f"{self.id}: for GitHub, use the id github and no server_url.")
+                raise ValueError(f"{self.id}: for GitHub, use the ID github and no server_url.")
             settings["scope"] = list(self.scopes or ("user:email",))
         return {
             "provider_id": self.id,

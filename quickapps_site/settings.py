@@ -45,7 +45,7 @@ if "*" in ALLOWED_HOSTS and not DEBUG:
         "write the host names, separated by commas."
     )
 HTTPS = env.boolean("HTTPS", False)
-"""A proxy in front of the server terminates TLS."""
+"""True if a proxy in front of the server terminates TLS."""
 CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS")
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_SSL_REDIRECT = HTTPS
@@ -74,7 +74,7 @@ SECURE_REFERRER_POLICY = "same-origin"
 HOST = env.text("HOST", "127.0.0.1")
 PORT = env.integer("PORT", 8000, least=1)
 ROLE = env.choice("ROLE", "all", ("all", "web", "worker"))
-"""This process serves the site (`web`), runs background jobs (`worker`), or does both."""
+"""The tasks of this process: the site (`web`), background jobs (`worker`), or both."""
 SHUTDOWN_GRACE_SECONDS = env.seconds("SHUTDOWN_GRACE_SECONDS", 30.0, most=3600, zero=True)
 """Seconds after SIGTERM in which answers can finish before they are handed over or end with an
 error.
@@ -82,16 +82,15 @@ error.
 SHUTDOWN_DRAIN_SECONDS = env.seconds("SHUTDOWN_DRAIN_SECONDS", 2.0, most=600, zero=True)
 """Seconds after SIGTERM in which `/readyz` returns 503 and connections are still accepted."""
 TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
-"""The `X-Forwarded-For` and `X-Forwarded-Proto` of these proxies replace the address and the scheme
-of the connection.
+"""Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` replace the address and the scheme of the
+connection.
 """
 SITE_URL = env.url("SITE_URL", f"http://127.0.0.1:{PORT}", ("http", "https")).rstrip("/")
-"""This server reaches itself at this URL. It is also the base of REST tools' URLs that begin with
-/.
+"""The URL at which this server reaches itself, and the base of REST tools' URLs that begin with /.
 """
 
 PUBLIC_URL = env.url("PUBLIC_URL", SITE_URL, ("http", "https")).rstrip("/")
-"""Users open the site at this URL; links in mail begin with it."""
+"""The URL at which users open the site; links in mail begin with it."""
 
 OAUTH_CLIENT_METADATA = env.boolean("OAUTH_CLIENT_METADATA", PUBLIC_URL.startswith("https://"))
 """If true, this installation identifies itself to sign-in services by the URL of
@@ -199,8 +198,8 @@ DATABASE_LOCK_SECONDS = env.seconds("DATABASE_LOCK_SECONDS", 5.0, most=86_400.0,
 DATABASE_POOL_SIZE = env.integer("DATABASE_POOL_SIZE", DATABASE_THREADS + 10, least=1)
 """Maximum number of connections to PostgreSQL per process."""
 DATABASE_TRANSACTION_POOLING = env.boolean("DATABASE_TRANSACTION_POOLING", False)
-"""This must be true behind PgBouncer in transaction mode, in which each transaction of a connection
-can use a different session.
+"""Must be true behind PgBouncer in transaction mode, in which each transaction of a connection can
+use a different session.
 """
 for _database in DATABASES.values():
     if "pool" in _database.get("OPTIONS", {}):
@@ -226,7 +225,7 @@ LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/"
 
 SIGN_UP = env.choice("SIGN_UP", "closed", ("closed", "invitation", "approval", "open"))
-"""This determines who can create an account without an administrator."""
+"""Determines who can create an account without an administrator."""
 EMAIL = env.mail("EMAIL_URL")
 SENDS_MAIL = EMAIL is not None
 if EMAIL is not None:
@@ -276,7 +275,7 @@ MFA_SUPPORTED_TYPES = ["totp", "recovery_codes", "webauthn"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_REQUIRED_FOR_STAFF = env.boolean("MFA_REQUIRED_FOR_STAFF", False)
 PERSONAL_API_KEYS = env.boolean("PERSONAL_API_KEYS", True)
-"""Users can create API keys, which have the user's permissions."""
+"""If true, users can create API keys, which have the user's permissions."""
 REQUIRE_SECOND_PUBLISHER = env.boolean("REQUIRE_SECOND_PUBLISHER", False)
 """Publishing any application requires two users. If false, only applications with the option do."""
 PASSWORD_SIGN_IN = env.boolean("PASSWORD_SIGN_IN", True)
@@ -549,19 +548,17 @@ PROMPT_LAYERS = [
 
 PREDEFINED_DIR = installation.RESOURCES / "predefined"
 PREDEFINED_EXTRA_PATHS = env.paths("PREDEFINED_EXTRA_PATHS", deprecated="PREDEFINED_BASE_PATH")
-"""These paths are further layers of predefined content above the built-in one. A later layer
-overrides earlier ones.
+"""Further layers of predefined content above the built-in one. A later layer overrides earlier
+ones.
 """
 CONTENT_PATHS = env.paths("CONTENT_PATHS")
-"""These directories contain managed applications, which are available to users, and read-only in
-the admin.
-"""
+"""Directories of managed applications, which are available to users, and read-only in the admin."""
 CONFIG_PROMPT_MAPPING = env.groups("CONFIG_PROMPT_MAPPING")
-"""Each predefined prompt is meant for these deployments. Others cause a warning, but runs do not
+"""The deployments that each predefined prompt is meant for. Others cause a warning, but runs do not
 change.
 """
 PROMPT_VARIABLES = env.mapping("PROMPT_VARIABLES", besides=("today", "locale"))
-"""These values replace `{name}` in predefined prompts, in addition to `{today}` and `{locale}`."""
+"""Values that replace `{name}` in predefined prompts, in addition to `{today}` and `{locale}`."""
 APP_SCHEMA_ID = env.url(
     "APP_SCHEMA_ID",
     "https://mydial.epam.com/custom_application_schemas/quickapps2",
@@ -572,7 +569,7 @@ HISTORY_DAYS = env.integer("HISTORY_DAYS", 365, least=1, also=0)
 RUN_ROWS_DAYS = env.integer("RUN_ROWS_DAYS", 90, least=1, also=0)
 """Days for which run records are retained; zero means forever."""
 MODEL_REQUESTS = env.choice("MODEL_REQUESTS", "page", ("none", "page", "all"))
-"""This determines the runs whose model requests are stored: none, runs on the page, or all runs."""
+"""The runs whose model requests are stored: none, runs on the page, or all runs."""
 MODEL_REQUESTS_SHOWN = env.boolean("MODEL_REQUESTS_SHOWN", True)
 """Users can read the model requests of their own answers."""
 RESPONSE_DAYS = env.integer("RESPONSE_DAYS", 30, least=1, also=0)
@@ -623,7 +620,7 @@ SUBAGENT_MAX_CONCURRENT_SPAWNS = env.integer("SUBAGENT_MAX_CONCURRENT_SPAWNS", 4
 DEFAULT_STAGE_DISPLAY_LEVEL = env.choice(
     "DEFAULT_STAGE_DISPLAY_LEVEL", "", ("none", "error", "info", "debug")
 )
-"""This overrides every application's own level; if it is empty, applications decide."""
+"""Overrides every application's own level; if it is empty, applications decide."""
 DEFAULT_FILE_LOADING_SIZE_LIMIT = env.integer(
     "DEFAULT_FILE_LOADING_SIZE_LIMIT", 10_485_760, least=1
 )
@@ -641,7 +638,9 @@ EXTERNAL_URL_FETCH_ENABLED = env.boolean("EXTERNAL_URL_FETCH_ENABLED", False)
 restrict it.
 """
 EXTERNAL_URL_FETCH_HOST_ALLOWLIST = env.words("EXTERNAL_URL_FETCH_HOST_ALLOWLIST")
-"""Each entry is `host` or `*.host`; an empty list allows every public host."""
+"""Hosts from which files can be fetched: `host` or `*.host`; an empty list allows every public
+host.
+"""
 EXTERNAL_URL_FETCH_MAX_REDIRECTS = env.integer(
     "EXTERNAL_URL_FETCH_MAX_REDIRECTS", 5, least=0, most=10
 )
@@ -653,11 +652,11 @@ SHOW_EXECUTION_TIME_STAGE = env.boolean("SHOW_EXECUTION_TIME_STAGE", False)
 PROXY_LANGUAGE_HEADER = env.text("PROXY_LANGUAGE_HEADER", "accept-language").lower()
 ALLOW_OVERRIDE_SYSTEM_MESSAGE = env.boolean("ALLOW_OVERRIDE_SYSTEM_MESSAGE", False)
 EMBEDDINGS_DEPLOYMENT = env.embeddings("EMBEDDINGS")
-"""This is the ID of an embedding deployment; if it is empty, the built-in embedder is used."""
+"""The ID of an embedding deployment; if it is empty, the built-in embedder is used."""
 PRIVATE_NETWORK_ALLOWLIST = env.words(
     "PRIVATE_NETWORK_ALLOWLIST", ("localhost", "127.0.0.1") if DEBUG else ()
 )
-"""URLs in a manifest may use these hosts (or `*.suffix`) on private networks."""
+"""Hosts (or `*.suffix`) on private networks that URLs in a manifest can refer to."""
 
 VAULT_URL = env.url("VAULT_URL", "", ("http", "https")).rstrip("/")
 VAULT_TOKEN = env.text("VAULT_TOKEN")
@@ -668,7 +667,7 @@ if VAULT_URL and bool(VAULT_TOKEN) == bool(VAULT_ROLE_ID and VAULT_SECRET_ID):
         "VAULT_URL is set; set either VAULT_TOKEN, or VAULT_ROLE_ID and VAULT_SECRET_ID."
     )
 DIAL_URL = env.url("DIAL_URL", "", ("http", "https")).rstrip("/")
-"""This is the URL of DIAL Core; it is empty without DIAL Core."""
+"""The URL of DIAL Core; empty without DIAL Core."""
 DIAL_API_VERSION = env.text("DIAL_API_VERSION", "2025-01-01-preview")
 DIAL_TOOLS_FLAG_IS_SET = env.boolean("DIAL_TOOLS_FLAG_IS_SET", False)
 """If true, Core's configuration states for every model whether it supports tools. Core reports a
@@ -688,7 +687,7 @@ newest ones are used.
 """
 
 PY_INTERPRETER_URL = env.url("PY_INTERPRETER_URL", DIAL_URL, ("http", "https"))
-"""This is the URL of DIAL's code interpreter; if it is empty, the built-in sandbox is used."""
+"""The URL of DIAL's code interpreter; if it is empty, the built-in sandbox is used."""
 PY_INTERPRETER_LOCAL_RUN = env.boolean("PY_INTERPRETER_LOCAL_RUN", False)
 PY_INTERPRETER_API_KEY = env.confidential("PY_INTERPRETER_API_KEY")
 PY_INTERPRETER_DEFAULT_SESSION_ID = env.confidential("PY_INTERPRETER_DEFAULT_SESSION_ID")
@@ -780,42 +779,42 @@ sets no limit.
 APPLICATION_TOKENS_PER_MINUTE = env.integer("APPLICATION_TOKENS_PER_MINUTE", 0, least=0)
 FIGURES = ("model", "version", "tokens", "cost", "first_text", "seconds", "tools")
 ANSWER_FIGURES = env.choices("ANSWER_FIGURES", FIGURES)
-"""Users see these metrics of an answer on the page; `none` shows nothing."""
+"""The metrics of an answer that users see on the page; `none` shows nothing."""
 CONVERSATION_TITLES = env.choice("CONVERSATION_TITLES", "auto", ("auto", "question", "model"))
 """This determines the source of titles, unless the manifest sets it. `auto`: a model, if the
 application has one that can write titles; `question`: the beginning of the question; `model`:
 always a model.
 """
 CONVERSATION_MIRROR = env.text("CONVERSATION_MIRROR")
-"""Each conversation is written to this folder after each turn, unless this is empty."""
+"""The folder to which each conversation is written after each turn, or empty for none."""
 SHARES_FOR_ANYONE = env.boolean("SHARES_FOR_ANYONE", False)
 """If true, shared conversations can be opened without signing in if their application allows it
 too.
 """
 CHAT_UPLOAD_TYPES = env.words("CHAT_UPLOAD_TYPES")
-"""The chat page accepts these types of files, such as `image/*`; empty means all."""
+"""The types of files that the chat page accepts, such as `image/*`; empty means all."""
 A2A_PUSH_PRIVATE_HOSTS = env.words("A2A_PUSH_PRIVATE_HOSTS")
 """A2A push notifications can be sent to these hosts on private networks, if the hosts are also in
 PRIVATE_NETWORK_ALLOWLIST.
 """
 CHAT_SCRIPTS = env.words("CHAT_SCRIPTS")
-"""The chat page loads the scripts with these URLs, which can add tools."""
+"""URLs of scripts that the chat page loads and that can add tools."""
 
 METRICS = env.boolean("METRICS", False)
-"""The process collects metrics and serves them at `/metrics`."""
+"""If true, the process collects metrics and serves them at `/metrics`."""
 METRICS_TOKEN = env.confidential("METRICS_TOKEN")
-"""Requests for metrics need this token. If it is empty, only clients on this machine can read
+"""The bearer token for requests for metrics. If it is empty, only clients on this machine can read
 metrics.
 """
 DEV_ENDPOINTS = env.boolean("DEV_ENDPOINTS", False)
-"""Pages for developers are available under `/dev/`."""
+"""If true, pages for developers are available under `/dev/`."""
 
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 LOG_LEVEL = env.choice("LOG_LEVEL", "INFO", LOG_LEVELS)
 QUICKAPP_LOG_LEVEL = env.choice("QUICKAPP_LOG_LEVEL", LOG_LEVEL, LOG_LEVELS)
-"""Our own log records are written from this level on."""
+"""The lowest level of our own log records that is logged."""
 LOG_PAYLOADS = env.boolean("LOG_PAYLOADS", False)
-"""Contents are logged at the DEBUG level: for troubleshooting, not for production."""
+"""If true, contents are logged at the DEBUG level: for troubleshooting, not for production."""
 LOG_PAYLOADS_MAX_LENGTH = env.integer("LOG_PAYLOADS_MAX_LENGTH", 2000, least=1)
 DIAL_SDK_LOG_FORMAT = env.choice("DIAL_SDK_LOG_FORMAT", "text", ("text", "json"))
 DIAL_SDK_TEXT_LOG_FORMAT = env.parse_variable(

@@ -48,10 +48,10 @@ class LegalHold(models.Model):
     conversation = models.UUIDField(
         null=True,
         blank=True,
-        help_text="The id of a conversation, to hold that alone instead of all data of a user.",
+        help_text="The ID of a conversation, to hold only that instead of all data of a user.",
     )
     reason = models.TextField(
-        max_length=2000, help_text="For example the case number. The user does not see it."
+        max_length=2000, help_text="For example, the case number. The user does not see it."
     )
     placed_by = models.CharField(max_length=100, editable=False)
     placed_at = models.DateTimeField(default=timezone.now, editable=False)

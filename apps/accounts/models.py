@@ -36,7 +36,7 @@ class Team(models.Model):
         """The users who can read a team conversation in addition to its author."""
 
         INSTALLATION = "installation", gettext_lazy("Users who can read the contents of all runs")
-        ADMINISTRATORS = "administrators", gettext_lazy("The team's administrators")
+        ADMINISTRATORS = "administrators", gettext_lazy("The team’s administrators")
         MEMBERS = "members", gettext_lazy("All members")
 
     group = models.OneToOneField(Group, on_delete=models.CASCADE, related_name="team")
@@ -167,8 +167,7 @@ class ApiKey(AbstractAPIKey):
         null=True,
         blank=True,
         help_text=(
-            "Of questions and answers together. Leave empty for the default of all keys; "
-            "0 for no limit."
+            "Questions and answers count together. Leave empty for the default of all keys; 0 for no limit."
         ),
     )
     last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
@@ -247,7 +246,7 @@ class ClaimMapping(models.Model):
     """
 
     provider = models.CharField(
-        max_length=40, help_text=("The id of the provider in SIGN_IN_PROVIDERS.")
+        max_length=40, help_text=("The ID of the provider in SIGN_IN_PROVIDERS.")
     )
     value = models.CharField(max_length=255, help_text="The value of the provider's claim.")
     group = models.ForeignKey(Group, on_delete=models.CASCADE, related_name="claim_mappings")

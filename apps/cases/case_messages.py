@@ -29,7 +29,7 @@ LONGEST_FILE = 2_000_000
 
 
 class CaseFile(BaseModel):
-    """A file of a message: text or base64 in `data`, or an address in `url`."""
+    """A file of a message: text or base64 in `data`, or a URL in `url`."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -128,7 +128,7 @@ def store_sent(
 def read_conversation(text: str) -> UUID:
     """Return the ID in the text. Raises `Refused`."""
     if not folder.is_uuid(text):
-        raise Refused("bad_request", "conversation: use the id of a conversation.")
+        raise Refused("bad_request", "conversation: use the ID of a conversation.")
     return UUID(text)
 
 

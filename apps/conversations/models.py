@@ -142,7 +142,7 @@ class Conversation(models.Model):
         help_text=("The program that it was imported from."),
     )
     imported_id = models.CharField(  # noqa: DJ001
-        max_length=200, null=True, editable=False, help_text="Its id in that program."
+        max_length=200, null=True, editable=False, help_text="Its ID in that program."
     )
     arranged_at = models.DateTimeField(
         null=True,

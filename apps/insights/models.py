@@ -44,7 +44,7 @@ class CallRecord(models.Model):
     door = models.CharField(max_length=20)
     bucket = models.CharField(max_length=100)
     bucket_kind = models.CharField(max_length=10)
-    team = models.BigIntegerField(null=True, help_text="The id of the caller's team.")
+    team = models.BigIntegerField(null=True, help_text="The ID of the caller's team.")
     iteration = models.PositiveIntegerField(help_text="The number in the run, from 1.")
     started_at = models.DateTimeField()
     seconds = models.FloatField(null=True)

@@ -92,7 +92,7 @@ class Run(models.Model):
     )
     application = models.SlugField()
     application_pk = models.BigIntegerField(
-        null=True, editable=False, help_text="The id of the application, whose slug can change."
+        null=True, editable=False, help_text="The ID of the application, whose slug can change."
     )
     # Nullable, because a column with a default would make SQLite copy the table.
     application_number = models.PositiveIntegerField(
@@ -213,7 +213,7 @@ class Interaction(models.Model):
     request = models.UUIDField(
         null=True,
         editable=False,
-        help_text="The message with the answer, by the sender's id.",
+        help_text="The message with the answer, by the sender's ID.",
     )
     due_at = models.DateTimeField(null=True, blank=True, help_text=("When the question times out."))
 

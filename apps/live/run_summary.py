@@ -50,7 +50,7 @@ class RunSummary(models.Model):
         blank=True,
         default="",
         db_default="",
-        help_text="The id in the log and in the response header X-Request-ID.",
+        help_text="The ID in the log and in the response header X-Request-ID.",
     )
 
     class Meta:

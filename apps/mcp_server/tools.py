@@ -69,7 +69,7 @@ def input_schema(attachment_types: tuple[str, ...]) -> dict[str, Any]:
             "data": {"type": "string", "description": "The content in base64."},
             "uri": {
                 "type": "string",
-                "description": "The URI of a resource of this server, or a web address.",
+                "description": "The URI of a resource of this server, or a web URL.",
             },
         },
         "required": ["type"],

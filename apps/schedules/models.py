@@ -175,7 +175,7 @@ class Schedule(models.Model):
         ),
     )
     unanswered = models.CharField(
-        gettext_lazy("if an answer has a question"),
+        gettext_lazy("if a run asks a question"),
         max_length=4,
         choices=Unanswered,
         default=Unanswered.WAIT,

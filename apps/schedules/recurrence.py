@@ -32,7 +32,7 @@ PARTS = frozenset(
 )
 INSTEAD = {
     "COUNT": gettext_lazy("Set a limit on how often it runs instead"),
-    "BYSECOND": gettext_lazy("Times have whole minutes"),
+    "BYSECOND": gettext_lazy("Times have no seconds"),
 }
 STEPS = {"DAILY": timedelta(days=1), "WEEKLY": timedelta(weeks=1)}
 DAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")

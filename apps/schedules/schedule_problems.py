@@ -44,7 +44,7 @@ def version_problems(row: Schedule) -> dict[str, str]:
     if row.application.versions.filter(number=row.pinned_version, withdrawn_at=None).exists():
         return {}
     problem = gettext(
-        "The application has no version {pinned_version}, or it was withdrawn. Enter "
+        "The app has no version {pinned_version}, or it was withdrawn. Enter "
         "another number, or leave it empty for the live version."
     ).format(pinned_version=row.pinned_version)
     return {"pinned_version": problem}

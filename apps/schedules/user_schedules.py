@@ -177,9 +177,9 @@ def refuse_one_too_many(user: int) -> None:
     count = Schedule.objects.filter(user=user, is_alarm=False).count()
     if count >= settings.SCHEDULES_PER_PERSON:
         raise ValidationError(
-            gettext("You have {count} schedules, which is the limit. Remove one first.").format(
-                count=count
-            )
+            gettext(
+                "You already have the maximum number of schedules ({count}). Remove one first."
+            ).format(count=count)
         )
 
 

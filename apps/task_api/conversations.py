@@ -105,7 +105,7 @@ def read_id(written: str) -> UUID:
     try:
         return UUID(written)
     except ValueError:
-        raise Refused("bad_request", "after: use the id of a conversation.") from None
+        raise Refused("bad_request", "after: use the ID of a conversation.") from None
 
 
 def conversation(caller: Caller, pk: UUID) -> dict[str, Any]:

@@ -44,7 +44,7 @@ def read_cursor(written: str) -> Cursor:
     if not written:
         return Cursor()
     if not FORM.fullmatch(written):
-        raise Refused("bad_request", "Last-Event-ID: use the id of an event.")
+        raise Refused("bad_request", "Last-Event-ID: use the ID of an event.")
     begin, *places = written.split(".")
     sent, _, message = begin.partition("-")
     now = timezone.now()

@@ -122,7 +122,7 @@ def read_conversation(written: str) -> UUID:
     try:
         return UUID(written)
     except ValueError:
-        raise Refused("bad_request", "conversation: use the id of a conversation.") from None
+        raise Refused("bad_request", "conversation: use the ID of a conversation.") from None
 
 
 def read_unions(written: str) -> Unions:
@@ -136,7 +136,7 @@ def read_number(last: str) -> int:
     """Return the number of the newest event that the reader has. Raises `Refused`."""
     number = read_integer(last or "0", LARGEST_EXACT)
     if number is None:
-        raise Refused("bad_request", "Last-Event-ID: use the id of an event.")
+        raise Refused("bad_request", "Last-Event-ID: use the ID of an event.")
     return number
 
 

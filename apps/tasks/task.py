@@ -63,7 +63,7 @@ def task(key: str, **options: Any) -> Callable[[Callable[P, T]], Task[P, T]]:
 
 
 def find_task(key: str) -> Task[Any, Any]:
-    """Return the task. Raises `LookupError` if no app has a task with this key any more."""
+    """Return the task. Raises `LookupError` if no app has a task with this key."""
     return all_tasks()[key]
 
 

@@ -173,7 +173,7 @@ class Subscription(Endpoint):
     has_text = models.BooleanField(
         "with the answer's text",
         default=False,
-        help_text="If off, only ids and states are sent.",
+        help_text="If off, only IDs and statuses are sent.",
     )
 
     @property

@@ -158,7 +158,7 @@ def test_a_verified_address_of_somebody_is_not_linked_until_they_do_so_themselve
     page.get_by_role("button", name="Sign in with Company").click()
     page.get_by_role("button", name="Unlink Company").click()
     confirm_who_it_is(page)
-    expect(page.get_by_text("None is linked yet.")).to_be_visible()
+    expect(page.get_by_text("No accounts are linked yet.")).to_be_visible()
 
 
 def test_claims_of_odd_shapes_are_survived(page: Page, site: Site):

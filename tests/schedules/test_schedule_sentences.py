@@ -81,7 +81,7 @@ RULES = {
     "FREQ=SECONDLY": "Enter a rule such as FREQ=MONTHLY;BYDAY=-1FR, with FREQ one",
     "every day": "Enter a rule such as FREQ=MONTHLY;BYDAY=-1FR, with FREQ one",
     "FREQ=DAILY;COUNT=3": "Set a limit on how often it runs instead",
-    "FREQ=DAILY;BYSECOND=3": "Times have whole minutes",
+    "FREQ=DAILY;BYSECOND=3": "Times have no seconds",
     "FREQ=DAILY;BYWHAT=3": "This isn’t supported here",
     "FREQ=DAILY;BYHOUR=9,10,11,12,13;BYMINUTE=0,10,20,30,40": "The schedule runs",
     "FREQ=DAILY\nFREQ=DAILY": "Enter one rule, of at most",

@@ -50,7 +50,7 @@ WRONG: list[tuple[str, Callable[[], object], str]] = [
     (
         "deployment:",
         partial(env.embeddings, "X"),
-        "X is 'deployment:'; use minilm, or deployment: and the id of a deployment.",
+        "X is 'deployment:'; use minilm, or deployment: and the ID of a deployment.",
     ),
     (
         "ftp://host",

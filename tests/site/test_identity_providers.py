@@ -73,11 +73,11 @@ def test_providers_are_what_allauth_reads(monkeypatch: pytest.MonkeyPatch):
         ([COMPANY], "company: the variable COMPANY_SECRET is not set."),
         (
             [{**COMPANY, "server_url": ""}],
-            "company: set a server_url, and use an id other than github.",
+            "company: set a server_url, and use an ID other than github.",
         ),
         (
             [{**COMPANY, "kind": "github"}],
-            "company: for GitHub, use the id github and no server_url.",
+            "company: for GitHub, use the ID github and no server_url.",
         ),
         (
             [{**COMPANY, "client_secret_env": ""}] * 2,

@@ -40,7 +40,7 @@ def make_key(
     valid = Q(expiry_date=None) | Q(expiry_date__gt=timezone.now())
     if keys_of(person.pk).filter(valid).count() >= KEYS_PER_PERSON:
         text = gettext(
-            "You have {keys_per_person} keys, which is the limit. Revoke one first."
+            "You already have the maximum number of keys ({keys_per_person}). Revoke one first."
         ).format(keys_per_person=KEYS_PER_PERSON)
         raise Refused("too_many_keys", text)
     row = ApiKey(

@@ -142,7 +142,7 @@ class Migration(migrations.Migration):
             name='Team',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('visibility', models.CharField(choices=[('installation', 'Who may read the contents of all runs'), ('administrators', "The team's administrators"), ('members', 'All members')], default='installation', help_text='Of conversations that begin from now on; earlier ones stay as they are.', max_length=20)),
+                ('visibility', models.CharField(choices=[('installation', 'Who may read the contents of all runs'), ('administrators', 'The team’s administrators'), ('members', 'All members')], default='installation', help_text='Of conversations that begin from now on; earlier ones stay as they are.', max_length=20)),
                 ('prompt', models.CharField(blank=True, help_text="The name of the predefined prompt with the team's layer of system prompts.", max_length=100)),
                 ('administrators', models.ManyToManyField(blank=True, help_text="They choose the members and what the team's conversations show to whom.", related_name='administered_teams', to=settings.AUTH_USER_MODEL)),
                 ('group', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='team', to='auth.group')),

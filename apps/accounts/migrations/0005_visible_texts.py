@@ -18,6 +18,6 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='team',
             name='visibility',
-            field=models.CharField(choices=[('installation', 'Users who can read the contents of all runs'), ('administrators', "The team's administrators"), ('members', 'All members')], default='installation', help_text='Of conversations that begin from now on; earlier ones stay as they are.', max_length=20),
+            field=models.CharField(choices=[('installation', 'Users who can read the contents of all runs'), ('administrators', 'The team’s administrators'), ('members', 'All members')], default='installation', help_text='Of conversations that begin from now on; earlier ones stay as they are.', max_length=20),
         ),
     ]

@@ -47,7 +47,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='apikey',
             name='tokens_per_minute',
-            field=models.PositiveIntegerField(blank=True, help_text='Of questions and answers together. Leave empty for the default of all keys; 0 for no limit.', null=True),
+            field=models.PositiveIntegerField(blank=True, help_text='Questions and answers count together. Leave empty for the default of all keys; 0 for no limit.', null=True),
         ),
         migrations.AlterField(
             model_name='apikey',
@@ -72,7 +72,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='claimmapping',
             name='provider',
-            field=models.CharField(help_text='The id of the provider in SIGN_IN_PROVIDERS.', max_length=40),
+            field=models.CharField(help_text='The ID of the provider in SIGN_IN_PROVIDERS.', max_length=40),
         ),
         migrations.AlterField(
             model_name='claimmapping',
@@ -117,6 +117,6 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='team',
             name='visibility',
-            field=models.CharField(choices=[('installation', 'Users who can read the contents of all runs'), ('administrators', "The team's administrators"), ('members', 'All members')], default='installation', help_text='For new conversations; existing ones do not change.', max_length=20),
+            field=models.CharField(choices=[('installation', 'Users who can read the contents of all runs'), ('administrators', 'The team’s administrators'), ('members', 'All members')], default='installation', help_text='For new conversations; existing ones do not change.', max_length=20),
         ),
     ]

@@ -42,8 +42,8 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('owner', models.CharField(editable=False, max_length=100, verbose_name='held data of')),
-                ('conversation', models.UUIDField(blank=True, help_text='The id of a conversation, to hold that alone instead of all data of a user.', null=True)),
-                ('reason', models.TextField(help_text='For example the case number. The user does not see it.', max_length=2000)),
+                ('conversation', models.UUIDField(blank=True, help_text='The ID of a conversation, to hold only that instead of all data of a user.', null=True)),
+                ('reason', models.TextField(help_text='For example, the case number. The user does not see it.', max_length=2000)),
                 ('placed_by', models.CharField(editable=False, max_length=100)),
                 ('placed_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
                 ('lifted_by', models.CharField(blank=True, editable=False, max_length=100)),

@@ -46,8 +46,7 @@ def validate_icon(icon: str) -> None:
     """Raise `ValidationError` if the text is not a valid icon."""
     if icon and chosen_colour(icon) is None and not is_image(icon) and not is_emoji(icon):
         raise ValidationError(
-            f"Enter one emoji or a color from colour:0 to colour:{COLOURS - 1}, or upload an "
-            "image."
+            f"Enter one emoji or a color from colour:0 to colour:{COLOURS - 1}, or upload an image."
         )
 
 

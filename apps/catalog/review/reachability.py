@@ -143,7 +143,7 @@ def doubts(url: str) -> Iterator[str]:
     if refused := refusal(host):
         yield refused
     if "@" in parts.netloc:
-        yield "use `authorization` for the user name and password, not the address."
+        yield "use `authorization` for the username and password, not the URL."
     for name in names:
         if reads_as_credential(name):
             yield IN_QUERY.format(repr(name))

@@ -16,7 +16,7 @@ from apps.doors.event_json import to_json
 from apps.errors import Refused
 
 HOW = gettext_lazy(
-    "Use before, after or run with the id of a run, or message with the id of a message."
+    "Use before, after or run with the ID of a run, or message with the ID of a message."
 )
 
 

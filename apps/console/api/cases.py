@@ -125,7 +125,7 @@ class CaseRunSerializer(serializers.ModelSerializer[CaseRun]):
         child=serializers.IntegerField(),
         write_only=True,
         required=False,
-        help_text="The ids of the test cases; by default all of the application.",
+        help_text="The IDs of the test cases; by default all test cases of the application.",
     )
     passed = serializers.IntegerField(read_only=True, help_text="Attempts.")
     done = serializers.IntegerField(source="made", read_only=True, help_text="Attempts.")

@@ -32,7 +32,7 @@ class DeploymentSerializer(RowSerializer[Deployment]):
     fallbacks = serializers.ListField(
         child=serializers.CharField(),
         required=False,
-        help_text="Ids of the deployments that answer, in this order, if this one fails.",
+        help_text="IDs of the deployments that answer, in this order, if this one fails.",
     )
     input_attachment_types = serializers.ListField(child=serializers.CharField(), required=False)
 

@@ -59,8 +59,6 @@ OPTIONS: dict[str, Any] = {
 
 
 class DraftActions:
-    """Draft actions for a view set of applications."""
-
     get_object: Any
 
     @extend_schema(responses=DraftSerializer)

@@ -38,7 +38,7 @@ SEARCH = [
         "q",
         OpenApiTypes.STR,
         description=(
-            "The error reference that a user was shown, the id of a run, the slug of "
+            "The error reference that a user was shown, the ID of a run, the slug of "
             "an application, a caller or a username."
         ),
     ),
@@ -97,7 +97,7 @@ class SpanSerializer(serializers.Serializer[Any]):
     seconds = serializers.FloatField(allow_null=True)
     detail = serializers.CharField()
     has_failed = serializers.BooleanField()
-    is_inside = serializers.BooleanField(help_text="The id of a nested run.")
+    is_inside = serializers.BooleanField(help_text="True for calls of a nested run.")
 
 
 class RunSerializer(ListedRunSerializer):

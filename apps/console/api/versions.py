@@ -37,8 +37,6 @@ from apps.manifest.problems import Problem
 
 
 class VersionActions(DraftActions):
-    """Version actions for a view set of applications."""
-
     @extend_schema(request=NoteSerializer, responses=WholeVersionSerializer, parameters=[IF_MATCH])
     @action(**OPTIONS, methods=["post"])
     def publish(self, request: Request, slug: str) -> Response:

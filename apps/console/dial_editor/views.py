@@ -30,7 +30,7 @@ from apps.console.operator_rights import visible_applications
 from apps.manifest.schema.manifest_schema import TYPE_NAME
 
 NOT_ALLOWED = "Your account can’t change applications. Sign in with another account."
-SIGNED_OUT = "You are signed out. Sign in in a new window, then save again."
+SIGNED_OUT = "You are signed out. Sign in again in a new window, then save again."
 
 
 @never_cache

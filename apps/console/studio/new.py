@@ -44,7 +44,7 @@ class NewApplicationForm(forms.Form):
         required=False,
         label="Name in addresses",
         help_text=(
-            "Lower-case letters, digits and hyphens. Leave empty to derive it from the title."
+            "Lowercase letters, digits and hyphens. Leave empty to derive it from the title."
         ),
     )
     start = forms.ChoiceField(
@@ -142,7 +142,7 @@ def start_from_template(name: str, user: Any) -> tuple[Application | None, dict[
     """Store a draft of the template. If that fails, return the problem for the page."""
     template = template_named(name)
     if template is None:
-        return None, {"problem": "This template does not exist any more. Choose another one."}
+        return None, {"problem": "This template no longer exists. Choose another one."}
     try:
         return make_of_template(template, template.title, slug_for(template.title), user), {}
     except ValidationError as error:

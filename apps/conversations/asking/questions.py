@@ -184,7 +184,7 @@ def read_question(ask: Ask) -> str:
         if ask.conversation is None:
             raise Refused(
                 "bad_frame",
-                "conversation: send the id of the conversation that contains the message.",
+                "conversation: send the ID of the conversation that contains the message.",
             )
         return CONTINUE if ask.continues else ""
     text = ask.text

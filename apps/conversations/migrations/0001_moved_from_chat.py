@@ -51,7 +51,7 @@ class Migration(migrations.Migration):
                         ('pinned_version', models.PositiveIntegerField(editable=False, help_text='The number of the version that goes on answering; empty: the one that is live.', null=True)),
                         ('reasoning_effort', models.CharField(editable=False, help_text='How much the model shall think, as the person chose; empty: as it is set up.', max_length=20, null=True)),
                         ('deployment', models.CharField(editable=False, help_text="The model that answers, as the person chose; empty: the application's own.", max_length=100, null=True)),
-                        ('visibility', models.CharField(choices=[('installation', 'Who may read the contents of all runs'), ('administrators', "The team's administrators"), ('members', 'All members')], editable=False, help_text='Who may read it beside its author: as the team was set when it began.', max_length=20, null=True)),
+                        ('visibility', models.CharField(choices=[('installation', 'Who may read the contents of all runs'), ('administrators', 'The team’s administrators'), ('members', 'All members')], editable=False, help_text='Who may read it beside its author: as the team was set when it began.', max_length=20, null=True)),
                         ('pinned_at', models.DateTimeField(editable=False, null=True)),
                         ('archived_at', models.DateTimeField(editable=False, null=True)),
                         ('deleted_at', models.DateTimeField(editable=False, help_text='Hidden since then, and soon erased.', null=True)),

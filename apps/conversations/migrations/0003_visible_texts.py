@@ -13,6 +13,6 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='conversation',
             name='visibility',
-            field=models.CharField(choices=[('installation', 'Users who can read the contents of all runs'), ('administrators', "The team's administrators"), ('members', 'All members')], editable=False, help_text='Who may read it beside its author: as the team was set when it began.', max_length=20, null=True),
+            field=models.CharField(choices=[('installation', 'Users who can read the contents of all runs'), ('administrators', 'The team’s administrators'), ('members', 'All members')], editable=False, help_text='Who may read it beside its author: as the team was set when it began.', max_length=20, null=True),
         ),
     ]

@@ -39,7 +39,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='conversation',
             name='imported_id',
-            field=models.CharField(editable=False, help_text='Its id in that program.', max_length=200, null=True),
+            field=models.CharField(editable=False, help_text='Its ID in that program.', max_length=200, null=True),
         ),
         migrations.AlterField(
             model_name='conversation',
@@ -69,7 +69,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='conversation',
             name='visibility',
-            field=models.CharField(choices=[('installation', 'Users who can read the contents of all runs'), ('administrators', "The team's administrators"), ('members', 'All members')], editable=False, help_text='Other readers, as set in the team when the conversation began.', max_length=20, null=True),
+            field=models.CharField(choices=[('installation', 'Users who can read the contents of all runs'), ('administrators', 'The team’s administrators'), ('members', 'All members')], editable=False, help_text='Other readers, as set in the team when the conversation began.', max_length=20, null=True),
         ),
         migrations.AlterField(
             model_name='folder',

@@ -86,7 +86,7 @@ class Budget(Versioned):
         null=True,
         blank=True,
         related_name="+",
-        help_text="Leave empty for a budget of each user without one of their own.",
+        help_text="Leave empty to give a separate budget to each user without their own.",
     )
     team = models.ForeignKey(
         Team,
@@ -95,8 +95,7 @@ class Budget(Versioned):
         blank=True,
         related_name="+",
         help_text=(
-            "The usage of all members in the team. Leave empty for a budget of each team "
-            "without one of its own."
+            "The usage of all members in the team. Leave empty to give a separate budget to each team without its own."
         ),
     )
     key = models.ForeignKey(
@@ -106,7 +105,7 @@ class Budget(Versioned):
         null=True,
         blank=True,
         related_name="+",
-        help_text="Leave empty for a budget of each key without one of its own.",
+        help_text="Leave empty to give a separate budget to each key without its own.",
     )
     application = models.ForeignKey(
         Application,
@@ -115,8 +114,7 @@ class Budget(Versioned):
         blank=True,
         related_name="+",
         help_text=(
-            "For a budget of runs: the application of the runs. Leave empty for a budget "
-            "of each application without one of its own."
+            "For a budget of runs: the application of the runs. Leave empty to give a separate budget to each application without its own."
         ),
     )
     unit = models.CharField(max_length=6, choices=Unit, default=Unit.TOKENS)

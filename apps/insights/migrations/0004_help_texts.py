@@ -24,7 +24,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='budget',
             name='application',
-            field=models.ForeignKey(blank=True, help_text='For a budget of runs: the application of the runs. Leave empty for a budget of each application without one of its own.', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='catalog.application'),
+            field=models.ForeignKey(blank=True, help_text='For a budget of runs: the application of the runs. Leave empty to give a separate budget to each application without its own.', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='catalog.application'),
         ),
         migrations.AlterField(
             model_name='budget',
@@ -34,7 +34,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='budget',
             name='key',
-            field=models.ForeignKey(blank=True, help_text='Leave empty for a budget of each key without one of its own.', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='accounts.apikey', verbose_name='API key'),
+            field=models.ForeignKey(blank=True, help_text='Leave empty to give a separate budget to each key without its own.', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='accounts.apikey', verbose_name='API key'),
         ),
         migrations.AlterField(
             model_name='budget',
@@ -44,7 +44,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='budget',
             name='team',
-            field=models.ForeignKey(blank=True, help_text='The usage of all members in the team. Leave empty for a budget of each team without one of its own.', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='accounts.team'),
+            field=models.ForeignKey(blank=True, help_text='The usage of all members in the team. Leave empty to give a separate budget to each team without its own.', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='accounts.team'),
         ),
         migrations.AlterField(
             model_name='budget',
@@ -54,7 +54,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='budget',
             name='user',
-            field=models.ForeignKey(blank=True, help_text='Leave empty for a budget of each user without one of their own.', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL),
+            field=models.ForeignKey(blank=True, help_text='Leave empty to give a separate budget to each user without their own.', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL),
         ),
         migrations.AlterField(
             model_name='budget',

@@ -24,7 +24,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='interaction',
             name='request',
-            field=models.UUIDField(editable=False, help_text="The message with the answer, by the sender's id.", null=True),
+            field=models.UUIDField(editable=False, help_text="The message with the answer, by the sender's ID.", null=True),
         ),
         migrations.AlterField(
             model_name='run',
@@ -34,7 +34,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='run',
             name='application_pk',
-            field=models.BigIntegerField(editable=False, help_text='The id of the application, whose slug can change.', null=True),
+            field=models.BigIntegerField(editable=False, help_text='The ID of the application, whose slug can change.', null=True),
         ),
         migrations.AlterField(
             model_name='run',
@@ -74,7 +74,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='runsummary',
             name='request_id',
-            field=models.CharField(blank=True, db_default='', default='', help_text='The id in the log and in the response header X-Request-ID.', max_length=128, verbose_name='request ID'),
+            field=models.CharField(blank=True, db_default='', default='', help_text='The ID in the log and in the response header X-Request-ID.', max_length=128, verbose_name='request ID'),
         ),
         migrations.AlterField(
             model_name='runsummary',

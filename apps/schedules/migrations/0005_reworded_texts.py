@@ -60,7 +60,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='schedule',
             name='unanswered',
-            field=models.CharField(choices=[('wait', 'wait for the answer'), ('deny', 'continue without an answer after a time')], default='wait', max_length=4, verbose_name='if an answer has a question'),
+            field=models.CharField(choices=[('wait', 'wait for the answer'), ('deny', 'continue without an answer after a time')], default='wait', max_length=4, verbose_name='if a run asks a question'),
         ),
         migrations.AlterField(
             model_name='schedule',

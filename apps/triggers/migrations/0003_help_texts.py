@@ -40,7 +40,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='subscription',
             name='has_text',
-            field=models.BooleanField(default=False, help_text='If off, only ids and states are sent.', verbose_name="with the answer's text"),
+            field=models.BooleanField(default=False, help_text='If off, only IDs and statuses are sent.', verbose_name="with the answer's text"),
         ),
         migrations.AlterField(
             model_name='subscription',

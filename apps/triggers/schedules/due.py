@@ -53,7 +53,7 @@ LOST = gettext_noop(
     "The account of the schedule can no longer use the app, or the app is disabled."
 )
 WITHDRAWN = gettext_noop(
-    "Version {number} of the application was withdrawn. Choose another one, or the live version."
+    "Version {number} of the app was withdrawn. Choose another one, or the live version."
 )
 BROKEN = gettext_noop("The question failed, because the app can’t be used at the moment: {problem}")
 FAILED = gettext_noop("The question failed. The server’s log has the reason.")

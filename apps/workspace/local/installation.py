@@ -97,7 +97,7 @@ def problem_of_files(row: Installation) -> str:
         return f"{MARKER} cannot be read ({type(error).__name__})"
     if not there:
         return f"the file {MARKER} does not exist"
-    return "" if there == str(row.uuid) else f"{MARKER} has the id of another installation"
+    return "" if there == str(row.uuid) else f"{MARKER} has the ID of another installation"
 
 
 def read_marker(files: FileStorage) -> str:

@@ -213,5 +213,5 @@ def place_of(collection: MemoryList, id: int) -> int:
         if memory.id == id:
             return place
     raise MemoryMissing(
-        "id", f"there is no memory {id}. Search for it, and use the id in the result."
+        "id", f"there is no memory {id}. Search for it, and use the ID in the result."
     )

@@ -75,7 +75,7 @@ def test_addresses_are_refused_in_the_words_of_a_call_without_asking_anybody(set
             "The host '169.254.169.254' has a link-local, reserved or translated address. "
             "Requests to it are blocked. Use a host with an ordinary address."
         ),
-        place.format(3) + "use `authorization` for the user name and password, not the address.",
+        place.format(3) + "use `authorization` for the username and password, not the URL.",
         place.format(4) + "many servers log the query of an address; store the credential "
         "'API_KEY' as a secret in `authorization`.",
     ]

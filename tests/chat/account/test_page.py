@@ -253,7 +253,7 @@ def test_a_person_has_a_limited_number_of_keys(ada, monkeypatch):
     client.post("/account/keys/", {"name": "Three"})
 
     assert refused.status_code == 400
-    assert "You have 1 keys, which is the limit." in refused.text
+    assert "You already have the maximum number of keys (1)." in refused.text
     assert [key.name for key in ApiKey.objects.filter(revoked=False)] == ["Three"]
 
 

@@ -109,7 +109,7 @@ def test_one_too_many_is_refused_in_words(settings):
 
     response = signed_in(ada).post(NEW, fields(application))
 
-    assert "schedules, which is the limit. Remove one first" in response.content.decode()
+    assert "maximum number of schedules" in response.content.decode()
     assert Schedule.objects.count() == 1
 
 

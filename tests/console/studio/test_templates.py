@@ -179,7 +179,7 @@ def test_choosing_a_template_opens_the_studio_of_a_draft_with_the_installations_
     assert row.draft.manifest["orchestrator"]["deployment"] == {"deployment_id": "gpt"}
     assert tools == ["find_order", "search_articles", "open_ticket"]
     assert row.draft.icon.endswith(".svg")
-    assert "This template does not exist any more" in words(unknown)
+    assert "This template no longer exists" in words(unknown)
 
 
 @pytest.mark.django_db

@@ -60,7 +60,7 @@ def test_files_of_another_installation_are_named_and_left_alone(other_folder):
 
     [problem] = installation.problems()
 
-    assert problem == FILES.format(problem="installation.id has the id of another installation")
+    assert problem == FILES.format(problem="installation.id has the ID of another installation")
     assert delete_leftovers() == 0
     assert stray.exists()
 

@@ -27,7 +27,7 @@ class Command(BaseCommand):
             default=[],
             metavar="SLUG",
             dest="slugs",
-            help="limit the key to this application; may be given several times",
+            help="limit the key to this application; can be repeated",
         )
         parser.add_argument(
             "--expires",

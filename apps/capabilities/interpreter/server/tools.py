@@ -40,13 +40,17 @@ Code = Annotated[
     ),
 ]
 SessionId = Annotated[
-    str, Field(max_length=ID_CHARACTERS, description="Id of the session, as a call returned it.")
+    str,
+    Field(
+        max_length=ID_CHARACTERS,
+        description="The ID of the session, as returned by a previous call.",
+    ),
 ]
 SessionToUse = Annotated[
     str,
     Field(
         max_length=ID_CHARACTERS,
-        description="Id of the session to continue; empty or 0 starts a new one.",
+        description="The ID of the session to continue. If it is empty or 0, a new session starts.",
     ),
 ]
 

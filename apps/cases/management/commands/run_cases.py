@@ -24,8 +24,8 @@ from apps.workspace.egress import per_loop
 
 class Command(BaseCommand):
     help = (
-        "Run the cases of an application, from their recordings unless --live is given. Fails (exit "
-        "status 1) if a case fails."
+        "Run the test cases of an application, from their recordings unless --live is given. Fails "
+        "(exit status 1) if a test case fails."
     )
 
     def create_parser(self, *names: str, **options: Any) -> Any:
@@ -44,13 +44,13 @@ class Command(BaseCommand):
         parser.add_argument(
             "--models",
             action="store_true",
-            help="call models, and take the results of tools from the recordings",
+            help="call models, but use the recorded results of tools",
         )
         parser.add_argument(
             "--times",
             type=int,
             default=1,
-            help=f"run each case this many times (up to {MOST_TIMES})",
+            help=f"the number of runs of each test case (up to {MOST_TIMES})",
         )
         parser.add_argument(
             "--record", action="store_true", help="record models and tools (with --live)"
@@ -59,7 +59,10 @@ class Command(BaseCommand):
             "--approve", action="store_true", help="approve calls that need approval (with --live)"
         )
         parser.add_argument(
-            "--case", action="append", default=[], help="run only the case with this name"
+            "--case",
+            action="append",
+            default=[],
+            help="run only the test case with this name; can be repeated",
         )
         parser.add_argument("--junit", type=Path, help="write the results as JUnit XML")
 

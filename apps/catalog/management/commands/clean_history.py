@@ -15,7 +15,7 @@ class Command(BaseCommand):
             "--days",
             type=int,
             default=settings.HISTORY_DAYS,
-            help="Retain this many days instead (HISTORY_DAYS is %(default)s); 0 retains everything.",
+            help="The number of days to retain (default: HISTORY_DAYS, %(default)s); 0 retains everything.",
         )
 
     def handle(self, *args: Any, days: int, **options: Any) -> None:

@@ -18,10 +18,11 @@ class Command(BaseCommand):
         parser.add_argument(
             "--base-url",
             default=settings.SITE_URL,
-            help="Where DIAL Core reaches this server (default: %(default)s).",
+            help="The URL at which DIAL Core reaches this server (default: %(default)s).",
         )
         parser.add_argument(
-            "--site-url", help="Where users' browsers reach this server (default: the base URL)."
+            "--site-url",
+            help="The URL at which browsers reach this server (default: the base URL).",
         )
         parser.add_argument(
             "--id", default=settings.APP_SCHEMA_ID, help="The type's $id (default: %(default)s)."

@@ -11,7 +11,7 @@ from apps.catalog.models import Application
 class Command(BaseCommand):
     help = (
         "Write applications as files, which import_content reads: application.yaml, prompt.md, "
-        "skills and cases. The files contain only the names of secrets."
+        "skills and test cases. The files contain only the names of secrets."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

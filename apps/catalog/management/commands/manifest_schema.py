@@ -15,7 +15,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--base-url",
             default=settings.SITE_URL,
-            help="Where DIAL Core reaches this server (default: %(default)s).",
+            help="The URL at which DIAL Core reaches this server (default: %(default)s).",
         )
         parser.add_argument(
             "--id", default=settings.APP_SCHEMA_ID, help="The schema's $id (default: %(default)s)."

@@ -28,7 +28,7 @@ class DeliveryAdmin(ReadOnlyAdmin[Delivery]):
     list_select_related = ("subscription",)
     list_filter = ("status", "event", ("subscription", admin.RelatedOnlyFieldListFilter))
     search_fields = ("=uuid", "=run", "=application")
-    search_help_text = "The id of a delivery or a run, or the exact slug of an application."
+    search_help_text = "The ID of a delivery or a run, or the exact slug of an application."
     fields = ("uuid", "subscription", "event", "run", "status", "attempts", "error")
     actions = ("retry",)
 

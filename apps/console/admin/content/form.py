@@ -40,8 +40,7 @@ TEXTS = {
     ),
     "agent": (
         "Text",
-        "Between two lines of hyphens: the title, the description by which models choose it, and "
-        "optionally model, toolsets, brings, max-iterations, timeout-seconds and may-spawn. Below: "
+        "Between two lines of hyphens: the title, the description by which models choose it, and, optionally, model, toolsets, brings, max-iterations, timeout-seconds and may-spawn. Below: "
         "its instructions, in Markdown.",
     ),
 }

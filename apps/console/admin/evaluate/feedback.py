@@ -40,7 +40,7 @@ class FeedbackAdmin(Admin[Feedback]):
     )
     list_select_related = ("application",)
     search_fields = ("=application__slug", "=run", "comment")
-    search_help_text = "Words of a comment, the exact slug of an application, or the id of a run."
+    search_help_text = "Words of a comment, the exact slug of an application, or the ID of a run."
     readonly_fields = (
         *("application", "application_version", "person", "rating", "reason", "comment"),
         *("created_at", "updated_at", "actions_of"),

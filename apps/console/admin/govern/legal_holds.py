@@ -42,18 +42,18 @@ class LegalHoldForm(forms.ModelForm[LegalHold]):
             self.instance.owner = self.owner_of(conversation)
             given["user"] = account_of(self.instance.owner)
         else:
-            raise forms.ValidationError("Choose a user, or enter the id of a conversation.")
+            raise forms.ValidationError("Choose a user, or enter the ID of a conversation.")
         same = LegalHold.objects.active().filter(
             owner=self.instance.owner, conversation=conversation
         )
         if same.exists():
-            raise forms.ValidationError("There is an active hold on this data already.")
+            raise forms.ValidationError("This data is already under an active hold.")
         return given
 
     def owner_of(self, conversation: Any) -> str:
         owner = Conversation.objects.filter(pk=conversation).values_list("owner", flat=True).first()
         if owner is None:
-            raise forms.ValidationError({"conversation": "There is no conversation with this id."})
+            raise forms.ValidationError({"conversation": "There is no conversation with this ID."})
         return owner
 
 

@@ -21,7 +21,7 @@ class TaskFailureAdmin(ReadOnlyAdmin[TaskFailure]):
     list_display = ("at", "task", "job", "attempt", "is_final", "summary")
     list_filter = ("task", "is_final")
     search_fields = ("task", "=job")
-    search_help_text = "The name of a task, or the id of a job."
+    search_help_text = "The name of a task, or the ID of a job."
     fields = ("at", "task", "job", "attempt", "is_final", "error")
     actions = ("retry",)
 

@@ -50,7 +50,7 @@ class Deployment(Versioned):
         max_length=100,
         unique=True,
         validators=[RegexValidator(r"^[A-Za-z0-9][A-Za-z0-9._-]*$")],
-        help_text="The id that manifests use in orchestrator.deployment.deployment_id.",
+        help_text="The ID that manifests use in orchestrator.deployment.deployment_id.",
     )
     display_name = models.CharField(max_length=200)
     description = models.TextField(blank=True)

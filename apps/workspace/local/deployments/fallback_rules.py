@@ -48,7 +48,7 @@ def name_problem(name: str, row: Deployment, known: Rows) -> str | None:
     if name == row.deployment_id:
         return f"{name!r} is this deployment itself. Remove it."
     if name not in known:
-        return f"Unknown deployment: {name!r}. Use the id of a deployment of this installation."
+        return f"Unknown deployment: {name!r}. Use the ID of a deployment of this installation."
     why = why_unfit(known[name])
     return f"{name!r} {why}. Choose a chat model." if why else None
 

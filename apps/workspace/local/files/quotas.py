@@ -32,7 +32,7 @@ def check_quota(bucket: str) -> None:
     if used["files"] > MOST_FILES:
         raise FileTooLarge(
             gettext(
-                "You have {most_files} files, which is the limit. Delete some that you no longer need."
+                "You already have the maximum number of files ({most_files}). Delete some that you no longer need."
             ).format(most_files=number_format(MOST_FILES, force_grouping=True))
         )
     if most_bytes() and (used["bytes"] or 0) > most_bytes():

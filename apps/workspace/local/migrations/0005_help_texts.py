@@ -27,7 +27,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='deployment',
             name='deployment_id',
-            field=models.CharField(help_text='The id that manifests use in orchestrator.deployment.deployment_id.', max_length=100, unique=True, validators=[django.core.validators.RegexValidator('^[A-Za-z0-9][A-Za-z0-9._-]*$')]),
+            field=models.CharField(help_text='The ID that manifests use in orchestrator.deployment.deployment_id.', max_length=100, unique=True, validators=[django.core.validators.RegexValidator('^[A-Za-z0-9][A-Za-z0-9._-]*$')]),
         ),
         migrations.AlterField(
             model_name='deployment',

@@ -34,7 +34,7 @@ MOST_NAMED = 20
 
 
 class Command(BaseCommand):
-    help = "Write the database and the stored files into one archive, while the site serves."
+    help = "Write the database and the stored files into one archive while the server runs."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path, help="The archive to create, such as backup.tar.")

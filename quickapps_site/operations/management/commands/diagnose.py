@@ -16,7 +16,7 @@ STDOUT = "-"
 
 
 class Command(BaseCommand):
-    help = "Write a report of this installation, without secrets and conversations, into one file."
+    help = "Write a report on this installation, without secrets and conversations, to one file."
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -34,7 +34,7 @@ from quickapps_site.operations.termination import termination_raises
 from quickapps_site.operations.version import product_version, version_numbers
 
 OTHER_KEYS = (
-    "The archive was made with another SECRET_KEY or SALT_KEY. Set those of the old installation "
+    "The archive was made with another SECRET_KEY or SALT_KEY. Set the keys of the old installation "
     "(without the setting, the key is in DATA_DIR/secret.key there), or add them to "
     "SECRET_KEY_FALLBACKS and SALT_KEY. If they are lost, --without-secrets restores everything "
     "else; stored credentials and second factors then have to be set up again."
@@ -53,7 +53,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--without-secrets",
             action="store_true",
-            help="Restore even if no SECRET_KEY fits; stored secrets stay unreadable.",
+            help="Restore even if no SECRET_KEY matches; stored secrets stay unreadable.",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -117,7 +117,7 @@ def check_header(header: Header, *, without_secrets: bool) -> None:
     if header.vendor != connection.vendor:
         theirs, here = (VENDORS.get(name, name) for name in (header.vendor, connection.vendor))
         raise CommandError(
-            f"The archive contains a {theirs} database, but DATABASE_URL is the address of a {here} database. "
+            f"The archive contains a {theirs} database, but DATABASE_URL refers to a {here} database. "
             f"Set DATABASE_URL to an empty {theirs} database."
         )
     if not without_secrets and not keys.fits(header.keys):
@@ -133,7 +133,7 @@ def check_emptiness() -> None:
         )
     if next(storage().entries(), None) is not None:
         raise CommandError(
-            f"There are files in {storage().location}. Restore into an empty place: set DATA_DIR "
+            f"There are files in {storage().location}. Restore into an empty storage: set DATA_DIR "
             "to a new folder, or FILES_URL to another bucket or prefix."
         )
 

@@ -462,7 +462,7 @@ def test_a_mistake_stands_at_the_field_and_nothing_is_saved(admin_client):
 
     assert answer.context["adminform"].form.errors == {
         "fallbacks": [
-            "Unknown deployment: 'gone'. Use the id of a deployment of this installation."
+            "Unknown deployment: 'gone'. Use the ID of a deployment of this installation."
         ]
     }
     assert not Deployment.objects.exists()

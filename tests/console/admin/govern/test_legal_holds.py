@@ -55,7 +55,7 @@ def test_a_user_is_put_on_hold_and_released(grace: User):
     assert "Grace Hopper" in listed
     assert "Case 7" in listed
     assert (held, is_held(mine)) == (True, False)
-    assert "There is an active hold on this data already." in twice.text
+    assert "This data is already under an active hold." in twice.text
     assert "Holds lifted: 1." in lifted.text
     assert (row.owner, row.user, row.placed_by, row.lifted_by) == (mine, None, by, by)
     assert events() == [("hold.placed", by, mine), ("hold.lifted", by, mine)]
@@ -80,8 +80,8 @@ def test_a_conversation_is_put_on_hold_and_protects_the_account_of_its_owner(
 @pytest.mark.parametrize(
     ("fields", "problem"),
     [
-        ({}, "Choose a user, or enter the id of a conversation."),
-        ({"conversation": str(uuid4())}, "There is no conversation with this id."),
+        ({}, "Choose a user, or enter the ID of a conversation."),
+        ({"conversation": str(uuid4())}, "There is no conversation with this ID."),
         ({"conversation": "none"}, "valid UUID"),
     ],
 )

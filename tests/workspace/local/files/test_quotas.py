@@ -68,7 +68,7 @@ async def test_files_are_counted(monkeypatch: pytest.MonkeyPatch):
         await MINE.write("files/user-1/c", b"", "text/plain", is_new=True)
 
     assert str(refused.value) == (
-        "You have 2 files, which is the limit. Delete some that you no longer need."
+        "You already have the maximum number of files (2). Delete some that you no longer need."
     )
     await MINE.delete("files/user-1/a")
     await MINE.keep("c", b"", "text/plain")

@@ -223,7 +223,7 @@ export class Bar {
     } catch {
       return this.fail("Not saved: this server is unreachable. Retrying…", true);
     }
-    if (response.redirected) return this.fail("Not saved: you are signed out. Sign in in another tab, then save.");
+    if (response.redirected) return this.fail("Not saved: you are signed out. Sign in again in another tab, then save.");
     const answer = await response.json().catch(() => ({}));
     if (response.status === 202) {
       this.#isHeld = true;

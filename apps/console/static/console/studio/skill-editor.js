@@ -73,7 +73,7 @@ function* fields(store, place, skill, write, rename) {
   };
   const name = element("input", { value: skill.name, autocomplete: "off", spellcheck: false, maxLength: 64 });
   name.addEventListener("change", () => rename(name, skill));
-  yield field(store, { label: "Name", control: name, findingsPath: "", help: "Lower-case letters, digits and hyphens, such as tone-of-voice." });
+  yield field(store, { label: "Name", control: name, findingsPath: "", help: "Lowercase letters, digits and hyphens, such as tone-of-voice." });
   yield field(store, { label: "Description, and when to read it", control: bound("description", { rows: 2, maxLength: 1024 }), findingsPath: "" });
   yield field(store, { label: "Instructions", path: `${place}/${FILE}`, control: bound("body", { rows: 8, placeholder: "Write short sentences …" }), help: "Markdown. The model reads them when a task needs the skill." });
 }

@@ -9,7 +9,7 @@ from apps.workspace.local.installation import ROW, Installation, adopt_key, writ
 
 class Command(BaseCommand):
     help = (
-        "Declare the stored files to be those of this installation, after you moved or restored "
+        "Mark the stored files as belonging to this installation, after you moved or restored "
         "them. Before that, /readyz and `manage.py check --deploy` report them as foreign."
     )
 
@@ -17,13 +17,13 @@ class Command(BaseCommand):
         parser.add_argument(
             "--keys",
             action="store_true",
-            help="also declare that SECRET_KEY and SALT_KEY belong to this installation",
+            help="also mark SECRET_KEY and SALT_KEY as belonging to this installation",
         )
 
     def handle(self, *, keys: bool, **options: Any) -> None:
         row = Installation.objects.filter(pk=ROW).first()
         if row is None:
-            raise CommandError("This installation has no id yet. Start the server first.")
+            raise CommandError("This installation has no ID yet. Start the server first.")
         write_marker(row, storage())
         if keys:
             adopt_key(row)

@@ -19,8 +19,8 @@ MOST_NAMED = 20
 
 class Command(BaseCommand):
     help = (
-        "Copy the stored files to another storage, while the site serves. Run it again after the "
-        "change of FILES_URL: it continues where it stopped, and copies files that were stored in the meantime. "
+        "Copy the stored files to another storage while the server runs. Run it again after you "
+        "change FILES_URL: it continues where it stopped, and copies files that were stored in the meantime. "
         "Nothing is deleted in the source."
     )
 
@@ -37,7 +37,7 @@ class Command(BaseCommand):
     def handle(self, *, source: str, target: str, verify_all: bool, **options: Any) -> None:
         row = Installation.objects.filter(pk=ROW).first()
         if row is None:
-            raise CommandError("This installation has no id yet. Start the server first.")
+            raise CommandError("This installation has no ID yet. Start the server first.")
         here, there = find_storage(source), find_storage(target)
         if here.location == there.location:
             raise CommandError(
@@ -75,7 +75,7 @@ def find_storage(address: str) -> FileStorage:
         return storage_at("" if address == DIRECTORY else address or "-")
     except ValueError:
         raise CommandError(
-            f"{address!r} is not the address of a storage; use {DIRECTORY}, or {ACCEPTED}."
+            f"{address!r} is not the URL of a storage; use {DIRECTORY}, or {ACCEPTED}."
         ) from None
 
 

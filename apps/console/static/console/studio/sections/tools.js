@@ -68,7 +68,7 @@ const defaults = (store) =>
     element(
       "div",
       { class: "studio-inner" },
-      numberField(store, { label: "Timeout, in seconds", path: "tool_defaults.timeout_seconds", min: 1, max: 3600, placeholder: "installation default", help: "A call that takes longer is cancelled, and the model gets an error." }),
+      numberField(store, { label: "Timeout, in seconds", path: "tool_defaults.timeout_seconds", min: 1, max: 3600, placeholder: "installation default", help: "A call that takes longer is canceled, and the model gets an error." }),
       selectField(store, {
         label: "Approval",
         path: "features.approval.mode",
