@@ -12,6 +12,7 @@ from zoneinfo import available_timezones
 EARLIEST = datetime(1900, 1, 1, tzinfo=UTC)
 LATEST = datetime(2200, 1, 1, tzinfo=UTC)
 """The first moment that is rejected, like all later dates and times."""
+BOUNDS = f"{EARLIEST.year} to {LATEST.year - 1}"
 NOT_ZONES = frozenset({"Factory", "localtime", "posixrules"})
 """Files among the system's time zones that do not name a specific zone."""
 EXAMPLE = "2026-11-01T14:30:00Z"
@@ -39,8 +40,7 @@ def read_datetime(written: str, zone: tzinfo = UTC) -> datetime:
         return to_utc(found)
     except (ValueError, OverflowError):
         raise ValueError(
-            f"{written[:40]!r} is not a date from {EARLIEST.year} to {LATEST.year - 1}. Use a "
-            f"format such as {EXAMPLE}."
+            f"{written[:40]!r} is not a date from {BOUNDS}. Use a format such as {EXAMPLE}."
         ) from None
 
 

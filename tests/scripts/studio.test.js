@@ -640,6 +640,13 @@ test("a refusal is shown, and the panel shows what is stored", async (t) => {
   assert.ok(!tab.find("[data-key=audience-shared]").checked);
 });
 
+test("a change that takes the user's own role away leads to the page of the answer", async (t) => {
+  const tab = await openAccess(t);
+  tab.network.answer(`POST ${ADDRESS}access/`, { left: "#list" });
+  tab.find("[data-key=audience-shared]").click();
+  await until(() => tab.window.location.hash, "#list");
+});
+
 test("editors read who has a role, and change nothing", async (t) => {
   const tab = await openAccess(t, { may_grant: false, may_rule: false, grants: [{ ...HOLDER, role: "editor" }] });
   const disabled = tab.all(".studio-body :is(input, select)").filter((field) => field.disabled);

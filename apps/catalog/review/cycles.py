@@ -1,10 +1,15 @@
 """Finds applications that would call themselves, directly or through others."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
+from itertools import groupby
 from typing import Any
 
-from apps.catalog.models import Application
+from django.contrib.auth.models import User
+from django.db.models import Q
+
+from apps.catalog.history.actors import present_actor
+from apps.catalog.models import Application, Change
 from apps.catalog.review.manifests import deployment_names, with_content
 from apps.manifest.problems import Problem
 from apps.manifest.validation.validation import ManifestInvalid
@@ -16,7 +21,7 @@ Calls = Mapping[str, tuple[str, ...]]
 
 def cycle_problems(slug: str, manifest: Any, pk: int | None = None) -> list[Problem]:
     """Return a problem for each path in the manifest whose call leads back to the application
-    itself.
+    itself. A problem names only applications that the user of the current request can see.
 
     Disabled applications are included, because they can be enabled at any time.
     """
@@ -24,11 +29,38 @@ def cycle_problems(slug: str, manifest: Any, pk: int | None = None) -> list[Prob
         return []  # In this case, the name refers to a model.
     places = list(calls_in(manifest))
     calls = reachable({name for _, name in places}, slug, pk)
+    chains = [(path, chain_of_calls(name, slug, calls)) for path, name in places]
+    hidden = hidden_names({name for _, chain in chains for name in chain} - {slug})
     return [
-        Problem(path, f"an application cannot call itself: {' → '.join((slug, *chain))}.")
-        for path, name in places
-        if (chain := chain_of_calls(name, slug, calls))
+        Problem(path, f"an application cannot call itself: {chain_words((slug, *chain), hidden)}.")
+        for path, chain in chains
+        if chain
     ]
+
+
+def chain_words(chain: Iterable[str], hidden: Collection[str]) -> str:
+    """Return the names of a chain, with one ellipsis for each group of hidden names."""
+    shown = ("…" if name in hidden else name for name in chain)
+    return " → ".join(name for name, _ in groupby(shown))
+
+
+def hidden_names(names: Collection[str]) -> set[str]:
+    """Return the names of applications that the user of the current request cannot see. Commands
+    and the server itself see all.
+    """
+    actor = present_actor()
+    user, is_own = actor.user, actor.via in (Change.Via.COMMAND, Change.Via.SERVER)
+    if not names or (user is None and is_own) or (user is not None and sees_all(user)):
+        return set()
+    seen = Q(is_shared=True) | Q(is_public=True)
+    if user is not None:
+        seen |= Q(owner=user) | Q(grants__user=user) | Q(grants__group__user=user)
+    rows = Application.objects.filter(seen, slug__in=names).order_by()
+    return set(names) - set(rows.values_list("slug", flat=True))
+
+
+def sees_all(user: User) -> bool:
+    return any(user.has_perm(f"catalog.{name}_all_applications") for name in ("access", "see"))
 
 
 def calls_in(manifest: Any) -> Iterator[tuple[str, str]]:

@@ -1,6 +1,6 @@
 """The forms of the account page."""
 
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 import filetype
@@ -12,7 +12,7 @@ from django.utils.translation import gettext, gettext_lazy
 from apps.accounts.caller import Caller
 from apps.catalog.access import usable
 from apps.catalog.models import Application
-from apps.datetimes import LATEST
+from apps.datetime_fields import check_bounds
 
 LARGEST_PICTURE = 1024 * 1024
 PICTURE_TYPES = ("image/png", "image/jpeg", "image/webp")
@@ -80,6 +80,7 @@ class OwnKeyForm(forms.Form):
         day: date | None = self.cleaned_data["until"]
         if day is None:
             return None
-        if not timezone.now().date() <= day < LATEST.date():
+        if day < timezone.now().date():
             raise forms.ValidationError(gettext("Choose a date in the future."))
+        check_bounds(datetime.combine(day, time(), UTC))
         return timezone.make_aware(datetime.combine(day + timedelta(days=1), time()))

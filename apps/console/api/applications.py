@@ -46,6 +46,7 @@ from apps.console.api.grants import (
     listed_grants,
 )
 from apps.console.api.problems import RowInvalid, in_manifest, problems_of_row
+from apps.console.api.strict_serializers import StrictSerializer
 from apps.console.api.versioned_rows import IF_MATCH, RowSerializer, RowViewSet, check_version
 from apps.console.api.versions import VersionActions
 from apps.console.operator_rights import (
@@ -86,12 +87,12 @@ DRAFT = OpenApiParameter(
 )
 
 
-class WarningSerializer(serializers.Serializer[Problem]):
+class WarningSerializer(StrictSerializer[Problem]):
     path = serializers.CharField()
     message = serializers.CharField()
 
 
-class TileSerializer(serializers.Serializer[Tile]):
+class TileSerializer(StrictSerializer[Tile]):
     """The tile of an application: the `url` or `emoji` that is not empty, else the `letters` on the
     color with the number `colour`.
     """

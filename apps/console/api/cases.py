@@ -18,6 +18,7 @@ from apps.cases.models import Case, CaseResult, CaseRun
 from apps.cases.runner import MOST_TIMES, CaseRunRequest, problem_text, stop
 from apps.console.api.application_field import ApplicationField
 from apps.console.api.json_fields import CaseExpectationsField, CaseMessagesField
+from apps.console.api.strict_serializers import StrictModelSerializer, StrictSerializer
 from apps.console.api.versioned_rows import RowSerializer, RowViewSet
 from apps.console.operator_rights import may_rule, of_seen
 from apps.errors import QuickAppError
@@ -77,14 +78,14 @@ class CaseViewSet(RowViewSet[Case]):
             self.permission_denied(request, ApplicationField.refusal)
 
 
-class CaseFailureSerializer(serializers.Serializer[Any]):
+class CaseFailureSerializer(StrictSerializer[Any]):
     kind = serializers.CharField(help_text="The kind of the expectation.")
     text = serializers.CharField(help_text="The difference from the expectation.")
     expected = serializers.CharField()
     actual = serializers.CharField()
 
 
-class CaseCallSerializer(serializers.Serializer[Any]):
+class CaseCallSerializer(StrictSerializer[Any]):
     name = serializers.CharField()
     arguments = serializers.DictField()
     refused = serializers.BooleanField(
@@ -104,7 +105,7 @@ class CaseCallsField(serializers.JSONField): ...
 class CostsField(serializers.JSONField): ...
 
 
-class CaseResultSerializer(serializers.ModelSerializer[CaseResult]):
+class CaseResultSerializer(StrictModelSerializer[CaseResult]):
     failures = CaseFailuresField()
     tools = CaseCallsField(help_text="The tool calls, in order.")
     costs = CostsField(help_text="Amounts by currency.")
@@ -117,7 +118,7 @@ class CaseResultSerializer(serializers.ModelSerializer[CaseResult]):
         )
 
 
-class CaseRunSerializer(serializers.ModelSerializer[CaseRun]):
+class CaseRunSerializer(StrictModelSerializer[CaseRun]):
     application = ApplicationField()
     mode = serializers.ChoiceField(choices=CaseRun.Mode.choices, default="replay")
     times = serializers.IntegerField(min_value=1, max_value=MOST_TIMES, default=1)

@@ -29,6 +29,7 @@ from apps.console.admin.content.items import reload_content
 from apps.console.admin.content.layers import filtered_stacks, item_title
 from apps.console.api.authentication import StaffWithPermission
 from apps.console.api.problems import RowInvalid
+from apps.console.api.strict_serializers import StrictSerializer
 from apps.console.api.versioned_rows import IF_MATCH, check_version
 from apps.manifest.markdown.skill_files import SKILL_FILE
 from apps.manifest.problems import ROOT, Problem
@@ -36,7 +37,7 @@ from apps.manifest.problems import ROOT, Problem
 IN_FILES = "The item is not a row but comes from files. Use PUT to replace it."
 
 
-class ListedItemSerializer(serializers.Serializer[Any]):
+class ListedItemSerializer(StrictSerializer[Any]):
     kind = serializers.CharField(read_only=True)
     name = serializers.CharField(read_only=True)
     layer = serializers.CharField(

@@ -20,6 +20,7 @@ from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
 from apps.console.admin.evaluate.feedback_transcripts import shared_feedback
+from apps.console.api.strict_serializers import StrictModelSerializer, StrictSerializer
 from apps.console.operator_rights import may_rule, of_seen
 from apps.console.run_search import clean_parameter, time_of
 from apps.feedback.models import Feedback
@@ -45,7 +46,7 @@ SEARCH = [
 
 # The section of the reference is called "feedback".
 @extend_schema_serializer(component_name="GivenFeedback")
-class FeedbackSerializer(serializers.ModelSerializer[Feedback]):
+class FeedbackSerializer(StrictModelSerializer[Feedback]):
     application = serializers.SlugRelatedField[Any](slug_field="slug", read_only=True)
 
     class Meta:
@@ -57,7 +58,7 @@ class FeedbackSerializer(serializers.ModelSerializer[Feedback]):
         read_only_fields = tuple(name for name in fields if name not in ("state", "note"))
 
 
-class SaidSerializer(serializers.Serializer[Any]):
+class SaidSerializer(StrictSerializer[Any]):
     text = serializers.CharField()
     files = serializers.ListField(
         child=serializers.CharField(), help_text="The names of the files."
@@ -65,7 +66,7 @@ class SaidSerializer(serializers.Serializer[Any]):
     at = serializers.DateTimeField()
 
 
-class TranscriptSerializer(serializers.Serializer[Any]):
+class TranscriptSerializer(StrictSerializer[Any]):
     question = SaidSerializer()
     answer = SaidSerializer()
 

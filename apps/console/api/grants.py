@@ -22,6 +22,7 @@ from apps.catalog.grants import Holder, find_holders, grants_of
 from apps.catalog.models import Application, Role
 from apps.console.api.authentication import StaffWithPermission
 from apps.console.api.problems import EditConflict, RowInvalid
+from apps.console.api.strict_serializers import StrictSerializer
 from apps.console.api.versioned_rows import wanted_tags
 from apps.console.operator_rights import may_grant
 from apps.manifest.problems import Problem
@@ -32,7 +33,7 @@ OWNERS_ONLY = "Only owners of the application can change its grants."
 GRANT_QUERY = [OpenApiParameter(name, OpenApiTypes.STR) for name in HOLDERS]
 
 
-class GrantSerializer(serializers.Serializer[Mapping[str, str]]):
+class GrantSerializer(StrictSerializer[Mapping[str, str]]):
     """A role of a user (`user`, by the username) or of a group or team (`group`, by its name)."""
 
     user = serializers.CharField(required=False)

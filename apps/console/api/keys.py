@@ -17,6 +17,7 @@ from apps.catalog.acting_accounts import manageable
 from apps.catalog.models import Application
 from apps.console.admin.govern.keys import is_member, offered_applications
 from apps.console.api.datetime_fields import FIELD_MAPPING
+from apps.console.api.strict_serializers import StrictModelSerializer
 from apps.console.giving import may_change_key
 from apps.console.operator_rights import edits_all, sees_all
 
@@ -49,7 +50,7 @@ class UserField(serializers.SlugRelatedField[User]):
         return manageable(user) if edits_all(user) else User.objects.filter(pk=user.pk)
 
 
-class ApiKeySerializer(serializers.ModelSerializer[ApiKey]):
+class ApiKeySerializer(StrictModelSerializer[ApiKey]):
     key_told = ""
     """The key is set only if this request created it."""
     serializer_field_mapping = FIELD_MAPPING

@@ -10,6 +10,7 @@ from typing import Any
 from django.core.exceptions import ValidationError as ModelError
 from rest_framework import status
 from rest_framework.exceptions import APIException, ValidationError
+from rest_framework.permissions import SAFE_METHODS
 from rest_framework.response import Response
 from rest_framework.settings import api_settings
 from rest_framework.views import exception_handler
@@ -19,6 +20,7 @@ from apps.catalog.own_skills import SKILLS
 from apps.manifest.problems import ROOT, Problem, join_path
 
 NOTHING_SAVED = "Nothing was saved."
+INVALID_QUERY = "The query has invalid parameters."
 
 
 class RowInvalid(APIException):
@@ -51,7 +53,9 @@ def error_response(error: Exception, context: Mapping[str, Any]) -> Response | N
     elif isinstance(error, ValidationError):
         problems = tuple(flatten(error.detail))
     if problems:
-        response.data = {"detail": NOTHING_SAVED, "errors": list(map(asdict, problems))}
+        is_read = context["request"].method in SAFE_METHODS
+        detail = INVALID_QUERY if is_read else NOTHING_SAVED
+        response.data = {"detail": detail, "errors": list(map(asdict, problems))}
     return response
 
 

@@ -23,6 +23,7 @@ from apps.console.admin.watch.run_list import with_figures
 from apps.console.admin.watch.runs import STOP, going_run
 from apps.console.admin.watch.waterfall import waterfall_of
 from apps.console.api.authentication import StaffWithPermission
+from apps.console.api.strict_serializers import StrictModelSerializer, StrictSerializer
 from apps.console.operator_rights import of_seen
 from apps.console.run_search import STATES, GoingFirst, RunSearch, summary_of
 from apps.live import doors
@@ -66,7 +67,7 @@ class CannotBeStopped(APIException):
     default_detail = CANNOT_STOP
 
 
-class ListedRunSerializer(serializers.ModelSerializer[RunSummary]):
+class ListedRunSerializer(StrictModelSerializer[RunSummary]):
     person = serializers.CharField(
         source="person_name", read_only=True, help_text="The name of the caller, if any."
     )
@@ -88,7 +89,7 @@ class ListedRunSerializer(serializers.ModelSerializer[RunSummary]):
         return {currency: f"{cost:f}" for currency, cost in costs.items()}
 
 
-class SpanSerializer(serializers.Serializer[Any]):
+class SpanSerializer(StrictSerializer[Any]):
     """A call of a model or a tool, a nested run, or a wait for a user."""
 
     kind = serializers.CharField(help_text="`model`, `tool`, `run` or `wait`.")
@@ -113,7 +114,7 @@ class RunSerializer(ListedRunSerializer):
         return SpanSerializer(spans, many=True).data
 
 
-class PieceSerializer(serializers.Serializer[Any]):
+class PieceSerializer(StrictSerializer[Any]):
     layer = serializers.CharField()
     source = serializers.CharField()  # type: ignore[assignment]  # the name of an attribute of fields, too
     text = serializers.CharField()
@@ -121,7 +122,7 @@ class PieceSerializer(serializers.Serializer[Any]):
     is_cut = serializers.BooleanField(help_text="True if only the beginning is stored.")
 
 
-class ModelRequestSerializer(serializers.Serializer[RequestView]):
+class ModelRequestSerializer(StrictSerializer[RequestView]):
     """A model request. Memories of the user are reduced to their size."""
 
     application = serializers.CharField()

@@ -19,6 +19,7 @@ from apps.accounts.models import Team
 from apps.console.api.application_field import ApplicationField
 from apps.console.api.datetime_fields import FIELD_MAPPING
 from apps.console.api.problems import RowInvalid, problems_of_row
+from apps.console.api.strict_serializers import StrictModelSerializer
 from apps.console.api.webhooks import UNCHANGEABLE, AccountField, refuse_changes
 from apps.console.operated_schedules import (
     is_ruled,
@@ -41,7 +42,7 @@ NOT_CHANGEABLE = (
 OWNER_ONLY = "Only the owner of the schedule can resume it."
 
 
-class ScheduleSerializer(serializers.ModelSerializer[Schedule]):
+class ScheduleSerializer(StrictModelSerializer[Schedule]):
     """A schedule. `name` and `message` are null, except for the caller's own schedules and those of
     service accounts that the caller may manage.
     """

@@ -21,6 +21,7 @@ from apps.accounts.team_members import check_administrators, remove_member, set_
 from apps.catalog.content.installed import installed_content
 from apps.console.admin.govern.team_changes import record_changes, set_members, team_state
 from apps.console.api.authentication import StaffWithPermission
+from apps.console.api.strict_serializers import StrictModelSerializer, StrictSerializer
 from apps.console.giving import may_give
 from apps.errors import Refused
 
@@ -44,7 +45,7 @@ def usernames(help_text: str, **options: Any) -> Any:
     return serializers.SlugRelatedField[Any](help_text=help_text, **fixed, **options)
 
 
-class TeamSerializer(serializers.ModelSerializer[Team]):
+class TeamSerializer(StrictModelSerializer[Team]):
     name = serializers.CharField(source="group.name", max_length=150)
     members = usernames(
         "Usernames. Administrators of the team are always members.",
@@ -108,7 +109,7 @@ def reported_at(field: str) -> Iterator[None]:
         raise serializers.ValidationError({field: str(refusal)}) from refusal
 
 
-class MemberSerializer(serializers.Serializer[Any]):
+class MemberSerializer(StrictSerializer[Any]):
     is_administrator = serializers.BooleanField(required=False)
 
 

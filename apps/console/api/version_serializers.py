@@ -16,15 +16,16 @@ from apps.catalog.models import ApplicationDraft, ApplicationVersion, Publishing
 from apps.catalog.versions.publishing_requests import request_of
 from apps.console.api.json_fields import DocumentField
 from apps.console.api.problems import in_manifest
+from apps.console.api.strict_serializers import StrictModelSerializer, StrictSerializer
 from apps.manifest.problems import Problem
 
 
-class DraftProblemSerializer(serializers.Serializer[Problem]):
+class DraftProblemSerializer(StrictSerializer[Problem]):
     path = serializers.CharField()
     message = serializers.CharField()
 
 
-class PublishingRequestSerializer(serializers.ModelSerializer[PublishingRequest]):
+class PublishingRequestSerializer(StrictModelSerializer[PublishingRequest]):
     """A user's request that another user publish the draft. If it was sent back, `returned_words`
     has the reason.
     """
@@ -37,7 +38,7 @@ class PublishingRequestSerializer(serializers.ModelSerializer[PublishingRequest]
         fields = ("by", "note", "asked_at", "returned_by", "returned_words", "returned_at")
 
 
-class DraftSerializer(serializers.ModelSerializer[ApplicationDraft]):
+class DraftSerializer(StrictModelSerializer[ApplicationDraft]):
     """The next version in preparation. `version` is 0 without changes to the live version.
     `problems` prevent publishing.
     """
@@ -76,7 +77,7 @@ class DraftSerializer(serializers.ModelSerializer[ApplicationDraft]):
         return [asdict(problem) for problem in in_manifest(draft_problems(draft))]
 
 
-class NoteSerializer(serializers.Serializer[dict[str, Any]]):
+class NoteSerializer(StrictSerializer[dict[str, Any]]):
     """The note describes the changes. `only_new`: existing conversations continue with the previous
     version. `over`: publish even if another version was published after the draft was begun.
     """
@@ -86,25 +87,25 @@ class NoteSerializer(serializers.Serializer[dict[str, Any]]):
     over = serializers.BooleanField(default=False)
 
 
-class RestoredNoteSerializer(serializers.Serializer[dict[str, Any]]):
+class RestoredNoteSerializer(StrictSerializer[dict[str, Any]]):
     """The note gives the reason for restoring the version."""
 
     note = serializers.CharField(max_length=LONGEST_NOTE)
 
 
-class RequestNoteSerializer(serializers.Serializer[dict[str, Any]]):
+class RequestNoteSerializer(StrictSerializer[dict[str, Any]]):
     """The note describes the changes."""
 
     note = serializers.CharField(max_length=LONGEST_NOTE)
 
 
-class ReturnWordsSerializer(serializers.Serializer[dict[str, Any]]):
+class ReturnWordsSerializer(StrictSerializer[dict[str, Any]]):
     """The words describe the changes that are needed first."""
 
     words = serializers.CharField(max_length=LONGEST_WORDS)
 
 
-class ChoicesSerializer(serializers.Serializer[dict[str, Any]]):
+class ChoicesSerializer(StrictSerializer[dict[str, Any]]):
     """The choices by path of conflict: "mine" for the draft's value, "theirs" for the live one.
     `live` is the number of the version whose changes the user reviewed.
     """
@@ -113,7 +114,7 @@ class ChoicesSerializer(serializers.Serializer[dict[str, Any]]):
     live = serializers.IntegerField(required=False)
 
 
-class VersionSerializer(serializers.ModelSerializer[ApplicationVersion]):
+class VersionSerializer(StrictModelSerializer[ApplicationVersion]):
     """A published version without its manifest, which may be large."""
 
     author = serializers.CharField(source="who")

@@ -24,6 +24,7 @@ from apps.catalog.history.conflicts import conflict_json, since
 from apps.catalog.history.recorded_models import row_kind
 from apps.console.api.datetime_fields import FIELD_MAPPING
 from apps.console.api.problems import EditConflict, RowInvalid, problems_of_row
+from apps.console.api.strict_serializers import StrictModelSerializer
 from apps.integers import is_integer
 from apps.workspace.versions import Versioned
 
@@ -39,7 +40,7 @@ IF_MATCH = OpenApiParameter(
 )
 
 
-class RowSerializer(serializers.ModelSerializer[Row]):
+class RowSerializer(StrictModelSerializer[Row]):
     # No docstring: the OpenAPI description would show it for every subclass.
     # Saves after the model's own checks, so that scripts get the errors of the admin.
 

@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Any
 
-from django.core.exceptions import ValidationError
-from django.http import HttpRequest, JsonResponse
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.http import Http404, HttpRequest, JsonResponse
+from django.urls import reverse
 
 from apps.accounts.buckets import bucket_of
 from apps.accounts.client_address import address_of
@@ -16,7 +18,7 @@ from apps.catalog.actions import grant, set_properties
 from apps.catalog.grants import Holder, find_holders
 from apps.catalog.models import Application, Role
 from apps.catalog.versions.publishing_requests import TWO_PEOPLE
-from apps.console.operator_rights import may_grant, may_rule_publishing
+from apps.console.operator_rights import may_grant, may_rule_publishing, may_view_applications
 from apps.console.people import known_groups, known_users, named_like
 from apps.console.studio.access import application_seen, for_editors
 from apps.console.studio.access_facts import access_data, group, user_facts
@@ -141,10 +143,26 @@ def refusal_response(message: str, status: int = 422) -> JsonResponse:
 
 
 def access_response(request: HttpRequest, row: Application) -> JsonResponse:
-    """Return the current access, and the state for the bar. Raises Http404 for users who removed
-    their own role.
+    """Return the current access, and the state for the bar. For users who removed their own role,
+    return the page to which they go, which shows a message.
     """
-    row = application_seen(request, row.pk)
+    try:
+        row = application_seen(request, row.pk)
+    except (Http404, PermissionDenied):
+        return left_response(request, row)
     state = stored_data(request, row)["state"]
     found = {"access": access_data(request, row), "state": state, "slug": row.slug}
     return JsonResponse({**found, "chat": row.get_absolute_url()})
+
+
+def left_response(request: HttpRequest, row: Application) -> JsonResponse:
+    """Return the list of applications, or the home page for users who see no applications."""
+    owner = Application.objects.values_list("owner__username", flat=True).get(pk=row.pk)
+    words = "Saved. You no longer have a role in “{}”, so it is no longer in your list."
+    if owner:
+        words = "Saved. “{}” now belongs to {}, and you no longer have a role in it."
+    messages.success(request, words.format(row.title, owner))
+    page = "admin:catalog_application_changelist"
+    return JsonResponse(
+        {"left": reverse(page if may_view_applications(request) else "admin:index")}
+    )

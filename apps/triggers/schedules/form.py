@@ -5,13 +5,14 @@ from datetime import date, datetime, time
 from typing import Any
 
 from django import forms
-from django.core.exceptions import NON_FIELD_ERRORS
+from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.dates import WEEKDAYS
 from django.utils.translation import gettext, gettext_lazy
 
 from apps.catalog.models import Application
+from apps.datetime_fields import check_bounds
 from apps.datetimes import zone_names
 from apps.schedules.models import Schedule
 from apps.schedules.repeats import DAYS, LAST, Repeat, read_repeat
@@ -88,7 +89,6 @@ MONTH_DAYS = (
 SIMPLE = ("day", "at", "days", "month_day")
 WRITTEN = ("kind", "start_at", "every", "unit", "expression")
 """The fields of the form that apply to the choice `ADVANCED`."""
-FIRST_YEAR, LAST_YEAR = 1900, 2200
 USUAL_TIME = time(9)
 
 
@@ -249,16 +249,13 @@ class ScheduleForm(ZonedForm):
     def once_at(self, day: date | None, at: time) -> dict[str, Any]:
         if day is None and "day" not in self.errors:
             self.add_error("day", gettext("Enter a date."))
-        if day is not None and not FIRST_YEAR <= day.year <= LAST_YEAR:
-            self.add_error(
-                "day",
-                gettext("Enter a date between {first} and {last}.").format(
-                    first=FIRST_YEAR, last=LAST_YEAR
-                ),
-            )
-            day = None
         # The form's zone, which `full_clean` of `ZonedForm` has set.
         moment = datetime.combine(day or timezone.localdate(), at, timezone.get_current_timezone())
+        try:
+            check_bounds(moment)
+        except ValidationError as error:
+            self.add_error("day", error)
+            moment = timezone.now()
         return {"kind": Schedule.Kind.AT, "expression": "", "start_at": moment}
 
     def add_error(self, field: str | None, error: Any) -> None:

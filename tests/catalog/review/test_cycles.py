@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 
 from apps.catalog.actions.save_rules import check_row
-from apps.catalog.models import Application
+from apps.catalog.history.actors import Actor, acting
+from apps.catalog.models import Application, Change, Grant, Role
 from tests.catalog.content.files import write
 from tests.catalog.rows import make_application, make_deployment, manifest_with
 
@@ -47,6 +49,29 @@ def test_a_way_back_over_other_applications_is_told_with_all_of_its_steps():
     assert sorted(refusal(application)) == [
         "tool_sets[0].tools[0].deployment_id: an application cannot call itself: a → c → a.",
         "tool_sets[0].tools[1].deployment_id: an application cannot call itself: a → d → b → c → a.",
+    ]
+
+
+@pytest.mark.postgres
+def test_applications_that_the_user_cannot_see_are_not_named():
+    anna, root = User.objects.create_user("anna"), User.objects.create_superuser("root")
+    make_application("b", manifest=calling("c"), is_shared=False)
+    make_application("c", manifest=calling("d"), is_shared=False)
+    granted = make_application("d", manifest=calling("e"), is_shared=False)
+    make_application("e", manifest=calling("a"), is_shared=True)
+    Grant.objects.create(application=granted, user=anna, role=Role.USER)
+    application = Application(slug="a", title="A", manifest=calling("b"))
+
+    found = []
+    for user in (anna, root, None):
+        with acting(Actor(user, Change.Via.API)):
+            found += refusal(application)
+
+    place = "tool_sets[0].tools[0].deployment_id: an application cannot call itself"
+    assert found == [
+        f"{place}: a → … → d → e → a.",
+        f"{place}: a → b → c → d → e → a.",
+        f"{place}: a → … → e → a.",
     ]
 
 

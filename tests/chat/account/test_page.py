@@ -232,12 +232,14 @@ def test_a_key_can_be_limited_to_applications_and_to_a_time(ada):
     limited = {"name": "Bot", "until": day.isoformat()}
     refused = client.post("/account/keys/", {**limited, "applications": [hidden.pk]})
     past = client.post("/account/keys/", {"name": "Bot", "until": "2020-01-01"})
+    late = client.post("/account/keys/", {"name": "Bot", "until": "2200-01-01"})
     client.post("/account/keys/", {**limited, "applications": [one.pk]})
     row = ApiKey.objects.get()
 
     assert (refused.status_code, past.status_code) == (400, 400)
     assert "Hidden" not in refused.text
     assert "Choose a date in the future." in past.text
+    assert "Enter a date from 1900 to 2199." in late.text
     assert list(row.applications.all()) == [one]
     assert row.is_limited
     assert row.expiry_date is not None

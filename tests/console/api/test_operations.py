@@ -320,5 +320,5 @@ def test_the_transcript_is_told_where_it_was_sent_along_and_recorded(api):
 def test_a_time_that_no_database_has_is_a_wrong_filter(address, name, moment, api):
     answer = api.get(address, {name: moment})
 
-    assert answer.status_code == 400
+    assert (answer.status_code, answer.data["detail"]) == (400, "The query has invalid parameters.")
     assert "is not a date from 1900 to 2199" in answer.text

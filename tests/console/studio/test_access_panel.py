@@ -107,8 +107,48 @@ def test_a_role_is_changed_and_taken_back(row, owner):
         "access.granted",
         "access.revoked",
     ]
-    own = send(owner, row, "grant", {"kind": "user", "name": "olga", "role": ""})
-    assert (own.status_code, grants_of(row)) == (404, {})
+
+
+LIST, HOME = "/admin/catalog/application/", "/admin/"
+
+
+@each_row(
+    ("name", "body", "words"),
+    [
+        (
+            "grant",
+            {"kind": "user", "name": "olga", "role": ""},
+            "You no longer have a role in “Travel”, so it is no longer in your list.",
+        ),
+        (
+            "access",
+            {"owner": "anna"},
+            "“Travel” now belongs to anna, and you no longer have a role in it.",
+        ),
+    ],
+)
+@each_row(("permissions", "page"), [(MAY, LIST), ((), HOME)])
+def test_users_who_remove_their_own_role_go_to_the_list_which_says_so(
+    permissions, page, name, body, words
+):
+    Application.objects.all().delete()
+    User.objects.all().delete()
+    row = make_application(is_shared=False, manifest=manifest_with())
+    anna = User.objects.create_user("anna")
+    if name == "grant":
+        olga = staff_account("olga", *permissions)
+        Grant.objects.create(application=row, user=olga, role=Role.OWNER)
+    else:
+        olga = staff_account("olga", *permissions)
+        Application.objects.update(owner=olga)
+        Grant.objects.create(application=row, user=anna, role=Role.USER)
+    client = browser_of(olga)
+
+    answer = told(client, row, name, body)
+    shown = client.get(answer[1]["left"])
+
+    assert answer == (200, {"left": page})
+    assert (shown.status_code, words in shown.text) == (200, True)
 
 
 @proves("access")

@@ -142,6 +142,15 @@ def test_what_is_missing_or_never_comes_is_reported_at_its_field_and_in_the_prev
     assert not Schedule.objects.exists()
 
 
+@each_row("day", ["0001-01-01", "1899-12-31", "2200-01-01", "9999-12-31"])
+def test_a_date_out_of_bounds_is_refused_in_the_words_of_the_column(day):
+    application, client = application_of(), signed_in(add_user())
+
+    answer = client.post(NEW, chosen(application) | {"repeats": "once", "at": "09:00", "day": day})
+
+    assert answer.context["form"].errors == {"day": ["Enter a date from 1900 to 2199."]}
+
+
 def test_the_preview_is_for_people_who_are_signed_in_and_stores_nothing(client):
     asked = client.get(PREVIEW, {"repeats": "daily", "at": "09:00"})
 

@@ -184,6 +184,10 @@ export class Store {
       this.say(answer?.message ?? (response?.status === 404 ? GONE : "Saving failed. Try again."), true);
       return false;
     }
+    if (answer.left) {
+      location.assign(answer.left); // the user no longer has a role in the application
+      return false;
+    }
     const { access, state, slug, chat } = answer;
     Object.assign(this.data, { access, slug });
     this.data.urls.chat = chat;
