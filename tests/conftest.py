@@ -14,6 +14,7 @@ from typing import Any
 import hypothesis
 import pytest
 from asgiref.sync import async_to_sync
+from django.core.cache import cache
 from django.utils import timezone, translation
 from hypothesis.internal.detection import is_hypothesis_test
 
@@ -189,8 +190,16 @@ def nothing_is_kept_between_tests() -> Iterator[None]:
     leaves its language and time zone to its thread, which is that of the next test."""
     yield
     reset()
+    cache.clear()
     translation.deactivate()
     timezone.deactivate()
+
+
+@pytest.fixture
+def nothing_expires(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep cached rows for the whole test, also on a slow machine, so that queries can be counted."""
+    monkeypatch.setattr("apps.aged_cache.MAX_AGE_SECONDS", 600.0)
+    monkeypatch.setattr("apps.accounts.keys.holders.KEY_MAX_AGE_SECONDS", 600.0)
 
 
 @pytest.fixture(autouse=True)

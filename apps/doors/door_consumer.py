@@ -15,6 +15,7 @@ from apps.doors.answer_headers import failure_headers
 from apps.doors.consumer import Header, HttpConsumer
 from apps.errors import ApplicationNotFound, BudgetSpent, NotAuthenticated
 from apps.live.hub import HUB
+from apps.process_state import on_reset
 from apps.runs.failures import WITH_LIMITS, RunFailure, failure, fault
 from apps.workspace.local import read_only
 
@@ -29,6 +30,7 @@ application, so that a client that retries does not flood it.
 """
 DENIALS = NotAuthenticated, ApplicationNotFound
 _noted: AgedCache[tuple[str, str, str], bool] = AgedCache()
+on_reset(_noted.clear)
 
 
 class DoorConsumer(HttpConsumer):

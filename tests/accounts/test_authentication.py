@@ -152,6 +152,7 @@ async def test_a_wrong_key_with_a_known_prefix_is_refused():
     assert await find_holder(f"{row.prefix}.{'x' * 32}") is None
 
 
+@pytest.mark.usefixtures("nothing_expires")
 def test_a_key_is_looked_up_once_in_a_while(django_assert_num_queries):
     _, key = ApiKey.objects.create_key(name="test")
     find = async_to_sync(find_and_settle)

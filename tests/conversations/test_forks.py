@@ -85,6 +85,7 @@ def test_the_copy_shows_the_steps_and_refers_to_the_files(ada, trip):
     assert [one["url"] for one in path(copy)[1].attachments if "url" in one] == [url]
 
 
+@pytest.mark.usefixtures("nothing_expires")
 def test_long_conversations_are_copied_with_the_same_number_of_queries(ada, trip):
     def queries() -> int:
         last = path(trip)[-1]

@@ -50,7 +50,9 @@ class Reporter(ChatCompletion):
 
     async def keep(self, key: str, name: str) -> str:
         """Store it where the user of the request finds it."""
-        async with httpx.AsyncClient(base_url=self.core, headers={"Api-Key": key}) as core:
+        async with httpx.AsyncClient(
+            base_url=self.core, headers={"Api-Key": key}, timeout=60
+        ) as core:
             folder = (await core.get("/v1/bucket")).json()["appdata"]
             files = {"file": (name, b"png", "image/png")}
             stored = await core.put(f"/v1/files/{folder}/{name}", files=files)

@@ -92,7 +92,7 @@ async def test_files_and_state_of_an_application_below_go_on_to_its_siblings(
     ]
     [given] = last(reader.asked[0])["custom_content"]["attachments"]
     assert given["url"] == shown[1]["url"]
-    async with httpx.AsyncClient(base_url=reporting.url, verify=False) as user:
+    async with httpx.AsyncClient(base_url=reporting.url, timeout=60, verify=False) as user:
         read = await user.get(f"/v1/{given['url']}", headers={"Api-Key": KEY})
     assert read.content == b"png"
     names = [name for name, _, _ in stages(reply)]

@@ -50,7 +50,7 @@ async def test_a_refusal_in_plain_text_is_told_in_words_of_ours(
 
 async def test_who_brings_no_key_is_told_401(installation: Installation):
     """§8.5: applications of the SDK return 400."""
-    async with httpx.AsyncClient(trust_env=False) as client:
+    async with httpx.AsyncClient(timeout=60, trust_env=False) as client:
         answer = await client.post(
             f"{installation.site.url}/openai/deployments/quick_apps2/chat/completions",
             json=asking("Hello"),

@@ -167,7 +167,7 @@ def arguments(core: Core, match: re.Match[str]) -> dict[str, Any]:
 def make_client() -> httpx.AsyncClient:
     """Create a client without idle connections, so that those of a site are its own."""
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
-    return httpx.AsyncClient(trust_env=False, verify=UNVERIFIED, limits=limits)
+    return httpx.AsyncClient(trust_env=False, verify=UNVERIFIED, limits=limits, timeout=60)
 
 
 def application(core: Core) -> Starlette:

@@ -14,12 +14,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from tests.dial_core.core import Core
+from tests.dial_core.core import PATIENCE_SECONDS, Core
 from tests.dial_core.serving import served
 
 
 def client_of(core: Core, key: str) -> httpx.Client:
-    return httpx.Client(base_url=core.url, headers={"Api-Key": key}, verify=False)
+    return httpx.Client(
+        base_url=core.url, headers={"Api-Key": key}, timeout=PATIENCE_SECONDS, verify=False
+    )
 
 
 @dataclass
@@ -41,7 +43,9 @@ def serve_application(core_url: str, answer: Answer) -> Iterator[str]:
     async def endpoint(request: Request) -> Response:
         content = await request.body()
         headers = {"Api-Key": request.headers.get("api-key", "")}
-        async with httpx.AsyncClient(base_url=core_url, headers=headers, verify=False) as core:
+        async with httpx.AsyncClient(
+            base_url=core_url, headers=headers, timeout=PATIENCE_SECONDS, verify=False
+        ) as core:
             return await answer(Call(request, json.loads(content) if content else None, core))
 
     methods = ["GET", "POST", "PUT", "DELETE"]

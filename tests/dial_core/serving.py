@@ -18,7 +18,7 @@ from tests.dial_core.core import Core
 from tests.launched import LAUNCHED
 
 GRACE_SECONDS = 1
-PATIENCE_SECONDS = 10
+PATIENCE_SECONDS = 60
 
 
 class Protocol(H11Protocol):

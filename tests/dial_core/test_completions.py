@@ -124,7 +124,7 @@ async def test_words_pass_at_once_and_the_end_is_held_back(core: Core):
     async def answer(call: Call) -> Response:
         async def stream() -> Any:
             yield b'data: {"n":1}\n\n'
-            await asyncio.to_thread(is_read.wait, 10)
+            await asyncio.to_thread(is_read.wait, 60)
             yield b'data: {"n":2}\n\ndata: [DONE]\n\n'
             yield b": after\n\n"
 
@@ -135,7 +135,7 @@ async def test_words_pass_at_once_and_the_end_is_held_back(core: Core):
         path = f"{core.url}/openai/deployments/app/chat/completions"
         headers = {"Api-Key": KEY}
         async with (
-            httpx.AsyncClient() as client,
+            httpx.AsyncClient(timeout=60) as client,
             client.stream("POST", path, json={**HELLO, "stream": True}, headers=headers) as reply,
         ):
             parts = reply.aiter_raw()

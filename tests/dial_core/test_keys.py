@@ -15,7 +15,7 @@ TYPE = "https://apps.example.org/type"
 
 def info(core: Core, **headers: str) -> tuple[int, str]:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    response = httpx.get(f"{core.url}/v1/user/info", headers=named)
+    response = httpx.get(f"{core.url}/v1/user/info", headers=named, timeout=60)
     return response.status_code, response.text
 
 

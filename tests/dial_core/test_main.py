@@ -36,7 +36,7 @@ def running(*options: str) -> Iterator[httpx.Client]:
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root) as process:
         assert process.stdout is not None
         url = process.stdout.readline().split()[-1]
-        with httpx.Client(base_url=url, headers={"Api-Key": "dial-demo-key"}) as client:
+        with httpx.Client(base_url=url, headers={"Api-Key": "dial-demo-key"}, timeout=60) as client:
             yield client
         process.terminate()
         assert process.wait(60) == 0

@@ -133,12 +133,12 @@ def test_a_sign_in_says_what_it_lacks(core: Core, client: httpx.Client, open_url
 def test_who_does_not_say_who_they_are_is_sent_to_where_they_can(core: Core):
     path = "/v1/toolset/desk/mcp"
 
-    refused = httpx.post(f"{core.url}{path}", json=CALL)
+    refused = httpx.post(f"{core.url}{path}", json=CALL, timeout=60)
     challenge = refused.headers["www-authenticate"]
     discovery = challenge.removeprefix('Bearer resource_metadata="').removesuffix('"')
 
     assert refused.status_code == 401
-    assert httpx.get(discovery).json()["resource"] == f"{core.url}{path}"
+    assert httpx.get(discovery, timeout=60).json()["resource"] == f"{core.url}{path}"
 
 
 async def test_a_toolset_may_be_given_a_per_request_key(core: Core, open_url: str):

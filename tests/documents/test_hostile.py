@@ -114,7 +114,7 @@ async def test_what_would_take_all_there_is_is_refused_in_time(make, name):
         await read_file_text(content, name=name, bounds=TIGHT)
 
     assert str(refused.value).startswith(("it ", "a part of it ", "reading it ", "things "))
-    assert time.monotonic() - started < 12
+    assert time.monotonic() - started < 60
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ async def test_of_what_is_too_much_the_beginning_is_read_or_nothing(make):
         text = str(refused)
 
     assert len(text) <= TIGHT.characters + 200
-    assert time.monotonic() - started < 12
+    assert time.monotonic() - started < 60
 
 
 async def test_a_cell_is_read_once_however_many_columns_it_spans():
@@ -178,20 +178,20 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> queue.Queue[subprocess.Popen[bytes
 
 async def test_whoever_does_not_wait_any_more_ends_the_process(begun):
     reading = asyncio.create_task(html_to_markdown("<br>" * 400_000, bounds=Bounds(seconds=90)))
-    process = await asyncio.to_thread(begun.get, timeout=30)
+    process = await asyncio.to_thread(begun.get, timeout=60)
 
     reading.cancel()
     with pytest.raises(asyncio.CancelledError):
         await reading
 
-    assert await asyncio.to_thread(process.wait, 30) == -signal.SIGKILL
+    assert await asyncio.to_thread(process.wait, 60) == -signal.SIGKILL
 
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="only Linux tells it")
 async def test_the_process_knows_nothing_of_our_environment(monkeypatch, begun):
     monkeypatch.setenv("SOME_API_KEY", "s3cret")
     reading = asyncio.create_task(html_to_markdown("<br>" * 400_000, bounds=Bounds(seconds=90)))
-    process = await asyncio.to_thread(begun.get, timeout=30)
+    process = await asyncio.to_thread(begun.get, timeout=60)
 
     known = b""
     while not known and process.poll() is None:  # empty until the new program is running

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,7 +9,6 @@ from django.test import AsyncClient
 from django.utils import timezone
 
 from apps.accounts.models import AuditEntry
-from apps.doors import door_consumer
 from apps.gateway import metrics
 from apps.live.database import on_a_thread
 from apps.live.hub import HUB
@@ -21,13 +19,6 @@ pytestmark = pytest.mark.django_db
 
 STRANGER = ("10.0.0.7", 4000)
 SLUG = "refused-at-every-door"
-
-
-@pytest.fixture(autouse=True)
-def _nothing_noted() -> Iterator[None]:
-    door_consumer._noted.clear()
-    yield
-    door_consumer._noted.clear()
 
 
 async def send(method: str, path: str, body: bytes = b"", **options: Any) -> int:

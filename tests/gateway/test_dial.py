@@ -368,7 +368,7 @@ async def test_the_starters_of_an_application_that_core_keeps_are_its_configurat
     starters = {"starters": [{"title": "Plan", "text": "Plan a trip"}]}
     core.add_application("starting", None, manifest(conversation_starters=starters), TYPE)
 
-    async with httpx.AsyncClient(base_url=core.url, trust_env=False) as client:
+    async with httpx.AsyncClient(base_url=core.url, timeout=60, trust_env=False) as client:
         answer = await client.get(
             "/v1/deployments/starting/configuration", headers={"Api-Key": "dial-demo-key"}
         )

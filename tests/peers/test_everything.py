@@ -151,7 +151,7 @@ async def test_a_call_that_is_stopped_leaves_the_session_usable(protocol: str, e
         async with asyncio.timeout(60):
             await working.wait()
         running.cancel()
-        await asyncio.wait([running], timeout=10)
+        await asyncio.wait([running], timeout=60)
         after = await server.use("echo", message="still here")
 
     assert running.cancelled()

@@ -53,7 +53,7 @@ def test_the_first_message_of_the_studio_gets_an_answer_at_each_door(gateway: Ga
             content=guide.trial.body.replace(guide.trial.MESSAGE, '"Hello"'),
             headers={**dict(guide.trial.headers), "Authorization": f"Bearer {gateway.key}"}
             | {"Content-Type": "application/json"},
-            timeout=30,
+            timeout=60,
         ).status_code
         for guide in guides
         if guide.trial is not None

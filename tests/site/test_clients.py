@@ -101,7 +101,7 @@ async def test_a_statement_ends_when_its_client_leaves(database):
     request.has_left.set()
 
     with pytest.raises(asyncio.CancelledError):
-        await asyncio.wait_for(running, 30)
+        await asyncio.wait_for(running, PATIENCE)
     assert await asyncio.to_thread(execute, database, RUNNING) == 0
 
 
@@ -117,7 +117,7 @@ async def test_what_changes_something_is_carried_out_to_its_end(database):
     assert await asyncio.to_thread(begun.wait, PATIENCE)
     request.has_left.set()
 
-    await asyncio.wait_for(running, 30)
+    await asyncio.wait_for(running, PATIENCE)
 
 
 async def test_a_statement_that_takes_too_long_is_an_error_while_its_client_waits(database):

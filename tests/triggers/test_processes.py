@@ -140,7 +140,8 @@ def test_two_processes_ask_a_message_once_and_after_a_kill_another_one_tells_of_
 
             def send(number: int) -> tuple[int, Any]:
                 url = f"{(one, other)[number % 2].url}/hooks/{uuid}"
-                answer = httpx.post(url, content=body, headers=signed(secret, "m", body))
+                headers = signed(secret, "m", body)
+                answer = httpx.post(url, content=body, headers=headers, timeout=PATIENCE)
                 return answer.status_code, answer.json()
 
             with ThreadPoolExecutor(8) as pool:

@@ -48,6 +48,7 @@ from apps.errors import (
     QuickAppError,
     ServiceFailed,
 )
+from apps.process_state import on_reset
 from apps.workspace.egress.urls import AddressInvalid
 from apps.workspace.port import SignIn
 
@@ -199,6 +200,9 @@ def is_sign_in(failure: ConnectionFailed, toolset: Toolset) -> bool:
 @lru_cache(maxsize=1024)  # Each problem is logged once per process.
 def log_once(application: str, server: str, problem: str) -> None:
     logger.warning("Application %s, MCP server %s: %s", application or "(unnamed)", server, problem)
+
+
+on_reset(log_once.cache_clear)
 
 
 @asynccontextmanager

@@ -9,7 +9,8 @@ import time
 from channels.db import database_sync_to_async
 from django.utils import timezone
 
-from apps.aged_cache import MAX_AGE_SECONDS, AgedCache
+from apps import aged_cache
+from apps.aged_cache import AgedCache
 from apps.errors import ReadOnly
 from apps.process_state import on_reset
 from apps.workspace.local.installation import ROW, Installation, register_process
@@ -27,7 +28,7 @@ def switch(*, on: bool) -> None:
 
 
 def is_on() -> bool:
-    known = _known.get(ROW, MAX_AGE_SECONDS)
+    known = _known.get(ROW, aged_cache.MAX_AGE_SECONDS)
     if known is None:
         asked_at = time.monotonic()
         known = look()
@@ -36,7 +37,7 @@ def is_on() -> bool:
 
 
 async def is_on_async() -> bool:
-    return bool(await _known.renewed(ROW, MAX_AGE_SECONDS, look_async))
+    return bool(await _known.renewed(ROW, aged_cache.MAX_AGE_SECONDS, look_async))
 
 
 async def check() -> None:

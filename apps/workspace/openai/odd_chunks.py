@@ -16,6 +16,7 @@ from msgspec import structs
 
 from apps.agent.model import UNNUMBERED
 from apps.errors import ModelFailed
+from apps.process_state import on_reset
 from apps.workspace.openai.chunks import (
     MOST_TOKENS,
     CallPart,
@@ -312,3 +313,6 @@ def log_unread(what: str, value: Any) -> None:
 @lru_cache(maxsize=1024)  # A process logs each shape once.
 def log_shape(what: str, shape: str) -> None:
     logger.warning("Could not read %s from a model's service: %s", what, shape)
+
+
+on_reset(log_shape.cache_clear)

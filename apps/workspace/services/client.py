@@ -15,6 +15,7 @@ from apps import tracing
 from apps.errors import BadRequest
 from apps.manifest.secrets import reads_as_credential
 from apps.manifest.servers import query_pairs
+from apps.process_state import on_reset
 from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.per_loop import loop_object
 from apps.workspace.egress.sdk_clients import URL
@@ -169,3 +170,6 @@ def as_dict(value: Any) -> Any:
 @lru_cache(maxsize=1024)  # A process logs each parameter once.
 def log_left_out(model: str, name: str) -> None:
     logger.warning("%s is called without %r, which its service does not support.", model, name)
+
+
+on_reset(log_left_out.cache_clear)

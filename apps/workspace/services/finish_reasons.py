@@ -5,6 +5,7 @@ import re
 from functools import lru_cache
 
 from apps.errors import ModelFailed
+from apps.process_state import on_reset
 
 logger = logging.getLogger(__name__)
 
@@ -59,3 +60,6 @@ def finish_reason(written: str) -> str:
 @lru_cache(maxsize=100)  # A process logs each reason once.
 def log_unknown(word: str) -> None:
     logger.warning("A model's service ended a response with an unknown finish reason: %s", word)
+
+
+on_reset(log_unknown.cache_clear)

@@ -5,6 +5,7 @@ import logging
 import re
 from functools import lru_cache
 
+from apps.process_state import on_reset
 from apps.workspace.services.halves import decode_leniently
 
 logger = logging.getLogger(__name__)
@@ -68,3 +69,6 @@ def log_skipped(length: int) -> None:
         "A model's service sent an event of %d bytes that is not a JSON object; it is skipped.",
         length,
     )
+
+
+on_reset(log_skipped.cache_clear)

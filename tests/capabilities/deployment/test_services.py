@@ -188,12 +188,12 @@ async def test_a_service_that_refuses_is_told_by_its_status_alone():
 async def test_a_service_that_falls_silent_is_given_up():
     async with service([*chunked(text("Well."))[:2], HOLD]) as running:
         await make("plain", running.url)
-        tool = await tool_of(simple("plain"), tool_defaults={"timeout_seconds": 0.2})
+        tool = await tool_of(simple("plain"), tool_defaults={"timeout_seconds": 1.0})
         result = await use(tool, query="Hi")
         await asyncio.wait_for(running.left.wait(), 60)
 
     assert result == ToolResult(
-        "The tool call `plain` timed out after 0.2 seconds. "
+        "The tool call `plain` timed out after 1 seconds. "
         "Consider retrying with a smaller input or a simpler request."
     )
 

@@ -139,7 +139,7 @@ async def test_where_no_model_can_choose_the_words_of_the_query_do(answer):
 
 @proves("14.9")
 async def test_a_model_that_takes_too_long_is_left_for_the_words_of_the_query(monkeypatch):
-    monkeypatch.setattr("apps.capabilities.discovery.chooser.SECONDS", 0.05)
+    monkeypatch.setattr("apps.capabilities.discovery.chooser.SECONDS", 0.5)
     model = ScriptedModel(searching("the order of today"), saying("Done"))
     slow = ScriptedModel([ScriptedModel.never])
 

@@ -185,7 +185,7 @@ async def test_what_was_read_before_a_stop_is_kept(desk, monkeypatch):
     desk.eyes = ScriptedModel(saying("First"), [ScriptedModel.never])
     async with desk.run(**SEEN) as run:
         asking = asyncio.create_task(run.read(path))
-        await asyncio.wait_for(desk.eyes.waiting.wait(), 20)
+        await asyncio.wait_for(desk.eyes.waiting.wait(), 60)
         asking.cancel()
         await asyncio.gather(asking, return_exceptions=True)
 

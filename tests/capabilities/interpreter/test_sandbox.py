@@ -151,7 +151,7 @@ async def test_a_fresh_session_forgets():
 
 
 async def test_a_call_that_was_stopped_leaves_the_variables_of_the_call_before(monkeypatch):
-    monkeypatch.setattr("apps.capabilities.interpreter.sandbox.workers.CODE_SECONDS", 0.3)
+    monkeypatch.setattr("apps.capabilities.interpreter.sandbox.workers.CODE_SECONDS", 1.0)
     async with python() as own:
         await own.run("x = 20")
         stopped = await own.run("x = 30\nwhile True: pass")

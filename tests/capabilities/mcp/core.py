@@ -58,7 +58,7 @@ async def core_before(server: str, *signed_in: str) -> AsyncIterator[Core]:
 
     # Reading the certificates of all authorities takes longer than most of the tests.
     async with (
-        httpx.AsyncClient(trust_env=False, verify=False) as client,
+        httpx.AsyncClient(timeout=60, trust_env=False, verify=False) as client,
         serving(answer=answer) as service,
     ):
         core.url = service.url

@@ -25,7 +25,7 @@ from tests.contract import proves
 
 DESK = "toolsets/public/desk%20one"
 MAIL = "toolsets/public/mail"
-PATIENCE_SECONDS = 30.0
+PATIENCE_SECONDS = 120.0
 ONLY_ADD: dict[str, Any] = {"allowed_tools": ["add"]}
 
 

@@ -542,7 +542,7 @@ async def test_twenty_tasks_at_once_are_worked_on_four_at_a_time_in_their_order(
     assert len(office.working) == 4
 
     office.open.set()
-    events = await asyncio.wait_for(running, 30)
+    events = await asyncio.wait_for(running, 60)
 
     assert office.most == 4
     assert office.order == [f"task {n}" for n in range(20)]

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -146,15 +147,14 @@ async def test_a_subagent_is_named_by_the_first_fifty_characters_of_its_task():
 @proves("D-24")
 async def test_subagents_work_at_the_same_time_and_a_failure_of_one_keeps_the_results_of_the_others():
     lead = ScriptedModel(
-        calling(spawn("1", "slow road", "scout"), spawn("2", "quick road", "scout")),
+        calling(spawn("1", "slow road", "walker"), spawn("2", "quick road", "scout")),
         saying("Fine."),
     )
     small = Model(slow=None, quick="It is short.")
-    agent = AgentDefinition(
-        *("scout", "Scout", "Looks.", "You scout."), deployment_id="small", timeout_seconds=1
-    )
+    scout = AgentDefinition("scout", "Scout", "Looks.", "You scout.", deployment_id="small")
+    walker = replace(scout, name="walker", title="Walker", timeout_seconds=1)
 
-    events = await events_of(spawning(), {"lead": lead, "small": small}, agent)
+    events = await events_of(spawning(), {"lead": lead, "small": small}, scout, walker)
 
     late, quick = results(lead)
     assert late.startswith("Error: ")

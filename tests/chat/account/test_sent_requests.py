@@ -47,7 +47,7 @@ class ServedVisitor(Visitor):
 
 
 async def converse(on: Scene, running: Service, *questions: str) -> None:
-    model: Any = make_openai_model(base_url=running.url, api_key="k", model="m", idle_seconds=5)
+    model: Any = make_openai_model(base_url=running.url, api_key="k", model="m", idle_seconds=60)
     on.visitor = ServedVisitor(on.application, model)
     tab = await on.visitor.tab(on.hub)
     conversation = await tab.ask(questions[0])

@@ -130,6 +130,7 @@ def test_a_request_that_cannot_be_read_changes_nothing(
     assert len(get(client)["conversations"]) == 3
 
 
+@pytest.mark.usefixtures("nothing_expires")
 def test_archiving_more_conversations_takes_no_more_queries():
     client = visiting()
     application = add_application()

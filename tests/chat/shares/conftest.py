@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.cache import cache
 
 from apps.catalog.models import Application
 from apps.conversations.models import Conversation
 from tests.catalog.rows import make_application
 from tests.chat.shares.talks import OPEN, add_turn, begin, person
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_counted_yet() -> None:
-    cache.clear()
 
 
 @pytest.fixture

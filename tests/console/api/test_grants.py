@@ -139,6 +139,7 @@ def test_who_may_not_change_applications_grants_nothing(application, permissions
     assert [answer.status_code for answer in answers] == [403, 403, 403]
 
 
+@pytest.mark.usefixtures("nothing_expires")
 def test_grants_take_the_same_queries_however_many_there_are(api, django_assert_num_queries):
     names = [f"person-{number}" for number in range(50)]
     User.objects.bulk_create(User(username=name) for name in names)

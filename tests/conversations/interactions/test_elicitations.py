@@ -281,7 +281,7 @@ async def test_a_question_that_nobody_answers_ends(url, monkeypatch):
 
 async def test_waiting_for_a_person_counts_in_no_time_limit(url, monkeypatch):
     monkeypatch.setattr(elicitation, "ANSWER_SECONDS", 3.0)
-    async with called(url, "book", seconds=1.0) as it:
+    async with called(url, "book", seconds=2.5) as it:
         resolved = (await it.tab.until("interaction.resolved"))[-1]
         result = await it.result()
 

@@ -14,7 +14,6 @@ from apps.errors import BadRequest
 from apps.workspace.anthropic.kept_blocks import PART
 from apps.workspace.anthropic.model import encode_anthropic
 from apps.workspace.anthropic.parameters import ModelTraits
-from apps.workspace.services.client import log_left_out
 from tests.contract import proves
 from tests.tables import each_row
 
@@ -355,7 +354,6 @@ def test_the_choice_of_tools_has_the_form_of_the_service(given, expected):
 
 
 def test_parameters_that_the_service_does_not_have_are_left_out_and_logged_once(caplog):
-    log_left_out.cache_clear()
     given = {"seed": 1, "logit_bias": {}, "stream_options": {}, "n": None, "model": "x"}
 
     bodies = [body_of(parameters={**given, "response_format": {"type": "json_object"}})] * 2

@@ -195,7 +195,8 @@ async def test_an_error_in_mid_stream_is_an_error(fake):
 async def test_an_answer_that_stops_is_a_failure_in_time(fake, faults, reason):
     fake.add_model("m", [[{"text": "One two three"}]])
     fake.faults["m"] = faults
-    model = await workspace(fake.url).model("m", idle_seconds=0.5)
+    idle = 0.1 if faults.stall_after else 60.0
+    model = await workspace(fake.url).model("m", idle_seconds=idle)
 
     with pytest.raises(ModelFailed) as caught:
         await answer(model)

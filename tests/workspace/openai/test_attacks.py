@@ -131,7 +131,7 @@ async def test_an_answer_that_drips_for_ever_is_cut_off_by_the_clock(pieces, mon
 
 
 async def test_a_refusal_that_drips_keeps_its_status(monkeypatch):
-    monkeypatch.setattr("apps.workspace.services.client.CALL_SECONDS", 0.3)
+    monkeypatch.setattr("apps.workspace.services.client.CALL_SECONDS", 1.0)
 
     async with service([CHUNKED.replace(b"200 OK", b"503 No"), frame(b"x"), ENDLESS]) as running:
         running.pause = 0.02

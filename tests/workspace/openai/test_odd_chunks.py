@@ -19,10 +19,8 @@ from apps.agent.events import Event, TextDelta, Usage
 from apps.agent.messages import ToolCall
 from apps.agent.model import Delta, Finish, ReasoningDelta
 from apps.errors import ModelFailed
-from apps.workspace.openai import odd_chunks
 from apps.workspace.openai.completions import read_completion
 from apps.workspace.openai.events import CompletionEvents
-from apps.workspace.services import finish_reasons
 from apps.workspace.services.event_stream import EventDecoder
 from tests.tables import each_row
 
@@ -422,7 +420,6 @@ def test_the_finish_reason_is_one_of_the_apis(written: Any, expected: str):
 
 
 def test_an_unknown_finish_reason_is_logged_once(caplog: pytest.LogCaptureFixture):
-    finish_reasons.log_unknown.cache_clear()
     last = {"choices": [{"index": 0, "delta": {}, "finish_reason": "sunset"}]}
 
     for _ in range(3):
@@ -479,7 +476,6 @@ def test_an_answer_that_is_cut_may_have_more_than_is_understood():
 
 
 def test_what_cannot_be_read_is_logged_once_by_its_shape(caplog: pytest.LogCaptureFixture):
-    odd_chunks.log_shape.cache_clear()
     caplog.set_level(logging.WARNING)
     picture = {"type": "picture", "url": "https://s3cret", "s3cret word": [1, "s3cret"]}
 

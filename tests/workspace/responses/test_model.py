@@ -28,7 +28,7 @@ ERROR = encoded({"type": "error", "code": "server_error", "message": "m"})
 
 
 def model_of(running: Service) -> ServiceModel[Address]:
-    return make_responses_model(base_url=running.url, api_key="key-1", model="m", idle_seconds=5.0)
+    return make_responses_model(base_url=running.url, api_key="key-1", model="m", idle_seconds=60.0)
 
 
 async def assembled(running: Service) -> Assembly:

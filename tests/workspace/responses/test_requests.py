@@ -12,7 +12,6 @@ from apps.agent.tools import ToolSpec
 from apps.errors import BadRequest
 from apps.workspace.responses.kept_items import short_id
 from apps.workspace.responses.model import encode_responses
-from apps.workspace.services.client import log_left_out
 from apps.workspace.services.static_tools import service_tool, with_neutral_tools
 from tests.tables import each_row
 from tests.workspace.responses.wire import SEARCH, reasoning
@@ -20,11 +19,6 @@ from tests.workspace.responses.wire import SEARCH, reasoning
 QUESTION = ModelMessage("user", "Hi")
 OBJECT = {"type": "object", "properties": {"city": {"type": "string"}}}
 RIGA = ToolCall("c1", "weather", '{"city": "Riga"}')
-
-
-@pytest.fixture(autouse=True)
-def _nothing_logged_yet() -> None:
-    log_left_out.cache_clear()
 
 
 def body(*messages: ModelMessage, **fields: Any) -> dict[str, Any]:

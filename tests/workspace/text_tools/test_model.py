@@ -7,7 +7,6 @@ import pytest
 from apps.agent.events import TextDelta, Usage
 from apps.agent.messages import ModelMessage, ToolCall
 from apps.agent.model import Finish, Model, ModelRequest, ReasoningDelta, ToolCallDelta
-from apps.workspace.services.client import log_left_out
 from apps.workspace.text_tools.model import TextToolModel
 from tests.contract import proves
 from tests.fakes import ScriptedModel, finish, saying, spec, text, thinks
@@ -82,7 +81,6 @@ async def test_where_nothing_may_be_called_nothing_is_read_as_a_call(fields):
 
 @proves("T-51")
 async def test_without_text_tools_a_request_has_none_and_the_log_says_so(caplog):
-    log_left_out.cache_clear()
     called = ModelMessage("assistant", tool_calls=(ToolCall("1", "time", "{}"),))
     model = ScriptedModel(saying(CALL))
 

@@ -14,6 +14,7 @@ from apps.insights.models import ModelCall, UsageSum
 from apps.insights.periods import Period
 from apps.insights.sums import Sums
 from apps.live.run_summary import RunSummary
+from apps.process_state import on_reset
 
 WEEK = timedelta(days=7)
 KNOWN_SECONDS = 60.0
@@ -39,11 +40,7 @@ class WeekFigures:
 
 
 _known = AgedCache[str, WeekFigures](2_000)
-
-
-def forget_figures() -> None:
-    """Clear the cache of counts. Only tests need this, because they roll back rows."""
-    _known.values.clear()
+on_reset(_known.clear)
 
 
 def week_figures(slugs: Collection[str]) -> dict[str, WeekFigures]:

@@ -10,8 +10,8 @@ from django.test import Client
 from django.utils import timezone
 
 from apps.catalog.models import Application, ApplicationDraft
-from apps.console.admin.build import application_figures
 from apps.live.run_summary import RunSummary
+from apps.process_state import reset
 from tests.catalog.rows import make_application, make_deployment
 from tests.console.pages import browser_of, signed_in, staff, staff_account
 from tests.insights.calls import model_call, store
@@ -138,7 +138,7 @@ def test_the_list_tells_how_each_was_used_in_a_week_and_in_which_state_it_is(
     at = timezone.now() - timedelta(hours=1)
     store(model_call(application="a-first", started_at=at, cost=Decimal(2), currency="USD"))
     client.get(LIST)
-    application_figures.forget_figures()
+    reset()
 
     with django_assert_max_num_queries(15):
         page = client.get(f"{LIST}?o=1")

@@ -9,7 +9,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from apps.catalog.models import Application, Grant
-from apps.console.admin.build.application_figures import forget_figures
+from apps.process_state import reset
 from tests.catalog.rows import make_application, make_deployment
 from tests.console.admin.build.test_applications import LIST
 from tests.console.pages import signed_in
@@ -35,10 +35,11 @@ def number_of(queries: Iterable[dict[str, str]]) -> int:
     return sum("catalog_contentitem" not in query["sql"] for query in queries)
 
 
+@pytest.mark.usefixtures("nothing_expires")
 def test_the_list_says_for_whom_each_one_is_in_the_same_queries(client, application):
     anna, sales = User.objects.get(username="anna"), Group.objects.get(name="Sales")
     client.get(LIST)  # what is cached from now on is not counted
-    forget_figures()
+    reset()
     with CaptureQueriesContext(connection) as few:
         client.get(LIST)
     for number in range(20):
@@ -48,7 +49,7 @@ def test_the_list_says_for_whom_each_one_is_in_the_same_queries(client, applicat
     make_application("everybody", is_public=True)
     make_application("members")
 
-    forget_figures()
+    reset()
     with CaptureQueriesContext(connection) as many:
         answer = client.get(LIST)
 

@@ -17,10 +17,10 @@ from apps.accounts import audit
 from apps.accounts.audit import AuditEvent
 from apps.catalog.models import Application, Change, Grant, Role
 from apps.catalog.versions.drafts import draft_of
-from apps.console.admin.build import application_figures
 from apps.insights.budgets.models import Budget
 from apps.live.models import Run
 from apps.live.run_summary import RunSummary
+from apps.process_state import reset
 from apps.workspace.local.models import Deployment, Secret
 from tests.catalog.rows import make_application, make_deployment, manifest_with
 from tests.console.pages import browser_of, permit
@@ -355,15 +355,16 @@ def test_a_permission_shows_all(client, operator, permission):
     assert answer.status_code == (200 if permission.startswith("access") else 403)
 
 
+@pytest.mark.usefixtures("nothing_expires")
 def test_a_list_asks_no_more_for_more_applications(client, operator):
     four(operator)
     client.get(LIST)  # records where the session is used
-    application_figures.forget_figures()
+    reset()
     with CaptureQueriesContext(connection) as few:
         client.get(LIST)
     for number in range(10):
         make_application(f"more-{number}", owner=operator)
-    application_figures.forget_figures()
+    reset()
     with CaptureQueriesContext(connection) as many:
         client.get(LIST)
 

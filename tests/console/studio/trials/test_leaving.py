@@ -55,5 +55,5 @@ def test_a_call_ends_when_its_caller_leaves(site):
         assert told.get(timeout=60) == "GET"
         connection.close()
 
-        assert told.get(timeout=30) == "gone"
+        assert told.get(timeout=60) == "gone"
     assert "Traceback" not in site.log.read_text()

@@ -222,6 +222,7 @@ async def test_a_deployment_that_was_made_anew_is_not_mistaken_for_the_old_one(a
     assert (await WORKSPACE.deployment("gpt")).display_name == "Another"
 
 
+@pytest.mark.usefixtures("nothing_expires")
 def test_the_database_is_asked_once_in_a_while(django_assert_num_queries):
     Deployment.objects.create(deployment_id="gpt", display_name="GPT", provider="demo")
 
