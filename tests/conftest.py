@@ -188,8 +188,8 @@ def nothing_is_kept_between_tests() -> Iterator[None]:
 
 @pytest.fixture
 def at_noon() -> Iterator[None]:
-    """Start the test shortly after noon, because windows and sums begin anew at each hour and day."""
-    noon = timezone.now().replace(hour=12, minute=10)
+    """Start shortly after noon, because windows and sums begin anew with a minute, hour or day."""
+    noon = timezone.now().replace(hour=12, minute=10, second=5)
     with time_machine.travel(noon):
         yield
 
