@@ -13,6 +13,7 @@ from typing import Any
 
 import hypothesis
 import pytest
+import time_machine
 from asgiref.sync import async_to_sync
 from django.core.cache import cache
 from django.utils import timezone, translation
@@ -193,6 +194,14 @@ def nothing_is_kept_between_tests() -> Iterator[None]:
     cache.clear()
     translation.deactivate()
     timezone.deactivate()
+
+
+@pytest.fixture
+def at_noon() -> Iterator[None]:
+    """Start shortly after noon, because windows and sums begin anew with a minute, hour or day."""
+    noon = timezone.now().replace(hour=12, minute=10, second=5)
+    with time_machine.travel(noon):
+        yield
 
 
 @pytest.fixture

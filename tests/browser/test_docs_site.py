@@ -79,7 +79,7 @@ def docs_page(browser: Browser, docs_url: str) -> Iterator[Page]:
 def first_pages(page: Page, term: str) -> list[str]:
     """Return the names of the first three pages that a search finds."""
     page.goto(f"/index.html?q={term}")
-    page.locator(RESULTS).first.wait_for(timeout=30_000)
+    page.locator(RESULTS).first.wait_for(timeout=60_000)
     links = page.locator(RESULTS).evaluate_all("links => links.map(link => link.pathname)")
     return [*dict.fromkeys(Path(link).stem for link in links)][:3]
 

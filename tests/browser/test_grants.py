@@ -26,7 +26,7 @@ def test_an_owner_grants_roles_and_mends_a_mistake(admin_page: Page, site: Site,
     page, pk = admin_page, site.shell(FILL)
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 900})
-    page.set_default_timeout(15_000)
+    page.set_default_timeout(60_000)
     page.goto(f"/admin/catalog/application/{pk}/studio/#access")
 
     search = page.get_by_label("Add a user, group or team")

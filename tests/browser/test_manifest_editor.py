@@ -208,7 +208,7 @@ def test_a_large_manifest_can_be_edited(site: Site, admin_page: Page):
 
     page.get_by_role("tab", name="Form").click()
     first = page.locator('[data-schemapath$="contexts.0.content"] textarea')
-    first.fill("short", timeout=30_000)
+    first.fill("short", timeout=60_000)
     page.keyboard.press("Tab")
     page.wait_for_function(
         "JSON.parse(document.querySelector('textarea[name=manifest]').value)"

@@ -59,7 +59,7 @@ NoticeSettings.objects.update_or_create(
     defaults={"quiet_from": time(0), "quiet_until": time(0), "time_zone": "Europe/Riga"},
 )
 """
-PATIENCE = 25_000
+PATIENCE = 60_000
 """In milliseconds. Without messages from other processes, a page polls every 15 seconds."""
 
 

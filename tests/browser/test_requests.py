@@ -38,7 +38,7 @@ def test_the_place_is_seen_with_the_question_and_so_is_what_the_model_saw(page: 
         link.press("Enter")
     seen = opened.value
     shown = seen.get_by_text("[The person is at “Orders” and looks at: order 4711]")
-    for _ in range(20):  # it is written a second later
+    for _ in range(120):  # it is written a second later
         if shown.count():
             break
         seen.wait_for_timeout(500)

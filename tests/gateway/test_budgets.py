@@ -38,7 +38,7 @@ WORDS = "The daily budget of this application is used up: 0 of 10 tokens left. I
 
 
 @pytest.fixture
-def writer() -> RunSummaryWriter:
+def writer(at_noon: None) -> RunSummaryWriter:
     return RunSummaryWriter(on_a_thread, ProcessBudgets(on_a_thread))
 
 
@@ -155,7 +155,7 @@ Deployment.objects.create(deployment_id="ours", display_name="Ours", provider="d
 manifest = {"orchestrator": {"deployment": {"deployment_id": "ours"}}, "contexts": [], "tool_sets": []}
 Application.objects.create(slug="own", title="Own", manifest=manifest)
 row, result = ApiKey.objects.create_key(name="test")
-Budget.objects.create(subject_kind="key", key=row, amount=Decimal(1), window="hour")
+Budget.objects.create(subject_kind="key", key=row, amount=Decimal(1), window="month")
 """
 
 
@@ -176,5 +176,5 @@ def test_openais_client_reads_a_spent_quota_and_when_it_renews(site):
 
     assert answered.choices[0].message.content
     assert (refused.value.code, refused.value.type) == ("insufficient_quota", "insufficient_quota")
-    assert 0 < int(refused.value.response.headers["retry-after"]) <= 3600
-    assert "The hourly budget of this API key is used up" in refused.value.message
+    assert 0 < int(refused.value.response.headers["retry-after"]) <= 31 * 86_400
+    assert "The monthly budget of this API key is used up" in refused.value.message

@@ -75,7 +75,8 @@ def test_a_key_has_limits_of_its_own_also_for_vectors(installation: Installation
         embeddings = client.embeddings.with_raw_response
         first = embeddings.create(model="vectors", input="Paris is a large town.")
         with pytest.raises(openai.RateLimitError) as refused:
-            client.embeddings.create(model="vectors", input="Paris")
+            for _ in range(2):  # At the change of a minute, one token may be left.
+                client.embeddings.create(model="vectors", input="Paris is a large town.")
 
     assert told(first.headers) == {
         "x-ratelimit-limit-tokens": "3",

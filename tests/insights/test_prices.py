@@ -24,6 +24,7 @@ def spent() -> EntryCost:
 def test_a_new_price_counts_within_seconds_and_none_asks_the_database_again(
     django_assert_num_queries, monkeypatch
 ):
+    monkeypatch.setattr(prices, "SERVICES_SECONDS", 600.0)
     price = Price.objects.create(
         deployment=make_deployment("gpt"), valid_from=date(2020, 1, 1), input=Decimal(2)
     )

@@ -27,7 +27,7 @@ from tests.browser.serving import serve
 from tests.services import absence
 from tests.websocket import visitor_cookie
 
-RUNNING = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%%pg_sleep(60)%%' AND state = 'active' AND pid <> pg_backend_pid()"
+RUNNING = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%%pg_sleep(60)%%' AND state = 'active' AND datname = current_database() AND pid <> pg_backend_pid()"
 
 
 pytestmark = pytest.mark.django_db

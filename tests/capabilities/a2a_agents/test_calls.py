@@ -306,13 +306,13 @@ async def test_an_odd_server_gets_an_error_that_names_it(reply, problem):
 
 
 async def test_an_agent_that_is_silent_times_out():
-    rest = {"tool_defaults": {"timeout_seconds": 1}}
+    rest = {"tool_defaults": {"timeout_seconds": 3}}  # in which its card must arrive
     async with scripted(is_silent=True) as agent, tool_of(agent.url, manifest=rest) as tool:
         result = await use(tool, query="Hi")
 
     assert isinstance(result.failure, ToolTimedOut)
     assert result.content.startswith(
-        f"The tool call `travel ({agent.service.url[7:]})` timed out after 1 seconds."
+        f"The tool call `travel ({agent.service.url[7:]})` timed out after 3 seconds."
     )
 
 

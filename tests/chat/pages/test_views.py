@@ -262,6 +262,7 @@ def test_what_was_begun_before_signing_in_is_there_afterwards():
     assert client.get(f"/chat/{application.slug}/{conversation.pk}/").status_code == 302
 
 
+@pytest.mark.usefixtures("at_noon")
 def test_a_session_that_is_used_does_not_expire():
     client = visiting()
     session = client.session

@@ -290,6 +290,7 @@ async def test_questions_beyond_the_rate_are_refused_but_not_one_that_is_sent_ag
     assert first == again
 
 
+@pytest.mark.usefixtures("at_noon")
 async def test_an_answers_tokens_count_for_the_next_question(settings):
     settings.PERSON_TOKENS_PER_MINUTE = 9
     async with open_tab() as (on, tab):

@@ -18,7 +18,7 @@ from apps.chat.routing import websocket_urlpatterns
 from tests.chat.pages.test_views import add_application
 from tests.tables import each_row
 
-PATIENCE = 30
+PATIENCE = 60
 
 
 @pytest.mark.django_db

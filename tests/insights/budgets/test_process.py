@@ -39,7 +39,11 @@ from tests.fakes import ScriptedModel, call_delta, saying, text, tool
 from tests.insights.budgets.rows import make_budget, standings
 from tests.workspace.embeddings.hashed import HashedEmbedder
 
-pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.postgres,
+    pytest.mark.usefixtures("at_noon"),
+]
 
 RUN = UUID("7f0c8a52-0000-4000-8000-000000000001")
 CONVERSATION = UUID("7f0c8a52-0000-4000-8000-000000000002")

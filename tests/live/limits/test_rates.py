@@ -151,6 +151,7 @@ async def test_the_change_of_a_minute_admits_no_request_too_many(name: str):
     assert lefts(admitted) == [0]
 
 
+@pytest.mark.usefixtures("at_noon")
 async def test_whoever_is_refused_hears_the_limit_and_when_to_come_back(name: str):
     async with counts() as one:
         admitted = await one.admit([requests(name, 1), tokens(name, 50)])
@@ -176,6 +177,7 @@ async def test_a_refused_request_counts_for_nobody(name: str):
         assert lefts(await one.admit([requests(name, 2)])) == [1]
 
 
+@pytest.mark.usefixtures("at_noon")
 async def test_tokens_count_when_they_are_known_and_more_than_are_left_end_the_minute(name: str):
     rate = tokens(name, 100)
     async with counts() as one:
@@ -189,6 +191,7 @@ async def test_tokens_count_when_they_are_known_and_more_than_are_left_end_the_m
     assert refused.value.kind == "tokens"
 
 
+@pytest.mark.usefixtures("at_noon")
 async def test_the_tokens_of_an_answer_are_counted_in_the_background(settings: Any):
     settings.REDIS_URL = ""
     rate = tokens(uuid4().hex, 100)

@@ -40,7 +40,7 @@ MANIFEST = {
     "features": {"timestamp": {"injection_strategy": "tool_call"}},
 }
 SPENT = {"usage": {"prompt_tokens": 7, "completion_tokens": 5}}
-SECONDS = 30.0
+SECONDS = 60.0
 
 
 @dataclass

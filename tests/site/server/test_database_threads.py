@@ -21,7 +21,7 @@ from quickapps_site.server import database_threads
 from quickapps_site.server.database_threads import DatabaseThreads
 from tests.services import absence
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 
 
 @pytest.fixture

@@ -17,7 +17,11 @@ from tests.console.pages import permit, staff_account
 from tests.contract import proves
 from tests.insights.budgets.rows import make_budget
 
-pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.postgres,
+    pytest.mark.usefixtures("at_noon"),
+]
 
 LIST = "/admin/insights/budget/"
 TYPED = {

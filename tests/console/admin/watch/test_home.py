@@ -219,6 +219,7 @@ def test_the_page_takes_sixteen_queries_at_most(client, operator, django_assert_
         client.get("/admin/")
 
 
+@pytest.mark.usefixtures("at_noon")
 def test_what_needs_somebody_is_counted_with_links(client, operator):
     ids = {"stream": uuid4(), "request": uuid4()}
     run = Run.objects.create(application="travel", bucket="user-1", status="waiting", **ids)
