@@ -24,8 +24,9 @@ from apps.live.doors import GATEWAY
 from apps.live.hub import HUB
 from apps.live.limits.rates import admit_request, rates_of, spend
 from apps.runs.failures import RunFailure
-from apps.workspace.embeddings.built_in import DIMENSION, BuiltInEmbedder
+from apps.workspace.embeddings.built_in import BuiltInEmbedder
 from apps.workspace.embeddings.metered import MeteredEmbedder
+from apps.workspace.embeddings.minilm import DIMENSION
 from apps.workspace.embeddings.port import Embedder, Embeddings
 from apps.workspace.embeddings.service import ServiceEmbedder
 from apps.workspace.local.models import Deployment
