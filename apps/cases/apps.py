@@ -26,18 +26,16 @@ class CasesConfig(AppConfig):
             below="Applications",
         ),
     )
+    recorded_kinds = ("apps.cases.models.CASE_KIND",)
 
     def ready(self) -> None:
         # Models can be imported only after all apps are registered.
         from apps.cases import background  # noqa: F401 - it declares a task
         from apps.cases.documents import case_documents, save_case
-        from apps.cases.models import CASE_KIND
         from apps.cases.publication import publication_problems
         from apps.catalog.actions import go_live
         from apps.catalog.application_files import parts
-        from apps.catalog.history import change_recorder
 
-        change_recorder.connect(CASE_KIND)
         go_live.checks.connect(publication_problems)
         parts.case_documents.connect(case_documents)
         parts.case_savers.connect(save_case)

@@ -5,7 +5,7 @@ result.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Coroutine, Sequence
+from collections.abc import Callable, Collection, Coroutine
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -26,20 +26,21 @@ from apps.cases.case_messages import read_messages
 from apps.cases.expectations import expectation_problems, read_expectations
 from apps.cases.models import Case, CaseResult, CaseRun, Cassette
 from apps.cases.player import Mode, Player
-from apps.cases.request_forms import Mask, mask_of
-from apps.cases.tape import Tape, read_tape
+from apps.cases.preparation import (
+    AskedAttempt,
+    CasePreparation,
+    chosen_cases,
+    prepare_attempts,
+)
+from apps.cases.tape import Tape
 from apps.cases.targets import LIVE, digest_of_document, resolve_target
 from apps.catalog.models import Application
-from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import ApplicationBroken, QuickAppError
 from apps.insights.meter import SERVER, RunMeter
-from apps.insights.prices import PRICES
 from apps.live.events import storable_value
 from apps.live.hub import Hub
-from apps.manifest.credentials import credential_places
 from apps.runs.workspaces import open_workspace
-from apps.workspace.local.models import Deployment, Secret, StoredFile
-from apps.workspace.local.secrets import vault
+from apps.workspace.local.models import StoredFile
 
 logger = logging.getLogger(__name__)
 
@@ -105,11 +106,6 @@ def begin(application: Application, user: User | None, request: CaseRunRequest) 
     )
 
 
-def chosen_cases(application: Application, numbers: Collection[int] | None) -> list[Case]:
-    rows = Case.objects.filter(application=application).order_by("name")
-    return list(rows if numbers is None else rows.filter(pk__in=numbers))
-
-
 async def carry_out(
     hub: Hub, run: CaseRun, cases: Collection[int] | None = None, told: Told = lambda result: None
 ) -> CaseRun:
@@ -120,7 +116,7 @@ async def carry_out(
     """
     keep = database_sync_to_async(finish)
     try:
-        prepared: CasePreparation = await database_sync_to_async(prepare)(run, cases)
+        prepared: CasePreparation = await database_sync_to_async(prepare_attempts)(run, cases)
         work = carried_out_in_order(attempts_of(run, prepared, meter_of(hub, run)), AT_ONCE, told)
         if not await done_unless(work, partial(database_sync_to_async(is_stopped), run)):
             return run
@@ -138,74 +134,6 @@ def problem_text(error: QuickAppError) -> str:
     if isinstance(error, ApplicationBroken):
         return "The application cannot be opened: " + "; ".join(error.problems)
     return str(error)
-
-
-@dataclass(frozen=True, slots=True)
-class AskedAttempt:
-    """The attempt with this `number`, from 1, at a test case. `place` orders the attempts of a
-    run.
-    """
-
-    case: Case
-    number: int
-    place: int
-
-
-@dataclass(frozen=True, slots=True)
-class CasePreparation:
-    application: ResolvedApplication
-    attempts: Sequence[AskedAttempt]
-    tapes: dict[int, tuple[Tape, Cassette]]
-    mask: Mask
-
-
-def prepare(run: CaseRun, numbers: Collection[int] | None) -> CasePreparation:
-    """Prepare a run. Raises `TargetUnknown` and `ApplicationBroken`."""
-    resolved = resolve_target(run.application, run.target)
-    PRICES.refresh()
-    cases = chosen_cases(run.application, numbers)
-    CaseRun.objects.filter(pk=run.pk).update(seen_at=timezone.now())
-    asked = missing_attempts(run, cases)
-    return CasePreparation(
-        resolved, asked, newest_tapes(cases), installation_mask(resolved.document)
-    )
-
-
-def missing_attempts(run: CaseRun, cases: Sequence[Case]) -> list[AskedAttempt]:
-    """Return the attempts that have no result yet: all attempts of a new run, or the remaining
-    attempts after a process was killed.
-    """
-    stored = set(run.results.values_list("case", "attempt"))
-    asked = [(case, number) for case in cases for number in range(1, run.times + 1)]
-    return [
-        AskedAttempt(case, number, place)
-        for place, (case, number) in enumerate(asked)
-        if (case.pk, number) not in stored
-    ]
-
-
-def newest_tapes(cases: Sequence[Case]) -> dict[int, tuple[Tape, Cassette]]:
-    """Return the newest recordings by test case. Recordings that can no longer be read are
-    omitted.
-    """
-    found: dict[int, tuple[Tape, Cassette]] = {}
-    for row in Cassette.objects.filter(case__in=cases).order_by("pk"):
-        try:
-            found[row.case_id] = read_tape(row.tape), row
-        except msgspec.ValidationError:
-            logger.warning("The recording %s cannot be read", row.pk)
-    return found
-
-
-def installation_mask(document: Any) -> Mask:
-    """Return a mask that hides every credential of this installation."""
-    known = [
-        *Secret.objects.all().values_list("value", flat=True),
-        *vault.known_texts(),
-        *Deployment.objects.all().values_list("api_key", flat=True),
-        *(place.value for place in credential_places(document, "plain")),
-    ]
-    return mask_of(one for one in known if isinstance(one, str))
 
 
 def meter_of(hub: Hub, run: CaseRun) -> Meter:

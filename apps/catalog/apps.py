@@ -57,9 +57,8 @@ class CatalogConfig(AppConfig):
         from apps.catalog import checks  # noqa: F401 its functions register themselves
         from apps.catalog.application_uploads import erase_uploads
         from apps.catalog.history import change_recorder
-        from apps.catalog.history.recorded_models import KINDS
 
-        change_recorder.connect(*KINDS)
+        change_recorder.connect_declared()
         change_recorder.connect_accounts()
         pre_delete.connect(
             erase_uploads, sender="catalog.Application", dispatch_uid="catalog.erase_uploads"

@@ -114,7 +114,7 @@ def copy_messages(
 def store_turns(
     runs: Iterable[Run], messages: Iterable[Message], entries: Iterable[JournalEntry]
 ) -> None:
-    """Store the rows of copied turns. The messages have no parents, so each message follows the
+    """Store the rows of turns that no run of this installation has made. The messages have no parents, so each message follows the
     message that was stored before it.
     """
     Run.objects.bulk_create(runs, batch_size=AT_ONCE)

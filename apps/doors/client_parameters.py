@@ -1,14 +1,20 @@
-"""Selects the client's parameters that are sent to the application's model, named as in chat
-completions.
+"""The client's parameters, named as in chat completions: those for the application's model, and the
+response header that lists the ignored ones.
 """
 
-from collections.abc import Mapping
+import heapq
+import re
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import msgspec
 
 from apps.catalog.resolved_application import ResolvedApplication
+from apps.doors.bodies import invalid
+from apps.doors.consumer import Header
+from apps.errors import QuickAppError
 from apps.runs.requests import LIMITS
+from apps.workspace.port import Workspace
 
 FORWARDED = (
     *("temperature", "top_p", "max_tokens", "max_completion_tokens", "stop", "seed"),
@@ -19,6 +25,11 @@ PERMITTED = ("metadata", "service_tier", "user")
 """Parameters that the manifest must allow, because they cost money or identify a user."""
 TOGETHER = "parallel_tool_calls"
 PARAMETERS = (*FORWARDED, *PERMITTED, TOGETHER)
+IGNORED_HEADER = b"x-ignored-parameters"
+LONGEST_NAME = 64
+MOST_NAMES = 200
+LONGEST_HEADER = 1000
+_unsafe = re.compile(r"[^A-Za-z0-9_.-]")
 
 
 class SortedParameters(msgspec.Struct, frozen=True):
@@ -45,3 +56,39 @@ def sort_parameters(
         allowed.add(TOGETHER)
     forwarded = {name: value for name, value in sent.items() if name in allowed}
     return SortedParameters(forwarded, frozenset(sent.keys() - allowed))
+
+
+async def unsupported_parameters(
+    parameters: Mapping[str, Any], application: ResolvedApplication, workspace: Workspace
+) -> frozenset[str]:
+    """Return the names of the parameters that the application's model does not support.
+
+    Raises `BadRequest` if the client requested `logprobs` and the model does not support them.
+    """
+    if not parameters:
+        return frozenset()
+    try:
+        info = await workspace.deployment(application.deployment_id)
+    except QuickAppError:
+        return frozenset()  # The run reports the error.
+    supported = info.supported_parameters
+    if supported is None:
+        return frozenset()
+    if parameters.get("logprobs") and "logprobs" not in supported:
+        raise invalid("logprobs", "The model of this application does not report it. Leave it out.")
+    return frozenset(parameters.keys() - supported)
+
+
+def ignored_header(names: Collection[str]) -> tuple[Header, ...]:
+    """Return the header that lists ignored parameters, truncated if there are very many, or () if
+    there are none.
+    """
+    if not names:
+        return ()
+    first = heapq.nsmallest(MOST_NAMES, names)
+    # Clients choose the names, so a name must not contain a line break or a separator.
+    safe = sorted({_unsafe.sub("_", name[:LONGEST_NAME]) or "_" for name in first})
+    value = ", ".join(safe)
+    if len(value) > LONGEST_HEADER:
+        value = f"{value[:LONGEST_HEADER].rpartition(', ')[0]}, ..."
+    return ((IGNORED_HEADER, value.encode()),)

@@ -19,8 +19,9 @@ from apps.agent.events import Emit, Event, Finished, Noticed
 from apps.agent.streams import stream
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.doors.admission import visit
-from apps.doors.answer_headers import ignored_header, rate_headers, unsupported_parameters
+from apps.doors.answer_headers import rate_headers
 from apps.doors.bodies import invalid
+from apps.doors.client_parameters import ignored_header, unsupported_parameters
 from apps.doors.dialect import Dialect, Encoder, ParsedRequest, WholeEncoder
 from apps.doors.door_consumer import DoorConsumer
 from apps.doors.run_slots import AdmittedRun, Recorded, answer_request, run_slot

@@ -14,8 +14,9 @@ from msgspec import Meta
 from apps.accounts.caller import Caller
 from apps.agent.events import ModelUsage
 from apps.doors.admission import hidden_error, visit
-from apps.doors.answer_headers import ignored_header, rate_headers
+from apps.doors.answer_headers import rate_headers
 from apps.doors.bodies import decode_body, invalid, shorten_text
+from apps.doors.client_parameters import ignored_header
 from apps.doors.run_slots import held_place
 from apps.errors import DeploymentNotFound, EmbedderNotFound, ModelFailed, ServiceFailed
 from apps.gateway.base import GatewayConsumer, openai_error_body
@@ -24,8 +25,9 @@ from apps.live.doors import GATEWAY
 from apps.live.hub import HUB
 from apps.live.limits.rates import admit_request, rates_of, spend
 from apps.runs.failures import RunFailure
-from apps.workspace.embeddings.built_in import DIMENSION, BuiltInEmbedder
+from apps.workspace.embeddings.built_in import BuiltInEmbedder
 from apps.workspace.embeddings.metered import MeteredEmbedder
+from apps.workspace.embeddings.minilm import DIMENSION
 from apps.workspace.embeddings.port import Embedder, Embeddings
 from apps.workspace.embeddings.service import ServiceEmbedder
 from apps.workspace.local.models import Deployment

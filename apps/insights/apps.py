@@ -58,11 +58,7 @@ class InsightsConfig(AppConfig):
             Interval.TEN_MINUTES,
         ),
     )
-
-    def ready(self) -> None:
-        # Models can be imported only after all apps are registered.
-        from apps.catalog.history import change_recorder
-        from apps.insights.budgets.models import BUDGET_KIND
-        from apps.insights.prices import PRICE_KIND
-
-        change_recorder.connect(PRICE_KIND, BUDGET_KIND)
+    recorded_kinds = (
+        "apps.insights.prices.PRICE_KIND",
+        "apps.insights.budgets.models.BUDGET_KIND",
+    )

@@ -1,17 +1,15 @@
 """Searches notes by meaning. Each note has one embedding, of its title, its tags and the beginning
 of its text.
-
-The module imports NumPy, so import it only where vectors are needed.
 """
 
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 from channels.db import database_sync_to_async
 from django.db.models import F, Q, QuerySet
 
+from apps import lazy_numpy as np
 from apps.notes.models import Note, NoteVector
 from apps.notes.store import notes_of
 from apps.workspace.embeddings.port import Embedder, Embeddings

@@ -51,17 +51,18 @@ class TriggersConfig(AppConfig):
             is_async=True,
         ),
     )
+    recorded_kinds = (
+        "apps.triggers.models.WEBHOOK_KIND",
+        "apps.triggers.models.SUBSCRIPTION_KIND",
+    )
 
     def ready(self) -> None:
         # Models can be imported only after all apps are registered.
-        from apps.catalog.history import change_recorder
         from apps.live.listeners import run_listeners
         from apps.schedules import user_schedules
-        from apps.triggers.models import SUBSCRIPTION_KIND, WEBHOOK_KIND
         from apps.triggers.outgoing import deliveries, mail
         from apps.triggers.schedules import clock
 
-        change_recorder.connect(WEBHOOK_KIND, SUBSCRIPTION_KIND)
         run_listeners.connect(deliveries.note_runs)
         run_listeners.connect(mail.note_runs)
         user_schedules.planned.connect(clock.note_planned)

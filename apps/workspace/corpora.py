@@ -4,14 +4,11 @@ searches.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from apps.documents.chunks import TextChunk
 from apps.documents.structure import PagedText
-
-if TYPE_CHECKING:  # Few processes need NumPy.
-    import numpy as np
-    from numpy.typing import NDArray
+from apps.workspace.embeddings.port import Vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +71,7 @@ class CorpusReader(Protocol):
         self,
         documents: Sequence[int],
         model: str,
-        vector: "NDArray[np.float32]",
+        vector: Vectors,
         most: int,
         least: float,
     ) -> Mapping[ChunkPlace, float]:

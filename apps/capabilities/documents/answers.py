@@ -42,7 +42,7 @@ from apps.capabilities.wrappers.file_references import all_of
 from apps.capabilities.wrappers.internal import plain_result
 from apps.capabilities.wrappers.model_failures import tool_error
 from apps.errors import InvalidParameter, ModelFailed, QuickAppError
-from apps.manifest.features.features import Documents
+from apps.manifest.features.files import Documents
 from apps.workspace.embeddings.port import Embedder
 
 logger = logging.getLogger(__name__)

@@ -24,7 +24,7 @@ from apps.capabilities.wrappers.internal import (
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.value_texts import STAGE_CHARACTERS, shorten_text
 from apps.errors import InvalidParameter
-from apps.manifest.features.features import Documents
+from apps.manifest.features.files import Documents
 from apps.manifest.manifest import Manifest
 from apps.manifest.toolsets.parameters import (
     ArrayParameter,

@@ -8,7 +8,6 @@ import asyncio
 import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from apps.agent.events import ModelUsage
 from apps.agent.tools import Spend, ignore_usage
@@ -16,11 +15,7 @@ from apps.capabilities.documents.cache import cache
 from apps.capabilities.documents.index import MOST_UNKNOWN, DocumentIndex
 from apps.errors import QuickAppError, ServiceFailed
 from apps.workspace.egress import per_loop
-from apps.workspace.embeddings.port import Embedder
-
-if TYPE_CHECKING:  # few processes need NumPy, as in the port of embeddings
-    import numpy as np
-    from numpy.typing import NDArray
+from apps.workspace.embeddings.port import Embedder, Vectors
 
 logger = logging.getLogger(__name__)
 
@@ -128,7 +123,7 @@ def embedding_queue() -> EmbeddingQueue:
 @dataclass(frozen=True, slots=True)
 class RequestVector:
     model: str
-    vector: "NDArray[np.float32]"
+    vector: Vectors
 
 
 async def request_vector(embedder: Embedder, request: str) -> tuple[RequestVector | None, int]:

@@ -2,16 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from apps.documents.bm25 import Bm25Index
 from apps.documents.chunks import TextChunk, chunks_of
 from apps.documents.structure import PagedText
-from apps.workspace.embeddings.port import Embeddings
-
-if TYPE_CHECKING:  # Imported on first use, because few processes need NumPy.
-    import numpy as np
-    from numpy.typing import NDArray
+from apps.workspace.embeddings.port import Embeddings, Vectors
 
 MOST_UNKNOWN = 0.5
 """If more than this share of a text's tokens is unknown to the model, the text's vector is not
@@ -72,7 +67,7 @@ class ChunkVectors:
     """
 
     model: str = ""
-    batches: list["NDArray[np.float32]"] = field(default_factory=list)
+    batches: list[Vectors] = field(default_factory=list)
     count: int = 0
     problem: str = ""
 
@@ -98,7 +93,7 @@ class ChunkVectors:
         self.batches.append(vectors)
         self.count += len(vectors)
 
-    def similarities(self, query: "NDArray[np.float32]") -> Mapping[int, float]:
+    def similarities(self, query: Vectors) -> Mapping[int, float]:
         """Return the cosine similarity of each chunk with a vector, or {} if the dimensions
         differ.
         """
@@ -108,7 +103,7 @@ class ChunkVectors:
         return dict(enumerate(scores))
 
 
-def meaningful(found: Embeddings) -> "NDArray[np.float32]":
+def meaningful(found: Embeddings) -> Vectors:
     """Return the vectors, with zeros for texts that the model does not support, so that these texts
     match no request.
     """

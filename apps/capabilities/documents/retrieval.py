@@ -7,7 +7,7 @@ import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from apps.agent.stages import Stage
 from apps.capabilities.documents.document_vectors import RequestVector
@@ -16,10 +16,7 @@ from apps.capabilities.wrappers.value_texts import one_line
 from apps.documents.bm25 import word_scores
 from apps.documents.chunks import TextChunk
 from apps.workspace.corpora import AttachedDocument, CorpusReader
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from apps.workspace.embeddings.port import Vectors
 
 MOST_RANKED = 50
 """The maximum number of chunks that each search contributes to the merged result."""
@@ -92,7 +89,7 @@ class Passage(NamedTuple):
 def find_passages(
     documents: Sequence[DocumentIndex],
     request: str,
-    vector: "NDArray[np.float32] | None",
+    vector: Vectors | None,
     most: int,
     stored: Mapping[tuple[int, int], float] = NONE_STORED,
 ) -> list[Passage]:
@@ -117,7 +114,7 @@ def by_words(documents: Sequence[DocumentIndex], request: str) -> Scores:
     return found
 
 
-def by_meaning(documents: Sequence[DocumentIndex], vector: "NDArray[np.float32]") -> Scores:
+def by_meaning(documents: Sequence[DocumentIndex], vector: Vectors) -> Scores:
     return {
         ChunkPlace(number, chunk): score
         for number, document in enumerate(documents)

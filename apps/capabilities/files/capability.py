@@ -14,7 +14,7 @@ from apps.capabilities.wrappers.limits import KEEP_RESULT
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.value_texts import STAGE_CHARACTERS, shorten_text
 from apps.errors import InitializationIssue
-from apps.manifest.features.features import FileTool
+from apps.manifest.features.files import FileTool
 from apps.manifest.manifest import Manifest
 
 

@@ -17,7 +17,7 @@ from apps.capabilities.files.tools import PREFIX
 from apps.capabilities.wrappers.internal import field_or_setting
 from apps.capabilities.wrappers.limits import WHOLE_RESULTS
 from apps.errors import InitializationIssue
-from apps.manifest.features.features import DialFiles
+from apps.manifest.features.files import DialFiles
 from apps.workspace.loading.loader import last_segment
 from apps.workspace.stored_files import FileInfo
 

@@ -17,7 +17,7 @@ from apps.capabilities.files.write_tools import (
     write_file,
 )
 from apps.capabilities.wrappers.internal import parameters, text_parameter
-from apps.manifest.features.features import FileTool
+from apps.manifest.features.files import FileTool
 from apps.manifest.toolsets.parameters import (
     FunctionParameters,
     ParameterDisplay,

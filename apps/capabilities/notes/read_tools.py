@@ -6,7 +6,7 @@ from typing import Any
 from apps.capabilities.notes.run_notes import RunNotes, run_query
 from apps.capabilities.notes.text import HEADING, note_lines, note_texts, quote_line
 from apps.errors import InvalidParameter
-from apps.notes import note_lists
+from apps.notes import note_lists, note_vectors
 from apps.notes.checks import NoteProblem, check_note
 from apps.notes.limits import MOST_NOTES
 from apps.notes.models import Note
@@ -48,8 +48,6 @@ def found_line(shown: int, count: int) -> str:
 
 async def search_by_meaning(own: RunNotes, owner: str, given: dict[str, Any], most: int) -> str:
     """Run a semantic search, after embedding as many changed notes as time allows."""
-    from apps.notes import note_vectors  # imported at first use, because it needs NumPy
-
     query = (given.get("query") or "").strip()
     if not query:
         raise InvalidParameter("query", "it is empty. Write the subject of the notes.")
@@ -69,8 +67,6 @@ async def search_by_meaning(own: RunNotes, owner: str, given: dict[str, Any], mo
 
 
 async def update_embeddings(own: RunNotes, given: dict[str, Any]) -> str:
-    from apps.notes import note_vectors  # imported at first use, because it needs NumPy
-
     owner, embedder = own.owner(given), await own.embedder()
     done = await note_vectors.update(
         owner, embedder, seconds=UPDATE_SECONDS, is_forced=given["forceUpdate"]

@@ -25,6 +25,7 @@ from apps.workspace.local.corpora.corpus import (
 )
 from apps.workspace.local.corpora.document_texts import storable_pages, store_text
 from apps.workspace.local.corpora.room import full_message, room_left
+from apps.workspace.local.corpora.vector_store import count_vectors, missing, store_vectors
 from apps.workspace.local.files import files
 
 logger = logging.getLogger(__name__)
@@ -98,9 +99,6 @@ async def embed(claim: CorpusClaim, document: CorpusDocument, embedder: Embedder
 
     Raises `LeaseLost`.
     """
-    # Imported on first use, because it needs NumPy.
-    from apps.workspace.local.corpora.vector_store import count_vectors, missing, store_vectors
-
     model = embedder.model
     chunks: list[CorpusChunk] = await database_sync_to_async(missing)(document, model, BATCH)
     if not chunks:

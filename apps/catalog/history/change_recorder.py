@@ -9,10 +9,12 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import Any
 
+from django.apps import apps
 from django.contrib.auth import get_user_model
 from django.db import connections, models, router, transaction
 from django.db.models import F
 from django.db.models.signals import pre_delete
+from django.utils.module_loading import import_string
 
 from apps.catalog.history.actors import Actor, acting, present_actor, present_note
 from apps.catalog.history.differences import ValueDifference, differences
@@ -36,6 +38,15 @@ def connect(*kinds: RowKind) -> None:
             watches[sender] = record_save
             name = f"history.{sender._meta.label_lower}"
             pre_delete.connect(before_delete, sender=sender, dispatch_uid=name)
+
+
+def connect_declared() -> None:
+    """Record changes to the catalog's own kinds, and to those that apps list by their dotted paths
+    in `recorded_kinds` of their configs.
+    """
+    connect(*KINDS)
+    for config in apps.get_app_configs():
+        connect(*map(import_string, getattr(config, "recorded_kinds", ())))
 
 
 def connect_accounts() -> None:

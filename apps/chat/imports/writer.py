@@ -5,11 +5,11 @@ branched, exported and continued like all other conversations. They do not count
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import IO, Any
+from typing import IO
 from uuid import UUID, uuid4
 
 from django.db import IntegrityError, transaction
@@ -32,17 +32,16 @@ from apps.chat.imports.tree import (
 from apps.conversations.access import reference_of
 from apps.conversations.asking.questions import question_added
 from apps.conversations.files.folder import delete_files
+from apps.conversations.forks import AT_ONCE, store_turns
 from apps.conversations.mirror import mirror
 from apps.conversations.models import Conversation, Message, question_title
 from apps.conversations.outcome.endings import answer_stored
 from apps.conversations.spoken import LEFT_OUT
-from apps.live.events import StatusChanged, StreamEvent, storable_value
+from apps.live.events import StatusChanged, storable_value
 from apps.live.journal import journal
 from apps.live.models import JournalEntry, Run
 
 DOOR = "import"
-AT_ONCE = 500
-"""The maximum number of rows that one statement writes."""
 SOURCES = {
     "chatgpt": "ChatGPT",
     "open-webui": "Open WebUI",
@@ -215,20 +214,26 @@ def write_messages(
 ) -> None:
     rows = [message_row(row, message, at) for message, at in zip(tree.messages, times, strict=True)]
     runs: list[Run] = []
-    for message, stored in zip(tree.messages, rows, strict=True):
-        if message.role == "assistant" and message.parent is not None:
-            run = run_row(caller, application, row, rows[message.parent], stored)
-            stored.run = rows[message.parent].run = run
-            runs.append(run)
-    Run.objects.bulk_create(runs, batch_size=AT_ONCE)
-    Message.objects.bulk_create(rows, batch_size=AT_ONCE)
+    entries: list[JournalEntry] = []
+    first = 1
+    for message, answer in zip(tree.messages, rows, strict=True):
+        if message.role != "assistant" or message.parent is None:
+            continue
+        question = rows[message.parent]
+        run = run_row(caller, application, row, question, answer)
+        answer.run = question.run = run
+        # The page would have received these events while the answer was written.
+        events = (question_added(question), answer_stored(answer), StatusChanged(run.status))
+        entries.append(journal.entry_of(row.pk, run.pk, first, events))
+        first = entries[-1].last + 1
+        runs.append(run)
+    store_turns(runs, rows, entries)
     for message, stored in zip(tree.messages, rows, strict=True):
         stored.parent = stored if message.parent is None else rows[message.parent]
     Message.objects.bulk_update(rows, ["parent"], batch_size=AT_ONCE)
     Conversation.objects.filter(pk=row.pk).update(
         leaf=None if tree.leaf is None else rows[tree.leaf]
     )
-    JournalEntry.objects.bulk_create(journal_of(rows), batch_size=AT_ONCE)
 
 
 def message_row(row: Conversation, message: ImportedMessage, at: datetime) -> Message:
@@ -263,21 +268,3 @@ def run_row(
         beat_at=answer.created_at,
         finished_at=answer.created_at,
     )
-
-
-def journal_of(rows: Iterable[Message]) -> Iterator[JournalEntry]:
-    """Return the events that the page would have received while the answers were written."""
-    by_key: dict[Any, Message] = {row.pk: row for row in rows}
-    number = 1
-    for row in by_key.values():
-        if row.role != Message.Role.ASSISTANT or row.run is None:
-            continue
-        question = by_key[row.parent_id]
-        events: tuple[StreamEvent, ...] = (
-            question_added(question),
-            answer_stored(row),
-            StatusChanged(row.run.status),
-        )
-        entry = journal.entry_of(row.conversation_id, row.run.pk, number, events)
-        number = entry.last + 1
-        yield entry

@@ -1,4 +1,4 @@
-"""Changes a user's memories. The module needs NumPy, so import it only where it is used."""
+"""Changes a user's memories."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

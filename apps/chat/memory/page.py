@@ -16,6 +16,7 @@ from django.utils.translation import gettext, ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from apps.chat.memory import changes
 from apps.chat.memory.form import MemoryForm
 from apps.chat.memory.listing import (
     application_title,
@@ -78,8 +79,6 @@ def settings(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def edit(request: HttpRequest, collection: int, number: int) -> HttpResponse:
-    from apps.chat.memory import changes  # Imported on first use, here and below.
-
     caller = visitor(request)
     row = get_object_or_404(own_collections(caller), pk=collection)
     memory = get_object_or_404(row.memories.defer("vector"), number=number)
@@ -100,8 +99,6 @@ def edit(request: HttpRequest, collection: int, number: int) -> HttpResponse:
 @require_POST
 def delete_memory(request: HttpRequest, collection: int) -> HttpResponse:
     """Delete the memory whose number is in the form field `memory`."""
-    from apps.chat.memory import changes
-
     row = get_object_or_404(own_collections(visitor(request)), pk=collection)
     number = get_object_or_404(row.memories, number=number_of(request, "memory")).number
     return apply_change(request, gettext("Forgotten."), changes.forget_memory, row, number)
@@ -111,8 +108,6 @@ def delete_memory(request: HttpRequest, collection: int) -> HttpResponse:
 @require_POST
 def undo(request: HttpRequest, collection: int) -> HttpResponse:
     """Undo the merge whose number is in the form field `merge`."""
-    from apps.chat.memory import changes
-
     caller = visitor(request)
     row = get_object_or_404(own_collections(caller), pk=collection)
     merge = get_object_or_404(row.merges, number=number_of(request, "merge")).number
@@ -127,8 +122,6 @@ def delete(request: HttpRequest, collection: int | None = None) -> HttpResponse:
     """Ask for confirmation. With POST, delete all memories of a collection, or of all
     collections.
     """
-    from apps.chat.memory import changes
-
     caller = visitor(request)
     mine = own_collections(caller)
     row = get_object_or_404(mine, pk=collection) if collection is not None else None
@@ -144,8 +137,6 @@ def delete(request: HttpRequest, collection: int | None = None) -> HttpResponse:
 @require_safe
 @never_cache
 def export(request: HttpRequest, collection: int) -> HttpResponse:
-    from apps.chat.memory import changes
-
     row = get_object_or_404(own_collections(visitor(request)), pk=collection)
     content = async_to_sync(changes.export)(row)
     response = HttpResponse(content, content_type="application/json")
@@ -160,8 +151,6 @@ def import_file(request: HttpRequest) -> HttpResponse:
     """Import the form field `file` into the memory of an `application` (a slug, or "" for the
     shared memory).
     """
-    from apps.chat.memory import changes
-
     caller = visitor(request)
     application = request.POST.get("application", "")
     if application and not own_collections(caller).filter(application=application).exists():

@@ -101,7 +101,7 @@ class QueueSend(Frame):
 
 QueueFrame = QueueChange | QueueRemove | QueueSend
 BranchFrame = BranchSwitch | TurnDelete
-ClientFrame = (
+OtherFrame = (
     OpenFrame
     | AskFrame
     | StopFrame
@@ -110,21 +110,10 @@ ClientFrame = (
     | Visibility
     | QueueFrame
     | BranchFrame
-    | AnswerFrame
 )
+ClientFrame = OtherFrame | AnswerFrame
 _client_frame: TypeAdapter[ClientFrame] = TypeAdapter(
-    Annotated[
-        OpenFrame
-        | AskFrame
-        | StopFrame
-        | SubagentStop
-        | WatchFrame
-        | Visibility
-        | QueueFrame
-        | BranchFrame
-        | Answer,
-        Field(discriminator="type"),
-    ]
+    Annotated[OtherFrame | Answer, Field(discriminator="type")]
 )
 
 

@@ -3,7 +3,7 @@
 import copy
 import logging
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from django.conf import settings
 
@@ -15,6 +15,7 @@ from apps.workspace.dial.calls import Calls
 from apps.workspace.dial.core import Core, path_segment
 from apps.workspace.dial.files import DialFileStore
 from apps.workspace.dial.headers import check_chain, forwarded_headers, read_chain, write_chain
+from apps.workspace.dial.memories import DialMemories, memories_at
 from apps.workspace.dial.metadata import find_endpoint, find_facts, find_info, told_capabilities
 from apps.workspace.dial.models import DialCompletions, DialEmbeddings
 from apps.workspace.dial.resources import grant_reading, read_prompt
@@ -26,9 +27,6 @@ from apps.workspace.fitted_model import fit_model
 from apps.workspace.openai.model import completions_api
 from apps.workspace.port import DeploymentInfo, KeyUse, McpEndpoint, SignIn, StoredSkill
 from apps.workspace.services.model import ServiceModel
-
-if TYPE_CHECKING:
-    from apps.workspace.dial.memories import DialMemories
 
 logger = logging.getLogger(__name__)
 
@@ -126,11 +124,9 @@ class DialWorkspace:
             logger.warning("DIAL Core's list of deployments is unreadable.")
         return names
 
-    async def memories(self, *, is_shared: bool = False) -> "DialMemories":
+    async def memories(self, *, is_shared: bool = False) -> DialMemories:
         # An application can write only to its own folder, so memories are not shared between
-        # applications. Imported at first use, because the module needs NumPy.
-        from apps.workspace.dial.memories import memories_at
-
+        # applications.
         return memories_at(self.calls, await self.files.home())
 
     def corpus(self) -> None:

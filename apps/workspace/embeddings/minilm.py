@@ -12,23 +12,23 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
-from apps.workspace.embeddings.built_in import DIMENSION
+from apps import lazy_numpy as np
+from apps.workspace.embeddings.port import Vectors
 from apps.workspace.embeddings.wordpiece import WordPiece
 
 SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 """The checksum of the file with the weights."""
 LAYERS = 6
 HEADS = 12
+DIMENSION = 384
 MOST_TOKENS = 256
 """The number of tokens to which a text is truncated, including its start and end tokens. The model
 was trained on texts up to this length.
 """
 EPSILON = 1e-12
 
-Tensor = NDArray[np.float32]
+Tensor = Vectors
+"""An array of any shape."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,16 @@ similar vectors.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-if TYPE_CHECKING:  # Importing NumPy takes time and memory, and few processes need it.
+if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    Vectors = NDArray[np.float32]
+else:
+    Vectors = Any
+"""Rows of unit length, one for each text, or one of the rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +29,7 @@ class Embeddings:
     """
 
     model: str
-    vectors: "NDArray[np.float32]"
+    vectors: Vectors
     unknown_shares: tuple[float, ...]
     prompt_tokens: int = 0
 

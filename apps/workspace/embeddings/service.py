@@ -10,6 +10,13 @@ from apps.agent.backoff import Backoff
 from apps.agent.surrogates import well_formed
 from apps.errors import ServiceFailed
 from apps.workspace.embeddings.port import Embeddings
+from apps.workspace.embeddings.vectors import (
+    empty,
+    join_embeddings,
+    not_understood,
+    read_embeddings,
+    with_empty,
+)
 
 MOST_TEXTS = 64
 MOST_CHARACTERS = 200_000
@@ -102,15 +109,6 @@ def read_answers(
     """Parse the responses in `answers`, each with its number of texts. Raises `ServiceFailed` if
     the embeddings cannot be computed.
     """
-    # Imported at first use, because they need NumPy.
-    from apps.workspace.embeddings.vectors import (
-        empty,
-        join_embeddings,
-        not_understood,
-        read_embeddings,
-        with_empty,
-    )
-
     parts = [read_embeddings(body, count, model) for body, count in answers]
     if len({part.vectors.shape[1] for part in parts}) > 1:
         raise not_understood("vectors of one model have different lengths")

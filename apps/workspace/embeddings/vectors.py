@@ -1,4 +1,4 @@
-"""Functions for rows of vectors. Import this module only on use, because it imports NumPy."""
+"""Functions for rows of vectors."""
 
 import base64
 import binascii
@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
-import numpy as np
-from numpy.typing import NDArray
 
+from apps import lazy_numpy as np
 from apps.errors import ServiceFailed
-from apps.workspace.embeddings.port import Embeddings
+from apps.workspace.embeddings.port import Embeddings, Vectors
 
-Vectors = NDArray[np.float32]
 MOST_DIMENSIONS = 16_384
 MOST_TOKENS = 10**12
 """The highest plausible token count. Databases would reject larger numbers."""

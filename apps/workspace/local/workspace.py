@@ -5,7 +5,7 @@ storage.
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from channels.db import database_sync_to_async
 from django.conf import settings
@@ -26,10 +26,9 @@ from apps.workspace.local.deployments.personal_keys import paid_model
 from apps.workspace.local.deployments.providers import find_embedder
 from apps.workspace.local.files.caller_files import LocalFiles
 from apps.workspace.local.files.readers import Ids
+from apps.workspace.local.memories.memories import find_memories
+from apps.workspace.memories.port import MemoryStore
 from apps.workspace.port import DeploymentInfo, KeyUse, McpEndpoint, SignIn, StoredSkill
-
-if TYPE_CHECKING:
-    from apps.workspace.memories.port import MemoryStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,12 +139,9 @@ class LocalWorkspace:
         enabled: list[str] = await database_sync_to_async(enabled_deployment_ids)()
         return frozenset((*enabled, *await self.list_applications(self.caller)))
 
-    async def memories(self, *, is_shared: bool = False) -> "MemoryStore | None":
+    async def memories(self, *, is_shared: bool = False) -> MemoryStore | None:
         if not self.chain:
             return None
-        # Imported at first use, because it needs NumPy.
-        from apps.workspace.local.memories.memories import find_memories
-
         find = database_sync_to_async(find_memories)
         found: MemoryStore | None = await find(self.caller, self.chain[-1], is_shared=is_shared)
         return found

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from apps.workspace.embeddings.port import Embedder, Embeddings
+from apps.workspace.embeddings.port import Embedder, Embeddings, Vectors
 from apps.workspace.memories.edits import OutdatedVectors, are_comparable, without
 from apps.workspace.memories.limits import MERGED_CHARACTERS, MOST_TOPICS
 from apps.workspace.memories.operations import embed_memories
@@ -20,7 +20,6 @@ from apps.workspace.memories.port import (
     MemoryList,
     MemoryStore,
     MergedMemories,
-    Vectors,
 )
 from apps.workspace.memories.similarity import neighbours
 

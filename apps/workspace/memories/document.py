@@ -9,20 +9,20 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import msgspec
-import numpy as np
 from django.utils.translation import gettext
 
+from apps import lazy_numpy as np
 from apps.errors import MemoryRefused, gettext_noop
+from apps.workspace.embeddings.port import Vectors
 from apps.workspace.memories.edits import check_memory, free_id
 from apps.workspace.memories.limits import HIGHEST_ID, IMPORT_BYTES, MERGED_CHARACTERS
 from apps.workspace.memories.port import (
     GENERAL,
     IMPORTANCE,
-    NO_VECTORS,
     MemoryItem,
     MemoryList,
     MergedMemories,
-    Vectors,
+    no_vectors,
 )
 
 TOO_LARGE = gettext_noop(
@@ -110,7 +110,7 @@ def parse_memories(content: bytes) -> MemoryList:
     vectors = read_vectors([entry.embedding for entry in found.memories])
     return MemoryList(
         tuple(read_memories(found.memories)),
-        NO_VECTORS if vectors is None else vectors,
+        no_vectors() if vectors is None else vectors,
         "" if vectors is None else found.embedding_model,
         aware(found.last_deduplicated_at),
     )

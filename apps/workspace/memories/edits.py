@@ -11,7 +11,6 @@ from django.utils.translation import gettext
 from apps.agent.surrogates import well_formed
 from apps.errors import MemoryMissing, MemoryRefused
 from apps.workspace.embeddings.port import Embeddings
-from apps.workspace.memories.growth import append_rows
 from apps.workspace.memories.limits import (
     CONTENT_CHARACTERS,
     MERGED_CHARACTERS,
@@ -20,10 +19,10 @@ from apps.workspace.memories.limits import (
 )
 from apps.workspace.memories.port import (
     GENERAL,
-    NO_VECTORS,
     ChangedMemories,
     MemoryItem,
     MemoryList,
+    no_vectors,
 )
 
 
@@ -106,6 +105,9 @@ def with_added(
 
     Raises `MemoryRefused` if the collection is full, `OutdatedVectors`.
     """
+    # One of its classes is an array of NumPy's.
+    from apps.workspace.memories.growth import append_rows
+
     if not are_comparable(collection, embeddings):
         raise OutdatedVectors
     if len(collection.memories) + len(memories) > most:
@@ -184,7 +186,7 @@ def with_replaced(
 def without(collection: MemoryList, ids: Ids[int]) -> MemoryList:
     keep = [place for place, one in enumerate(collection.memories) if one.id not in ids]
     if not keep:
-        return replace(collection, memories=(), vectors=NO_VECTORS, model="")
+        return replace(collection, memories=(), vectors=no_vectors(), model="")
     memories = tuple(collection.memories[place] for place in keep)
     return replace(collection, memories=memories, vectors=collection.vectors[keep])
 

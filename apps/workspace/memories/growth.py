@@ -12,7 +12,7 @@ from weakref import ref
 
 import numpy as np
 
-from apps.workspace.memories.port import Vectors
+from apps.workspace.embeddings.port import Vectors
 
 LEAST_ROOM = 64
 SHARE = 8

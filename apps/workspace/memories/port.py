@@ -8,17 +8,11 @@ from datetime import datetime
 from functools import cached_property
 from typing import Generic, Protocol, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from apps.workspace.embeddings.port import Embeddings
+from apps import lazy_numpy as np
+from apps.workspace.embeddings.port import Embeddings, Vectors
 
 T = TypeVar("T")
 
-Vectors = NDArray[np.float32]
-"""Rows of unit length, one for each text."""
-
-NO_VECTORS: Vectors = np.empty((0, 0), np.float32)
 GENERAL = "general"
 """The category of a memory without one."""
 IMPORTANCE = 0.5
@@ -26,6 +20,10 @@ UNKNOWN = 0.30
 """Embeddings are unusable above this share of unknown tokens: two Chinese sentences without a
 common word had a cosine of 1.0 with all-MiniLM-L6-v2.
 """
+
+
+def no_vectors() -> Vectors:
+    return np.empty((0, 0), np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +72,7 @@ class MemoryList:
     """
 
     memories: tuple[MemoryItem, ...] = ()
-    vectors: Vectors = field(default_factory=lambda: NO_VECTORS, repr=False)
+    vectors: Vectors = field(default_factory=no_vectors, repr=False)
     model: str = ""
     deduplicated_at: datetime | None = None
 

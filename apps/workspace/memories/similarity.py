@@ -5,11 +5,10 @@ are unusable.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from apps.workspace.embeddings.port import Embeddings
+from apps import lazy_numpy as np
+from apps.workspace.embeddings.port import Embeddings, Vectors
 from apps.workspace.memories.edits import are_comparable
-from apps.workspace.memories.port import UNKNOWN, MemoryHit, MemoryList, Vectors
+from apps.workspace.memories.port import UNKNOWN, MemoryHit, MemoryList
 
 ROWS = 512
 """The number of rows that are compared with all others at once: 20 MB of products for 10,000

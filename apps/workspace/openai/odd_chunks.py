@@ -28,10 +28,10 @@ from apps.workspace.openai.chunks import (
     StreamChunk,
     TokenCounts,
 )
+from apps.workspace.services.event_stream import is_keep_alive
 from apps.workspace.services.failures import failure_in_stream, is_filled
 from apps.workspace.services.halves import decode_leniently, whole
 from apps.workspace.services.json_shapes import shape_of
-from apps.workspace.services.odd_events import is_keep_alive
 
 logger = logging.getLogger(__name__)
 

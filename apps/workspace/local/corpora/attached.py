@@ -2,13 +2,13 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from channels.db import database_sync_to_async
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from apps.documents.chunks import TextChunk
 from apps.workspace.corpora import AttachedDocument, AttachedText, ChunkPlace, PageNames
+from apps.workspace.embeddings.port import Vectors
 from apps.workspace.local.corpora.corpus import CorpusDocument
 from apps.workspace.local.corpora.document_texts import (
     read_attached_text,
@@ -17,12 +17,9 @@ from apps.workspace.local.corpora.document_texts import (
 )
 from apps.workspace.local.corpora.large_corpora import large_corpus
 from apps.workspace.local.corpora.terms import scores
+from apps.workspace.local.corpora.vector_store import nearest_by_database, nearest_chunks
 from apps.workspace.local.files.readers import buckets_of, unrestricted_files
 from apps.workspace.local.models import PUBLIC, StoredFile
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +51,10 @@ class LocalCorpus:
         self,
         documents: Sequence[int],
         model: str,
-        vector: "NDArray[np.float32]",
+        vector: Vectors,
         most: int,
         least: float,
     ) -> Mapping[ChunkPlace, float]:
-        # Imported at first use, because it needs NumPy.
-        from apps.workspace.local.corpora.vector_store import nearest_by_database, nearest_chunks
-
         search = nearest_by_database if await self.is_large() else nearest_chunks
         found: Mapping[ChunkPlace, float] = await database_sync_to_async(search)(
             documents, model, vector, most, least

@@ -8,17 +8,15 @@ database searches a large corpus: exactly, or with an index if there are very ma
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
 
-import numpy as np
 from django.db import DEFAULT_DB_ALIAS
 from django.db.models import Sum
-from numpy.typing import NDArray
 
+from apps import lazy_numpy as np
+from apps.workspace.embeddings.port import Vectors
 from apps.workspace.local import pgvector
 from apps.workspace.local.corpora import hnsw
 from apps.workspace.local.corpora.claims import CorpusClaim
 from apps.workspace.local.corpora.corpus import CorpusChunk, CorpusDocument, State
-
-Vectors = NDArray[np.float32]
 
 ROWS = 1_000
 """The number of rows that are compared together; they take 1.5 MB."""

@@ -6,20 +6,20 @@ from operator import is_
 from typing import TypeVar
 
 import msgspec
-import numpy as np
 from django.db import DEFAULT_DB_ALIAS
 from django.utils import timezone
 
+from apps import lazy_numpy as np
+from apps.workspace.embeddings.port import Vectors
 from apps.workspace.local import pgvector
 from apps.workspace.local.memories.remembered import MemoryCollection, MemoryMerge, StoredMemory
 from apps.workspace.memories.document import MemoryEntry, entry_of, memory_of
 from apps.workspace.memories.port import (
-    NO_VECTORS,
     ChangedMemories,
     MemoryItem,
     MemoryList,
     MergedMemories,
-    Vectors,
+    no_vectors,
 )
 
 T = TypeVar("T")
@@ -32,7 +32,7 @@ def read_rows(row: MemoryCollection) -> MemoryList:
     vectors = read_vectors([bytes(one.vector) for one in rows])
     return MemoryList(
         tuple(map(memory_of_row, rows)),
-        NO_VECTORS if vectors is None else vectors,
+        no_vectors() if vectors is None else vectors,
         "" if vectors is None else row.model,
         row.deduplicated_at,
     )

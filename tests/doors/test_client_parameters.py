@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.doors.answer_headers import ignored_header
+from apps.doors.client_parameters import ignored_header
 
 
 def value_of(*names: str) -> str:

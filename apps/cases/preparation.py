@@ -1,0 +1,97 @@
+"""Prepares a run of test cases: its application, the attempts that are still to be made, and the
+recordings that they replay.
+"""
+
+import logging
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from django.utils import timezone
+
+from apps.cases.models import Case, CaseRun, Cassette
+from apps.cases.request_forms import Mask, mask_of
+from apps.cases.tape import Tape, read_tape
+from apps.cases.targets import resolve_target
+from apps.catalog.models import Application
+from apps.catalog.resolved_application import ResolvedApplication
+from apps.insights.prices import PRICES
+from apps.manifest.credentials import credential_places
+from apps.workspace.local.models import Deployment, Secret
+from apps.workspace.local.secrets import vault
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class AskedAttempt:
+    """The attempt with this `number`, from 1, at a test case. `place` orders the attempts of a
+    run.
+    """
+
+    case: Case
+    number: int
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class CasePreparation:
+    application: ResolvedApplication
+    attempts: Sequence[AskedAttempt]
+    tapes: dict[int, tuple[Tape, Cassette]]
+    mask: Mask
+
+
+def prepare_attempts(run: CaseRun, numbers: Collection[int] | None) -> CasePreparation:
+    """Prepare a run. Raises `TargetUnknown` and `ApplicationBroken`."""
+    resolved = resolve_target(run.application, run.target)
+    PRICES.refresh()
+    cases = chosen_cases(run.application, numbers)
+    CaseRun.objects.filter(pk=run.pk).update(seen_at=timezone.now())
+    asked = missing_attempts(run, cases)
+    return CasePreparation(
+        resolved, asked, newest_tapes(cases), installation_mask(resolved.document)
+    )
+
+
+def missing_attempts(run: CaseRun, cases: Sequence[Case]) -> list[AskedAttempt]:
+    """Return the attempts that have no result yet: all attempts of a new run, or the remaining
+    attempts after a process was killed.
+    """
+    stored = set(run.results.values_list("case", "attempt"))
+    asked = [(case, number) for case in cases for number in range(1, run.times + 1)]
+    return [
+        AskedAttempt(case, number, place)
+        for place, (case, number) in enumerate(asked)
+        if (case.pk, number) not in stored
+    ]
+
+
+def newest_tapes(cases: Sequence[Case]) -> dict[int, tuple[Tape, Cassette]]:
+    """Return the newest recordings by test case. Recordings that can no longer be read are
+    omitted.
+    """
+    found: dict[int, tuple[Tape, Cassette]] = {}
+    for row in Cassette.objects.filter(case__in=cases).order_by("pk"):
+        try:
+            found[row.case_id] = read_tape(row.tape), row
+        except msgspec.ValidationError:
+            logger.warning("The recording %s cannot be read", row.pk)
+    return found
+
+
+def installation_mask(document: Any) -> Mask:
+    """Return a mask that hides every credential of this installation."""
+    known = [
+        *Secret.objects.all().values_list("value", flat=True),
+        *vault.known_texts(),
+        *Deployment.objects.all().values_list("api_key", flat=True),
+        *(place.value for place in credential_places(document, "plain")),
+    ]
+    return mask_of(one for one in known if isinstance(one, str))
+
+
+def chosen_cases(application: Application, numbers: Collection[int] | None) -> list[Case]:
+    rows = Case.objects.filter(application=application).order_by("name")
+    return list(rows if numbers is None else rows.filter(pk__in=numbers))

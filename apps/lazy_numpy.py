@@ -1,0 +1,19 @@
+"""NumPy's names. NumPy is imported when one of them is first used, because that takes a tenth of a
+second and 25 MB, and few processes compute vectors.
+
+    from apps import lazy_numpy as np
+
+Functions may use any name. Code that runs when a module is imported may use none.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from numpy import *  # noqa: F403
+else:
+
+    def __getattr__(name: str) -> Any:
+        import numpy
+
+        found = globals()[name] = getattr(numpy, name)
+        return found
