@@ -19,7 +19,7 @@ from django.db.backends.postgresql.psycopg_any import IsolationLevel
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from apps.tasks.postgresql.connections import has_news
-from quickapps_site.postgresql import watchdog
+from quickapps_site.postgresql import clients, watchdog
 from quickapps_site.postgresql.credentials import with_current_credentials
 from quickapps_site.postgresql.limits import limit
 from quickapps_site.postgresql.page_share import PageShare
@@ -59,6 +59,15 @@ class DatabaseWrapper(base.DatabaseWrapper):
             kept.close()
             self.close()
         super().ensure_connection()
+
+    def is_usable(self) -> bool:
+        """Check the connection after an error, even if the client of the request has disconnected.
+
+        Django checks it at the end of a request. If the check were cancelled, the connection would
+        not return to the pool.
+        """
+        with clients.unwatched():
+            return super().is_usable()
 
     def _configure_connection(self, connection: Any) -> bool:
         is_configured: bool = super()._configure_connection(connection)  # type: ignore[misc]  # not in the stubs

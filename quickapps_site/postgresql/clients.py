@@ -66,6 +66,16 @@ NOBODY = DatabaseClient()
 current: ContextVar[DatabaseClient] = ContextVar("client", default=NOBODY)
 
 
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """Execute the statements inside the `with` block even if the client has disconnected."""
+    before = current.set(NOBODY)
+    try:
+        yield
+    finally:
+        current.reset(before)
+
+
 def with_ended_statements(application: Callable[..., Awaitable[None]]) -> Any:
     """Return the ASGI application. When a client disconnects, the statements of its read-only
     requests are canceled.

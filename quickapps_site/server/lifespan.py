@@ -10,15 +10,18 @@ from apps.catalog.checks import processes_hear_each_other
 from apps.doors.run_consumer import OPEN_ANSWERS
 from apps.live.hub import HUB
 from apps.live.process.shutdown import close_hub
+from apps.tasks.running import GRACE_SECONDS
 from apps.workspace.egress import per_loop
 from quickapps_site.server.background import Background, ProcessRole
 
 logger = logging.getLogger(__name__)
 
 CLEAN_UP_SECONDS = 4.0
-RELEASE_SECONDS = 1.0
-"""The number of seconds in which the process can release the attached files that it is indexing. If
-it does not, other processes wait for a minute.
+JOBS_SECONDS = GRACE_SECONDS + 2.0
+"""The number of seconds in which running background jobs can end or be returned to the queue.
+
+Jobs use the connections that close next. After the shutdown, asyncio cancels all tasks, including
+those of the connection pool in which a job would then wait 30 seconds for a connection.
 """
 
 
@@ -33,9 +36,9 @@ async def lifespan(scope: Any, receive: Any, send: Any) -> None:
         job.cancel()
     try:
         await end_answers(settings.SHUTDOWN_GRACE_SECONDS)
+        if background.jobs:
+            await asyncio.wait(background.jobs, timeout=JOBS_SECONDS)
         async with asyncio.timeout(CLEAN_UP_SECONDS):
-            if background.jobs:
-                await asyncio.wait(background.jobs, timeout=RELEASE_SECONDS)
             # Gateway runs have ended with their connections.
             await HUB.budgets.close()
             await HUB.summaries.close()

@@ -18,10 +18,10 @@ import psycopg
 import pytest
 from asgiref.sync import sync_to_async
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.utils import ConnectionHandler, OperationalError
+from django.db.utils import ConnectionHandler, OperationalError, ProgrammingError
 
 from quickapps_site import environment
-from quickapps_site.postgresql.clients import with_ended_statements
+from quickapps_site.postgresql.clients import current, with_ended_statements
 from tests import postgresql
 from tests.browser.serving import serve
 from tests.services import absence
@@ -103,6 +103,23 @@ async def test_a_statement_ends_when_its_client_leaves(database):
     with pytest.raises(asyncio.CancelledError):
         await asyncio.wait_for(running, PATIENCE)
     assert await asyncio.to_thread(execute, database, RUNNING) == 0
+
+
+async def test_a_connection_with_an_error_returns_to_the_pool_although_its_client_has_left(
+    database,
+):
+    def work() -> None:
+        with pytest.raises(ProgrammingError):
+            execute(database, "SELECT nothing")
+        current.get().leave()
+        database.close_if_unusable_or_obsolete()
+
+    await Request("GET", work).run()
+
+    assert (database.errors_occurred, await asyncio.to_thread(execute, database, "SELECT 1")) == (
+        False,
+        1,
+    )
 
 
 async def test_what_changes_something_is_carried_out_to_its_end(database):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import signal
+import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,6 +14,7 @@ import httpx
 import pytest
 from standardwebhooks.webhooks import Webhook as Signer
 
+from apps.tasks.running import JOBS_AT_ONCE
 from tests.browser.serving import serve_process
 from tests.contract import proves
 from tests.load.processes import until
@@ -89,7 +92,30 @@ from apps.schedules.models import Schedule
 row = Schedule.objects.get()
 result = [row.run_count, list(Run.objects.values_list("status", flat=True))]
 """
+COUNT = JOBS_AT_ONCE + 5
+QUEUE = """
+from uuid import uuid4
+from django.contrib.auth.models import User
+from apps.triggers.models import Delivery, Subscription
+from apps.triggers.outgoing.attempts import enqueue_attempt
+from apps.triggers.webhook_secrets import new_secret
+boss = User.objects.create_superuser("boss")
+subscription = Subscription.objects.create(
+    name="Told", url=url, owner=boss, secret=new_secret(), events=["run.done"]
+)
+for _ in range(count):
+    row = Delivery.objects.create(
+        subscription=subscription, event="run.done", run=uuid4(), door="page", application="news"
+    )
+    enqueue_attempt(row.uuid)
+result = None
+"""
+STATUSES = """
+from apps.triggers.models import Delivery
+result = list(Delivery.objects.values_list("status", flat=True))
+"""
 DELIVERIES_ARE_DUE = """
+from apps.triggers.models import Delivery
 from django.utils import timezone
 Delivery.objects.filter(status="due").update(due_at=timezone.now())
 """
@@ -160,3 +186,27 @@ def test_two_processes_ask_a_message_once_and_after_a_kill_another_one_tells_of_
     assert len({answer["task_id"] for _, answer in told}) == 1
     assert len(there.ids) == 2
     assert len(set(there.ids)) == 1
+
+
+@pytest.mark.slow("a server stops while twenty deliveries hang, and another one sends them")
+@proves("subscriptions")
+def test_a_server_with_hanging_deliveries_stops_promptly_and_the_next_one_sends_them(
+    tmp_path: Path, engine: dict[str, str]
+):
+    with receiver() as there:
+        there.may_answer.clear()
+        with serve_process(tmp_path, **engine) as (site, process):
+            site.shell(QUEUE, url=there.url, count=COUNT)
+            assert until(PATIENCE, lambda: len(there.requests) == JOBS_AT_ONCE)
+            began = time.monotonic()
+            process.send_signal(signal.SIGTERM)
+            process.wait(PATIENCE)
+            seconds = time.monotonic() - began
+            log = site.log.read_text()
+        there.may_answer.set()
+        with serve_process(tmp_path, **engine) as (other, _):
+            other.shell(DELIVERIES_ARE_DUE)
+            assert until(2 * PATIENCE, lambda: other.shell(STATUSES) == ["sent"] * COUNT)
+
+    assert "Traceback" not in log
+    assert seconds < 20

@@ -40,8 +40,8 @@ def cycle_problems(slug: str, manifest: Any, pk: int | None = None) -> list[Prob
 
 def chain_words(chain: Iterable[str], hidden: Collection[str]) -> str:
     """Return the names of a chain, with one ellipsis for each group of hidden names."""
-    shown = ("…" if name in hidden else name for name in chain)
-    return " → ".join(name for name, _ in groupby(shown))
+    groups = groupby(chain, key=hidden.__contains__)
+    return " → ".join("…" if is_hidden else " → ".join(names) for is_hidden, names in groups)
 
 
 def hidden_names(names: Collection[str]) -> set[str]:
