@@ -95,6 +95,11 @@ urlpatterns: list[URLPattern] = [
     path("connect/<uuid:account>/", connections.connect, name="connect"),
     path("conversations/", rail_views.conversations, name="conversations"),
     path("conversations/search/", rail_views.search, name="conversations-search"),
+    path(
+        "conversations/search/filters/",
+        rail_views.search_filters,
+        name="conversations-search-filters",
+    ),
     path("conversations/selected/", rail_views.change_selected, name="conversations-selected"),
     path("conversations/folders/", rail_views.create_folder, name="folders"),
     path("conversations/folders/<int:folder>/", rail_views.change_folder, name="folder"),

@@ -19,6 +19,7 @@ from django.views.decorators.http import require_safe
 
 from apps.accounts.models import ApiKey
 from apps.catalog.content.installed import installed_content
+from apps.console.admin.callers import application_titles
 from apps.console.admin.connect.mcp_sessions import may_administer
 from apps.console.menu import page_url, visible_pages
 from apps.console.operator_rights import may_view_applications, of_seen, visible_applications
@@ -158,10 +159,13 @@ def runs(request: HttpRequest, words: str) -> Iterator[PaletteEntry]:
         going = [*of_id] if is_seen else []
     over = some(RunSummary.objects.filter(of_seen(request), wanted))
     rows: list[Run | RunSummary] = [*going, *over]
+    titles = application_titles(row.application for row in rows)
     for row in rows:
         url = reverse("admin:runs_runsummary_change", args=[row.pk])
         yield PaletteEntry(
-            f"{row.application}, {row.status}", f"{row.started_at:%Y-%m-%d %H:%M} UTC", url
+            f"{titles.get(row.application, row.application)}, {row.status}",
+            f"{row.started_at:%Y-%m-%d %H:%M} UTC",
+            url,
         )
 
 

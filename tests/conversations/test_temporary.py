@@ -124,11 +124,17 @@ def test_keeping_it_makes_it_one_as_any_other():
     make_temporary(found, timezone.now() + temporary.STAY)
     address = f"/chat/{application.slug}/{found.pk}/keep/"
     before = client.get("/conversations/search/?q=secret").json()["hits"]
+    groups = {
+        one["title"]
+        for query in ("secret", "")
+        for one in client.get(f"/find/?q={query}").json()["groups"]
+    }
 
     foreign = Client().post(address)
     kept = client.post(address)
 
     assert (before, foreign.status_code, kept.status_code) == ([], 404, 302)
+    assert "Conversations" not in groups
     [hit] = client.get("/conversations/search/?q=secret").json()["hits"]
     assert hit["id"] == str(found.pk)
     with time_machine.travel(timezone.now() + timedelta(days=2)):

@@ -62,3 +62,47 @@ test("an address that asks for it opens the print dialog when the conversation i
   await until(() => printed, [1]);
   assert.equal(tab.count(".question"), 1);
 });
+
+/** Draws what the frame of diagrams is asked for. @returns {Promise<string[]>} the texts, as they are drawn */
+async function drawInFrame(tab) {
+  const drawn = [];
+  const frame = await tab.appears("iframe.drawing-frame");
+  const tell = (data) => tab.window.dispatchEvent(Object.assign(new tab.window.Event("message"), { source, data }));
+  const source = {
+    postMessage({ id, text }) {
+      drawn.push(text);
+      tell({ id, svg: "<svg/>" });
+    },
+  };
+  Object.defineProperty(frame, "contentWindow", { value: source });
+  tell("ready");
+  return drawn;
+}
+
+test("Ctrl+P draws the diagrams that were never in sight before it prints", async (t) => {
+  const tab = await openChat(t);
+  const printed = [];
+  tab.window.print = () => printed.push(tab.count(".diagram-picture img"));
+  await ask(tab, "Draw it");
+  tab.socket.end("done", { text: "```mermaid\ngraph TD; a-->b\n```" });
+  await tab.appears(".answer-foot");
+
+  const pressed = new tab.window.KeyboardEvent("keydown", { key: "p", ctrlKey: true, cancelable: true, bubbles: true });
+  tab.document.body.dispatchEvent(pressed);
+  assert.equal(pressed.defaultPrevented, true);
+  const drawn = await drawInFrame(tab);
+
+  await until(() => printed, [1]);
+  assert.deepEqual(drawn, ["graph TD; a-->b"]);
+});
+
+test("the browser prints a page without a conversation itself", async (t) => {
+  const tab = await openChat(t);
+  const printed = prints(tab);
+  const pressed = new tab.window.KeyboardEvent("keydown", { key: "p", ctrlKey: true, cancelable: true, bubbles: true });
+
+  tab.document.body.dispatchEvent(pressed);
+  await settle();
+
+  assert.deepEqual([pressed.defaultPrevented, printed], [false, []]);
+});

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 from apps.accounts.caller import Caller
 from apps.catalog.access import usable
 from apps.chat.visitors import visitor
-from apps.conversations.access import own
+from apps.conversations.access import own_lasting
 from apps.conversations.keeping.search import begin_of, search_in
 from apps.conversations.models import Conversation
 
@@ -59,10 +59,10 @@ def conversations(caller: Caller, words: str) -> list[dict[str, Any]]:
     """Return the conversations that contain the words. Without words, return the newest
     conversations.
     """
-    mine = own(caller).select_related("application")
+    mine = own_lasting(caller).select_related("application")
     if not words:
         return [of_conversation(row, "") for row in mine[:MOST_OF_A_KIND]]
-    hits = search_in(own(caller), words, MOST_OF_A_KIND)
+    hits = search_in(own_lasting(caller), words, MOST_OF_A_KIND)
     rows = mine.in_bulk([hit.id for hit in hits])
     return [of_conversation(rows[hit.id], hit.excerpt) for hit in hits if hit.id in rows]
 

@@ -24,6 +24,7 @@ from apps.conversations.asking.folder_content import add_file, folder_document, 
 from apps.conversations.files.folder import describe_file
 from apps.conversations.keeping import arrangement, selection
 from apps.conversations.keeping.search import search_in
+from apps.conversations.keeping.search_filters import read_filters, searched_applications
 from apps.conversations.models import Conversation, Folder
 from apps.errors import Refused
 from apps.live.hub import HUB
@@ -64,9 +65,13 @@ def conversations(request: HttpRequest) -> HttpResponseBase:
 def search(request: HttpRequest) -> HttpResponseBase:
     """Return the conversations, which may be archived, that contain the words of `?q=` in their
     titles or messages.
+
+    `?app=` is the slug of an application, `?days=` the maximum age, and each `?has=` is files or
+    code.
     """
     caller, query = visitor(request), request.GET.get("q", "")[:LONGEST_QUERY]
-    hits = search_in(own_lasting(caller), query, MOST_HITS)
+    filters = read_filters(request.GET.dict(), request.GET.getlist("has"))
+    hits = search_in(own_lasting(caller), query, MOST_HITS, filters)
     found = own(caller).select_related("application").in_bulk([hit.id for hit in hits])
     shown = [hit for hit in hits if hit.id in found]
     rows = content.rows_of(caller, [found[hit.id] for hit in shown])
@@ -78,6 +83,14 @@ def search(request: HttpRequest) -> HttpResponseBase:
             ]
         }
     )
+
+
+@require_GET
+@never_cache
+@with_json_errors
+def search_filters(request: HttpRequest) -> HttpResponseBase:
+    """Return the applications by which the user's conversations can be filtered."""
+    return JsonResponse({"applications": searched_applications(own_lasting(visitor(request)))})
 
 
 @require_POST

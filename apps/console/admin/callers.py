@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from django.contrib.auth.models import User
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -56,10 +57,23 @@ def shown_application(slug: str, titles: Mapping[str, str]) -> str | SafeString:
     return title if title == slug else format_html('<span title="{}">{}</span>', slug, title)
 
 
+def title_of(slug: str) -> str:
+    """Return the title of an application, or the slug if it was deleted."""
+    return application_titles([slug]).get(slug, slug)
+
+
 def application_titles(slugs: Iterable[str]) -> dict[str, str]:
-    """Return the titles of applications by slug."""
-    rows = Application.objects.filter(slug__in=set(slugs)).order_by()
-    return dict(rows.values_list("slug", "title"))
+    """Return the titles of applications by slug. See `distinct_titles`."""
+    return distinct_titles(Application.objects.filter(slug__in=set(slugs)).order_by())
+
+
+def distinct_titles(rows: QuerySet[Application]) -> dict[str, str]:
+    """Return the titles of the applications by slug, in their order. A title that another
+    application has as well is followed by the slug.
+    """
+    others = Application.objects.filter(title=OuterRef("title")).exclude(pk=OuterRef("pk"))
+    found = rows.annotate(has_namesake=Exists(others)).values_list("slug", "title", "has_namesake")
+    return {slug: f"{title} ({slug})" if is_shared else title for slug, title, is_shared in found}
 
 
 def team_names(numbers: Iterable[str]) -> dict[str, str]:

@@ -69,7 +69,8 @@ def crumbs(context: template.RequestContext) -> list[dict[str, str]]:
     row = context.get("original") or context.get("object")
     if isinstance(row, Model) and opts is not None and row._meta.model is opts.model:
         address = reverse(f"admin:{opts.app_label}_{opts.model_name}_change", args=[quote(row.pk)])
-        found.append(crumb(str(row), "" if request.path == address else address))
+        name = str(context.get("subtitle") or row)
+        found.append(crumb(name, "" if request.path == address else address))
         if request.path == address:
             return found
     title = str(context.get("title") or "")

@@ -7,7 +7,9 @@ from datetime import datetime
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
+from django.utils import timezone
 
+from apps.conversations.keeping.search_filters import ANY, SearchFilters
 from apps.conversations.models import Conversation, Message
 from apps.conversations.search_index import (
     count_messages_with,
@@ -54,14 +56,22 @@ class SearchHit:
     """The ID of the best message, or "" if only the title matches."""
 
 
-def search_in(mine: QuerySet[Conversation], query: str, most: int) -> list[SearchHit]:
-    """Return the conversations of `mine` that match the query, best first.
+def search_in(
+    mine: QuerySet[Conversation], query: str, most: int, filters: SearchFilters = ANY
+) -> list[SearchHit]:
+    """Return the conversations of `mine` that match the query and the filters, best first.
 
     Conversations are sorted by the total length of the matched words, then newest first.
-    Conversations with less than half of the best total are omitted.
+    Conversations with less than half of the best total are omitted. With filters alone, return the
+    newest conversations.
     """
-    words = words_of(query)
+    mine, words = filters.narrow(mine, timezone.now()), words_of(query)
+    if not words:
+        return newest_with_content(mine, most, filters) if filters else []
     matches = find_matches(mine, words)
+    if filters.has:
+        kept = set(filters.with_content(mine.filter(pk__in=matches)).values_list("pk", flat=True))
+        matches = {pk: match for pk, match in matches.items() if pk in kept}
     enough = max((one.score for one in matches.values()), default=0) / 2
     good = [key for key, one in matches.items() if one.score >= enough]
     newest = mine.filter(pk__in=good).order_by("-updated_at", "-pk").values_list("pk", flat=True)
@@ -70,6 +80,14 @@ def search_in(mine: QuerySet[Conversation], query: str, most: int) -> list[Searc
     best = {pk: matches[pk].best_message for pk in shown}
     messages = Message.objects.in_bulk([pk for pk in best.values() if pk is not None])
     return [hit_of(rows[pk], messages.get(best[pk] or 0), words) for pk in shown if pk in rows]
+
+
+def newest_with_content(
+    mine: QuerySet[Conversation], most: int, filters: SearchFilters
+) -> list[SearchHit]:
+    among = Conversation.objects.filter(pk__in=newest_of(mine).values("pk"))
+    rows = filters.with_content(among).order_by("-updated_at", "-pk").only("title", "updated_at")
+    return [hit_of(row, None, []) for row in rows[:most]]
 
 
 def hit_of(row: Conversation, best: Message | None, words: list[str]) -> SearchHit:

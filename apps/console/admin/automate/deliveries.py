@@ -1,11 +1,13 @@
 """The admin of sent, queued and failed deliveries to subscribers."""
 
-from typing import Any
+from typing import Any, cast
 
 from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
+from django.utils.safestring import SafeString
 
+from apps.console.admin.callers import application_titles, shown_application
 from apps.console.admin.rows.operated_rows import tell_count
 from apps.console.admin.theme import ReadOnlyAdmin
 from apps.console.operator_rights import may_rule, seen_names
@@ -19,7 +21,7 @@ class DeliveryAdmin(ReadOnlyAdmin[Delivery]):
         "created_at",
         "subscription",
         "event_name",
-        "application",
+        "titled",
         "state",
         "attempts",
         "answer",
@@ -42,6 +44,17 @@ class DeliveryAdmin(ReadOnlyAdmin[Delivery]):
 
     def has_retry_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("triggers.change_subscription")
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        listed = super().get_changelist_instance(request)
+        titles = application_titles(row.application for row in listed.result_list)
+        for row in listed.result_list:
+            row.shown_application = shown_application(row.application, titles)
+        return listed
+
+    @admin.display(description="application", ordering="application")
+    def titled(self, row: Any) -> str | SafeString:
+        return cast(str | SafeString, row.shown_application)
 
     @admin.display(description="event", ordering="event")
     def event_name(self, row: Delivery) -> str:

@@ -45,6 +45,7 @@ from apps.console.admin.content.layers import (
     filtered_stacks,
     layer_entries,
     layers_of,
+    required_tools,
 )
 from apps.console.admin.content.skill_files import FilesField, FilesWidget
 from apps.console.admin.content.unpublished import unpublished_content
@@ -207,6 +208,7 @@ class ContentAdmin(RecordedAdmin[ContentItem]):
             "uses": all_uses(content, visible_applications(request)).get(
                 ItemReference(item.kind, item.name), NOBODY
             ),
+            "required_tools": required_tools(item),
             "deployments": deployments_of(item),
             "elsewhere": uses_elsewhere(item.kind, item.name),
             "row": row,

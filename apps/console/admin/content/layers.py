@@ -12,6 +12,7 @@ from apps.catalog.content.items import LayerItem
 from apps.catalog.content.layers import Content
 from apps.catalog.content.previews import item_difference
 from apps.catalog.content.review import problems_by_item
+from apps.catalog.content.skills import usable_skill
 from apps.catalog.history.differences import Line
 from apps.catalog.models import Application as ApplicationRow
 from apps.catalog.uses import NOBODY, ItemReference, ReferringApplication, Uses, uses_of
@@ -34,6 +35,10 @@ class LayeredItem:
     problems: tuple[str, ...]
     uses: Uses
 
+    @property
+    def required_tools(self) -> tuple[str, ...]:
+        return required_tools(self.item)
+
 
 @dataclass(frozen=True, slots=True)
 class ItemLayer:
@@ -45,6 +50,12 @@ class ItemLayer:
     title: str
     in_force: bool
     lines: list[Line] | None
+
+
+def required_tools(item: LayerItem) -> tuple[str, ...]:
+    """Return the tools without which models do not see a skill; for other items, nothing."""
+    found = usable_skill(item) if item.kind == "skill" else None
+    return () if found is None else found.document.required_tools
 
 
 def filtered_stacks(content: Content, filters: QueryDict) -> list[Stack]:

@@ -6,6 +6,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
+from apps.console.admin.callers import distinct_titles
 from apps.console.operator_rights import visible_applications
 
 
@@ -22,7 +23,7 @@ class OfApplication(admin.SimpleListFilter):
             .distinct()
             .order_by("title")
         )
-        return list(rows.values_list("slug", "title"))
+        return list(distinct_titles(rows).items())
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         return queryset if not self.value() else queryset.filter(application__slug=self.value())

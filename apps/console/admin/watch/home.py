@@ -23,8 +23,8 @@ from django.template.defaultfilters import filesizeformat
 from django.urls import reverse
 from django.utils import timezone
 
-from apps.capabilities.mcp.administration import sessions
-from apps.console.admin.callers import caller_names
+from apps.capabilities.mcp.administration import PooledSession, sessions
+from apps.console.admin.callers import application_titles, caller_names
 from apps.console.admin.cells import NOTHING, money
 from apps.console.admin.connect.mcp_sessions import may_administer, redacted_error, server_label
 from apps.console.admin.connect.mcp_uses import server_key, uses_by_server
@@ -49,6 +49,8 @@ MOST_ERRORS = 6
 """The maximum number of errors of runs, and of errors of calls, that the page shows."""
 MOST_SPACES = 5
 """The maximum number of workspaces of notes that the page shows."""
+MOST_TOOLSETS = 3
+"""The maximum number of toolsets of an unavailable MCP server that the page names."""
 LEAST_FREE = 0.1
 """The share of free disk space below which an operator should act."""
 LATEST_SUMS = timedelta(hours=3)
@@ -218,10 +220,11 @@ def errors(among: Slugs) -> Iterator[Fact]:
     status = RunSummary.Status.FAILED
     failed = RunSummary.objects.filter(of_applications(among), status=status, started_at__gte=since)
     runs = reverse("admin:runs_runsummary_changelist")
-    by_application = group_rows(failed, "application").order_by("-count", "-last")
-    for application, count, last in by_application[:MOST_ERRORS]:
+    by_application = group_rows(failed, "application").order_by("-count", "-last")[:MOST_ERRORS]
+    titles = application_titles(slug for slug, *_ in by_application)
+    for application, count, last in by_application:
         query = urlencode({"status": "failed", "application": application})
-        name = f"Failed runs of {application or 'no application'}"
+        name = f"Failed runs of {titles.get(application, application) or 'no application'}"
         yield Fact(name, frequency(count, last), link=f"{runs}?{query}")
     tools = f"{reverse('admin:insights_usagesum_changelist')}?by=tool&days=1&sort=-errors"
     deployments = reverse("admin:workspace_deployment_changelist")
@@ -249,20 +252,26 @@ def frequency(count: int, last: datetime) -> str:
 
 
 def down() -> Iterator[Fact]:
-    """Yield the servers of enabled applications whose sessions in this process have failed.
+    """Yield the servers of enabled applications whose sessions in this process have failed, by the
+    names of the toolsets that use them.
 
     Sessions of other processes are not visible here.
     """
     found = [one for one in async_to_sync(sessions)() if one.state == "error"]
     used = uses_by_server() if found else {}
-    failed = {
-        server_label(session): redacted_error(session)
-        for session in found
-        if server_key(session.protocol, session.server) in used
-    }
+    failed = {server_key(one.protocol, one.server): error_with_host(one) for one in found}
     page = reverse("admin:workspace_mcpserver_sessions")
-    for place, error in failed.items():
-        yield Fact(place, error, "bad", page)
+    for server, error in failed.items():
+        if names := sorted({use.toolset for use in used.get(server, ())}):
+            more = len(names) - MOST_TOOLSETS
+            ending = f" and {more:,} more" if more > 0 else ""
+            yield Fact(f"{', '.join(names[:MOST_TOOLSETS])}{ending}", error, "bad", page)
+
+
+def error_with_host(session: PooledSession) -> str:
+    """Return the error of a session, with the name of its host or program."""
+    host, error = server_label(session), redacted_error(session)
+    return error if host in error else f"{host}: {error}"
 
 
 def read_daily_runs(

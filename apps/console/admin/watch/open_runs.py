@@ -20,7 +20,14 @@ from django.utils.text import Truncator
 from apps.accounts.buckets import bucket_of
 from apps.accounts.persons import is_same_person
 from apps.agent.ledger import InteractionKind
-from apps.console.admin.callers import caller_names, shown_caller
+from apps.console.admin.callers import (
+    application_titles,
+    caller_names,
+    distinct_titles,
+    shown_application,
+    shown_caller,
+    title_of,
+)
 from apps.console.admin.theme import ReadOnlyAdmin
 from apps.console.admin.watch.answer_forms import (
     FORMS,
@@ -62,7 +69,7 @@ class ApplicationFilter(admin.SimpleListFilter):
     title = parameter_name = "application"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return list(visible_applications(request).order_by("title").values_list("slug", "title"))
+        return list(distinct_titles(visible_applications(request).order_by("title")).items())
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Run]) -> QuerySet[Run]:
         return queryset if self.value() is None else queryset.filter(application=self.value())
@@ -71,7 +78,7 @@ class ApplicationFilter(admin.SimpleListFilter):
 @admin.register(Run)
 class OpenRunAdmin(ReadOnlyAdmin[Run]):
     list_display = (
-        "application",
+        "titled",
         "person",
         "state",
         "since",
@@ -86,7 +93,7 @@ class OpenRunAdmin(ReadOnlyAdmin[Run]):
     ordering = ("started_at",)
     actions = ("stop_selected",)
     list_before_template = "admin/runs/before.html"
-    fields = ("application", "person", "door", "status", "started_at", "holder", "attempts")
+    fields = ("titled", "person", "door", "status", "started_at", "holder", "attempts")
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return request.user.has_perm("runs.view_run")
@@ -103,10 +110,17 @@ class OpenRunAdmin(ReadOnlyAdmin[Run]):
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         listed = super().get_changelist_instance(request)
         names = caller_names(row.bucket for row in listed.result_list)
+        titles = application_titles(row.application for row in listed.result_list)
         for row in listed.result_list:
+            row.shown_application = shown_application(row.application, titles)
             row.shown_person = shown_caller(row.bucket, names)
             row.may_answer = may_answer(request)
         return listed
+
+    @admin.display(description="application", ordering="application")
+    def titled(self, run: Any) -> str | SafeString:
+        known: str | None = getattr(run, "shown_application", None)
+        return known or title_of(run.application)
 
     @admin.display(description="user or caller", ordering="bucket")
     def person(self, run: Any) -> str | SafeString:

@@ -12,6 +12,7 @@ from django.http import HttpRequest
 from apps.console.admin.callers import (
     application_titles,
     caller_names,
+    distinct_titles,
     shown_application,
     shown_caller,
 )
@@ -111,9 +112,7 @@ def with_figures(rows: Iterable[RunSummary]) -> list[Any]:
 
 def selects(request: HttpRequest, listed: RunList) -> list[Mapping[str, Any]]:
     """Return the choices for the search. The applications are those that the user can see."""
-    applications = dict(
-        visible_applications(request).order_by("title").values_list("slug", "title")
-    )
+    applications = distinct_titles(visible_applications(request).order_by("title"))
     return [
         listed.choices_of("application", "Application", applications),
         listed.choices_of("status", "State", STATES),

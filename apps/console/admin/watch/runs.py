@@ -20,7 +20,7 @@ from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST, require_safe
 
 from apps.catalog.models import Application
-from apps.console.admin.callers import caller_names, shown_caller
+from apps.console.admin.callers import caller_names, shown_caller, title_of
 from apps.console.admin.cells import NOTHING, money
 from apps.console.admin.list_cells import two_lines
 from apps.console.admin.theme import ReadOnlyAdmin
@@ -78,7 +78,7 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
     list_before_template = "admin/runs/search.html"
     change_form_before_template = "admin/runs/beginning.html"
     change_form_outer_after_template = "admin/runs/waterfall.html"
-    readonly_fields = ("state", "person", "versions", "cost", "subagents", "requests")
+    readonly_fields = ("state", "titled", "person", "versions", "cost", "subagents", "requests")
 
     class Media:
         css = {
@@ -123,6 +123,7 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
             may_stop = run._state.adding and request.user.has_perm(STOP)
             context |= self.beginning(request, run)
             context |= {
+                "subtitle": f"{title_of(run.application)}: {run.status}",
                 "waterfall": waterfall_of(run),
                 "links": [*links_of(request, run)],
                 "stop_url": self.url("stop", run.pk) if may_stop else "",
@@ -139,8 +140,8 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
 
     @admin.display(description="application", ordering="application")
     def titled(self, run: Any) -> str | SafeString:
-        shown: str = run.shown_application
-        return shown or NOTHING
+        known: str | None = getattr(run, "shown_application", None)
+        return known or title_of(run.application) or NOTHING
 
     @admin.display(description="user or caller", ordering="bucket")
     def person(self, run: Any) -> str | SafeString:
@@ -207,7 +208,8 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
     def get_fields(self, request: HttpRequest, obj: RunSummary | None = None) -> list[str]:
         own = super().get_fields(request, obj)
         names = [name for name in own if name not in ("bucket", *self.readonly_fields)]
-        names = ["state" if name == "status" else name for name in names]
+        shown = {"status": "state", "application": "titled"}
+        names = [shown.get(name, name) for name in names]
         names += ["person", "versions", "cost"]
         if obj is not None and subagents_of(obj).exists():
             names.append("subagents")
@@ -233,7 +235,8 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
         found = requests_of(run.pk)
         shown = [view_of(row, parts, withholds_private=True) for row, parts in found]
         person = shown_caller(run.bucket, caller_names([run.bucket]))
-        context = {"run": run, "person": person, "requests": shown}
+        title = title_of(run.application)
+        context = {"run": run, "title_of_run": title, "person": person, "requests": shown}
         return self.page(request, "admin/runs/requests.html", "Model requests", context)
 
     def stop_view(self, request: HttpRequest, number: UUID) -> HttpResponse:

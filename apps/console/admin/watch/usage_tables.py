@@ -1,6 +1,6 @@
 """Creates the tiles and tables of the page "Usage"."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from django.http import HttpRequest
 from django.urls import reverse
 
-from apps.console.admin.callers import caller_names, team_names
+from apps.console.admin.callers import application_titles, caller_names, team_names
 from apps.console.admin.cells import Cell, Column, Table
 from apps.console.admin.watch.usage_charts import CHARTED, place_name
 from apps.insights.figures import PERCENTS, By, Figures, Point, UsageReport
@@ -102,6 +102,10 @@ def lines_table(by: By, found: UsageReport, links: Links) -> Table:
         named = caller_names(one.name for one in found.lines)
     elif by == "team":
         named = team_names(one.name for one in found.lines)
+    elif by == "application":
+        named = application_titles(one.name for one in found.lines)
+    elif by == "version":
+        named = version_names(one.name for one in found.lines)
     runs = [Column("Runs", "runs")] if by in WITH_RUNS else []
     columns = TOOL_COLUMNS if by == "tool" else (*runs, *MODEL_COLUMNS)
     cells = tool_cells if by == "tool" else model_cells
@@ -210,12 +214,13 @@ def errors_table(found: UsageReport) -> Table:
 
 def last_errors_table(errors: Sequence[FailedCall], links: Links) -> Table:
     named = caller_names(one.bucket for one in errors)
+    titles = application_titles(one.application for one in errors)
     rows = [
         [
             Cell(one.started_at, link=links.to_run(one.run)),
             Cell(one.kind),
             Cell(one.name),
-            Cell(one.application, link=links.to("application", one.application)),
+            named_cell(one.application, titles, links.to("application", one.application)),
             named_cell(one.bucket, named),
         ]
         for one in errors
@@ -223,6 +228,17 @@ def last_errors_table(errors: Sequence[FailedCall], links: Links) -> Table:
     titles = ("When (UTC)", "Error", "Deployment or tool", "Application", "Caller")
     columns = [Column(title, is_text=True) for title in titles]
     return Table("last-errors", "Latest errors", columns, rows)
+
+
+def version_names(names: Iterable[str]) -> dict[str, str]:
+    """Return the titles and numbers of versions by their names, such as `travel@3`."""
+    versions = {name: name.rpartition("@") for name in names if "@" in name}
+    titles = application_titles(slug for slug, *_ in versions.values())
+    return {
+        name: f"{titles[slug]}, version {number}"
+        for name, (slug, _, number) in versions.items()
+        if slug in titles
+    }
 
 
 def named_cell(id: str, named: Mapping[str, str], link: str = "") -> Cell:

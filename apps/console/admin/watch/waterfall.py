@@ -4,7 +4,7 @@ The waterfall is created from the rows of calls, which contain no messages, and 
 stored run.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from django.utils import timezone
 
+from apps.console.admin.callers import application_titles
 from apps.console.admin.cells import NOTHING, money
 from apps.insights.models import ModelCall, ToolUse
 from apps.insights.sums import NO_ERROR
@@ -75,7 +76,7 @@ class Waterfall:
 
 
 def waterfall_of(run: RunSummary) -> Waterfall:
-    """Return the waterfall of a run. Runs four queries."""
+    """Return the waterfall of a run. Runs five queries."""
     calls: list[ModelCall | ToolUse] = [
         *ModelCall.objects.filter(run=run.pk).order_by("started_at", "pk")[:MOST_SPANS],
         *ToolUse.objects.filter(run=run.pk).order_by("started_at", "pk")[:MOST_SPANS],
@@ -132,15 +133,17 @@ def details_of(call: ModelCall) -> Iterator[str]:
         yield money({call.currency: call.cost})
 
 
-def runs_inside(calls: Iterable[ModelCall | ToolUse]) -> Iterator[TimeSpan]:
+def runs_inside(calls: Sequence[ModelCall | ToolUse]) -> Iterator[TimeSpan]:
     """Yield a span for each nested application that covers all of its calls, because rows do not
     distinguish its runs.
     """
     by_application = attrgetter("application")
+    titles = application_titles(call.application for call in calls)
     for application, group in groupby(sorted(calls, key=by_application), by_application):
         spans = [span_of(call, is_inside=True) for call in group]
         began, end = min(one.began for one in spans), max(one.end for one in spans)
-        yield TimeSpan("run", application or NOTHING, began, (end - began).total_seconds())
+        title = titles.get(application, application) or NOTHING
+        yield TimeSpan("run", title, began, (end - began).total_seconds())
 
 
 def waits_of(run: RunSummary) -> Iterator[TimeSpan]:

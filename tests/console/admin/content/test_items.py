@@ -155,6 +155,22 @@ def test_a_prompt_is_used_by_features_a_team_and_the_installation(admin_client, 
     assert f"{used} Travel (application) e{elsewhere}" in asked
 
 
+def test_a_skill_is_used_by_the_applications_that_have_the_tools_that_it_requires(admin_client):
+    make("skill", "sail", SAIL)
+    required = "metadata:\n  requires-tools: store find\n---"
+    make("skill", "recall", SAIL.replace("sail", "recall").replace("\n---", f"\n{required}", 1))
+
+    entries = admin_client.get(f"{LIST}?kind=skill").context["entries"]
+    pages = [words(admin_client.get(page_of("skill", name))) for name in ("recall", "sail")]
+
+    assert {one.item.name: one.required_tools for one in entries} == {
+        "recall": ("store", "find"),
+        "sail": (),
+    }
+    assert "Applications with the tools store , find . The models of other" in pages[0]
+    assert "All applications: skills are available to all of them." in pages[1]
+
+
 def test_the_page_of_a_broken_item_says_why_and_has_no_preview(admin_client):
     answer = admin_client.get(page_of("tool", "bad"))
 

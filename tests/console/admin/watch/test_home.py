@@ -163,9 +163,7 @@ def test_used_mcp_servers_that_are_down_are_named_without_their_addresses(
 
     monkeypatch.setattr(home, "sessions", sessions)
 
-    assert facts(client, "Unavailable MCP servers") == {
-        "down.example": "down.example cannot be reached."
-    }
+    assert facts(client, "Unavailable MCP servers") == {"desk": "down.example cannot be reached."}
 
 
 def test_the_largest_workspaces_of_notes_are_named_with_their_sizes(client, operator):

@@ -9,9 +9,10 @@
 const NAMES = ["paper", "surface", "sunken", "ink", "ink-soft", "line", "line-strong", "accent", "accent-soft", "warning-soft", "warning-line"];
 const SERIES = ["chart-1", "chart-2", "chart-3", "chart-4", "chart-5"];
 
-/** @returns {Colors} as the theme of the page has them now, in hexadecimal */
-export function colorsOfPage() {
+/** @param {"" | "light"} [scheme] in place of the theme of the page @returns {Colors} as the page has them now, in hexadecimal */
+export function colorsOfPage(scheme = "") {
   const probe = document.createElement("i");
+  probe.style.colorScheme = scheme;
   document.body.append(probe);
   const resolved = (/** @type {string} */ name) => {
     probe.style.color = `var(--${name})`;

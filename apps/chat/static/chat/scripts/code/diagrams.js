@@ -34,16 +34,30 @@ export function showDiagrams(blocks) {
   }
 }
 
+/** Draw blocks that may never have been seen, in light colors. After the print they return to the colors of the page. @param {HTMLElement[]} blocks */
+export async function drawOnPaper(blocks) {
+  addEventListener("afterprint", drawAgain, { once: true });
+  await Promise.all(
+    blocks.map(async (block) => {
+      block.classList.add("diagram");
+      seen.unobserve(block);
+      await draw(block, colorsOfPage("light"));
+      const picture = block.querySelector(".diagram-picture img");
+      if (picture instanceof HTMLImageElement) await picture.decode?.().catch(() => {}); // without it, there is a gap on the paper
+    }),
+  );
+}
+
 /** The colors are part of a picture. */
 function drawAgain() {
   for (const block of document.querySelectorAll(".diagram[data-drawn]")) seen.observe(block);
 }
 
 /** @param {HTMLElement} block */
-async function draw(block) {
+async function draw(block, colors = colorsOfPage()) {
   const kind = kindOf(block);
   if (!kind) return;
-  const { svg, problem } = await drawing(kind, codeOf(block), colorsOfPage());
+  const { svg, problem } = await drawing(kind, codeOf(block), colors);
   if (!block.isConnected) return;
   block.dataset.drawn = "";
   if (svg) showPicture(block, kind, svg);

@@ -89,13 +89,13 @@ export class ChatLog extends LitElement {
 
   connectedCallback() {
     super.connectedCallback();
-    addEventListener("beforeprint", this.#drawAll);
+    addEventListener("beforeprint", this.drawAll);
     addEventListener("afterprint", this.#lookAgain);
   }
 
   disconnectedCallback() {
     super.disconnectedCallback();
-    removeEventListener("beforeprint", this.#drawAll);
+    removeEventListener("beforeprint", this.drawAll);
     removeEventListener("afterprint", this.#lookAgain);
     this.#sight.disconnect();
     this.#gaps.disconnect();
@@ -211,8 +211,10 @@ export class ChatLog extends LitElement {
     return [...this.querySelectorAll("chat-turns")].map((group) => /** @type {ChatTurns} */ (group));
   }
 
-  #drawAll = () => {
+  /** Draw the turns that are far from the screen as well, as for a print. */
+  drawAll = () => {
     for (const group of this.#groups) group.near = true;
+    return this.#drawn();
   };
 
   #lookAgain = () => {

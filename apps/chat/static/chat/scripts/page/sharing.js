@@ -1,5 +1,6 @@
 /** What leaves the page: links to a conversation, and prints of it. */
 
+import { drawForPaper, offerPaper } from "../code/paper.js";
 import { announcer, detailOf, element, history, log } from "./parts.js";
 import { base, session } from "./session.js";
 import { go } from "./switching.js";
@@ -18,6 +19,7 @@ export function offerSharing() {
   history.addEventListener("share", (event) => void dialog.ask(detailOf(event).address));
   history.addEventListener("print", (event) => void printRow(detailOf(event)));
   element("print", HTMLButtonElement).addEventListener("click", () => void printRow(openRow()));
+  offerPaper(() => void printRow(openRow()));
   // From the rail of another page.
   if (location.hash === "#print" && session.conversation.id) void printRow(openRow());
   if (location.hash === "#share" && session.conversation.id) void dialog.ask(`${base()}${session.conversation.id}/`);
@@ -33,6 +35,8 @@ function openRow() {
 async function printRow({ id, address }) {
   if (session.conversation.id !== id) await go(new URL(address, location.href).href, { takesFocus: false });
   if (session.conversation.id !== id || !(await isDrawn())) return;
+  await log.drawAll();
+  await drawForPaper();
   print();
 }
 

@@ -8,6 +8,7 @@ import { tile } from "../tile.js";
 
 /**
  * @import { Row } from "./rows.js"
+ * @import { Filter, SearchFilters } from "./search-filters.js"
  * @typedef {Row & {excerpt: string, message: string}} Hit `message` is the id of what was said, "" for the title
  */
 
@@ -16,17 +17,28 @@ const PAUSE = 200;
 
 /** Dispatches `searching` (detail: whether results are shown) and `said` (detail: words for people who do not see it). */
 export class HistorySearch extends LitElement {
-  static properties = { query: { state: true }, hits: { state: true }, failed: { state: true }, answered: { state: true } };
+  static properties = {
+    query: { state: true },
+    filters: { state: true },
+    hits: { state: true },
+    failed: { state: true },
+    answered: { state: true },
+    hasMenu: { state: true },
+  };
   #timer = 0;
 
   constructor() {
     super();
     this.query = "";
+    /** @type {Filter[]} */
+    this.filters = [];
     /** @type {Hit[] | null} null before they are known */
     this.hits = null;
-    /** What the hits were found for. */
+    /** The query of the address that the hits were found for. */
     this.answered = "";
     this.failed = false;
+    /** Whether the script of the menu is there. */
+    this.hasMenu = false;
   }
 
   createRenderRoot() {
@@ -48,16 +60,39 @@ export class HistorySearch extends LitElement {
           @input=${this.#write}
           @keydown=${this.#press}
         />
+        <button type="button" class="quiet filter-button" title=${gettext("Filters")} aria-haspopup="menu" aria-expanded="false" @click=${this.#openMenu}>
+          ${icon("sliders-horizontal")}<span class="visually-hidden">${gettext("Filters")}</span>
+        </button>
       </div>
-      ${this.query.trim() ? this.#results() : nothing}`;
+      ${this.hasMenu ? html`<search-filters .chosen=${this.filters} @filtered=${this.#filter}></search-filters>` : nothing}
+      ${this.filters.length ? this.#chips() : nothing} ${this.#asked ? this.#results() : nothing}`;
+  }
+
+  #chips() {
+    return html`<ul class="search-chips" aria-label=${gettext("Filters")}>
+      ${this.filters.map(
+        (filter) => html`<li>
+          <button type="button" class="button" aria-label=${gettext("Remove the filter {name}", { name: filter.title })} @click=${() => this.#remove(filter)}>
+            <span dir="auto">${filter.title}</span>${icon("x")}
+          </button>
+        </li>`,
+      )}
+    </ul>`;
+  }
+
+  /** What is asked for, as in an address; "" for nothing. */
+  get #asked() {
+    const query = this.query.trim();
+    const parameters = [...(query ? [["q", this.query]] : []), ...this.filters.map(({ name, value }) => [name, value])];
+    return String(new URLSearchParams(parameters));
   }
 
   #results() {
     if (this.failed) return html`<p class="history-empty">${gettext("Search is unavailable. Check the connection and try again.")}</p>`;
-    const isSearching = this.query !== this.answered;
+    const isSearching = this.#asked !== this.answered;
     const state = isSearching ? html`<p class="history-empty working">${gettext("Searching…")}</p>` : nothing;
     if (!this.hits?.length) return isSearching ? state : html`<p class="history-empty">${gettext("No results.")}</p>`;
-    const words = wordsOf(this.answered);
+    const words = wordsOf(new URLSearchParams(this.answered).get("q") ?? "");
     return html`${state}
       <ul class="history hits" aria-label=${gettext("Search results")} aria-busy=${isSearching} ?inert=${isSearching}>
         ${this.hits.map((hit) => this.#hit(hit, words))}
@@ -77,9 +112,32 @@ export class HistorySearch extends LitElement {
     </li>`;
   }
 
+  /** @param {Event} event */
+  async #openMenu({ currentTarget }) {
+    await import("./search-filters.js");
+    this.hasMenu = true;
+    await this.updateComplete;
+    const menu = /** @type {SearchFilters | null} */ (this.querySelector("search-filters"));
+    if (currentTarget instanceof HTMLElement) await menu?.open(currentTarget);
+  }
+
+  /** @param {CustomEvent<Filter[]>} event */
+  #filter({ detail }) {
+    this.filters = detail;
+    this.#ask(0);
+  }
+
+  /** @param {Filter} filter */
+  #remove(filter) {
+    this.filters = this.filters.filter((one) => one !== filter);
+    this.querySelector("input")?.focus();
+    this.#ask(0);
+  }
+
   clear() {
     clearTimeout(this.#timer);
     this.query = "";
+    this.filters = [];
     this.hits = null;
     this.answered = "";
     this.dispatchEvent(new CustomEvent("searching", { detail: false }));
@@ -89,9 +147,9 @@ export class HistorySearch extends LitElement {
   #press(event) {
     if (event.key === "ArrowDown") {
       event.preventDefault();
-      if (this.query === this.answered) this.querySelector("a")?.focus();
+      if (this.#asked === this.answered) this.querySelector("a")?.focus();
     }
-    if (event.key !== "Escape" || !this.query) return;
+    if (event.key !== "Escape" || !this.#asked) return;
     event.preventDefault(); // it neither stops the answer nor closes the rail
     this.clear();
   }
@@ -99,20 +157,25 @@ export class HistorySearch extends LitElement {
   /** @param {InputEvent} event */
   #write(event) {
     this.query = /** @type {HTMLInputElement} */ (event.target).value;
-    clearTimeout(this.#timer);
-    this.failed = false;
-    if (!this.query.trim()) return this.clear();
-    this.dispatchEvent(new CustomEvent("searching", { detail: true }));
-    this.#timer = setTimeout(() => this.#search(this.query), PAUSE);
+    this.#ask(PAUSE);
   }
 
-  /** @param {string} query */
-  async #search(query) {
-    const told = await get(`/conversations/search/?${new URLSearchParams({ q: query })}`);
-    if (query !== this.query) return; // something else is asked for by now
+  /** @param {number} pause in milliseconds */
+  #ask(pause) {
+    clearTimeout(this.#timer);
+    this.failed = false;
+    if (!this.#asked) return this.clear();
+    this.dispatchEvent(new CustomEvent("searching", { detail: true }));
+    this.#timer = setTimeout(() => this.#search(this.#asked), pause);
+  }
+
+  /** @param {string} asked */
+  async #search(asked) {
+    const told = await get(`/conversations/search/?${asked}`);
+    if (asked !== this.#asked) return; // something else is asked for by now
     this.failed = told === null;
     this.hits = told?.hits ?? null;
-    this.answered = query;
+    this.answered = asked;
     const count = this.hits?.length ?? 0;
     const said = count ? ngettext("{count} conversation found.", "{count} conversations found.", count) : gettext("No conversations found.");
     if (told) this.dispatchEvent(new CustomEvent("said", { detail: said }));
@@ -127,6 +190,7 @@ function wordsOf(query) {
 
 /** The text with the words marked. @param {string} text @param {string[]} words */
 function marked(text, words) {
+  if (!words.length) return text;
   const pattern = new RegExp(`(${words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|")})`, "giu");
   return text.split(pattern).map((part, place) => (place % 2 ? html`<mark>${part}</mark>` : part));
 }

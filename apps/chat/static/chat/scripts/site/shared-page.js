@@ -1,6 +1,7 @@
 /** The page on which others read a conversation that was shared, with the elements of the chat page. */
 
 import { Conversation } from "../session/conversation.js";
+import { drawForPaper, offerPaper } from "../code/paper.js";
 import { ChatLog } from "../log/log.js";
 import { postForm } from "../requests.js";
 import { gettext } from "../texts.js";
@@ -15,9 +16,17 @@ if (log instanceof ChatLog && turns) {
   conversation.insert(JSON.parse(turns.textContent ?? "[]"));
   log.ended = true; // nothing can be asked here
   log.turns = conversation.turns;
+  offerPaper(() => void printAll(log));
 }
 
 if (button instanceof HTMLButtonElement) button.addEventListener("click", () => void goOn(button));
+
+/** @param {ChatLog} log */
+async function printAll(log) {
+  await log.drawAll();
+  await drawForPaper();
+  print();
+}
 
 /**
  * A form would be refused: a page that tells nobody its address sends none with its forms either.

@@ -1,0 +1,73 @@
+"""Filters of a search in a user's conversations: application, age, files and code."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from apps.conversations.access import under
+from apps.conversations.models import Conversation, Message
+from apps.errors import Refused
+
+DAYS = (7, 30, 365)
+FILES, CODE = "files", "code"
+FENCE = "```"
+MOST_APPLICATIONS = 100
+LONGEST_SLUG = 50
+
+
+@dataclass(frozen=True, slots=True)
+class SearchFilters:
+    """The filters of a search. `application` is a slug, `days` the maximum age, and `has` contains
+    what a conversation must contain. Empty values do not filter.
+    """
+
+    application: str = ""
+    days: int = 0
+    has: frozenset[str] = frozenset()
+
+    def __bool__(self) -> bool:
+        return self != ANY
+
+    def narrow(self, mine: QuerySet[Conversation], now: datetime) -> QuerySet[Conversation]:
+        """Return the conversations of the application that were changed recently enough."""
+        found = mine.filter(under(self.application)) if self.application else mine
+        if self.days:
+            found = found.filter(updated_at__gte=now - timedelta(days=self.days))
+        return found
+
+    def with_content(self, mine: QuerySet[Conversation]) -> QuerySet[Conversation]:
+        """Return the conversations with files or code. The database reads the messages of all
+        conversations in `mine`, so it must be bounded.
+        """
+        said = Message.objects.said().filter(conversation=OuterRef("pk"))
+        if FILES in self.has:
+            mine = mine.filter(Exists(said.exclude(attachments=[])))
+        if CODE in self.has:
+            mine = mine.filter(Exists(said.filter(text__contains=FENCE)))
+        return mine
+
+
+ANY = SearchFilters()
+
+
+def read_filters(asked: Mapping[str, str], has: Collection[str]) -> SearchFilters:
+    """Read the filters of a request: `app`, `days`, and the values of `has`. Raises `Refused`."""
+    days = asked.get("days", "")
+    if days not in ("", *map(str, DAYS)):
+        raise Refused("bad_request", "days: use 7, 30 or 365.")
+    if not {*has} <= {FILES, CODE}:
+        raise Refused("bad_request", "has: use files or code.")
+    return SearchFilters(asked.get("app", "")[:LONGEST_SLUG], int(days or 0), frozenset(has))
+
+
+def searched_applications(mine: QuerySet[Conversation]) -> list[dict[str, str]]:
+    """Return the slugs and titles of the applications of the conversations, by title. Runs one
+    query.
+    """
+    names = ("application__slug", "application__title", "former_slug", "former_title")
+    rows = mine.order_by().values_list(*names).distinct()[:MOST_APPLICATIONS]
+    found = {slug or former: title or last for slug, title, former, last in rows}
+    named = [{"slug": slug, "title": title} for slug, title in found.items() if slug]
+    return sorted(named, key=lambda one: (one["title"].lower(), one["slug"]))
