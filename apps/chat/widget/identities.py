@@ -1,6 +1,7 @@
 """Checks identities: tokens with which the server of another site identifies its user.
 
-An identity is a JSON Web Token, signed with the key of the application's widget (HS256).
+An identity is a JSON Web Token. The key of the application's widget decides how it is signed: a secret
+of both servers (HS256), or the public part of an Ed25519 key that only the other server has (EdDSA).
 """
 
 import hashlib
@@ -12,6 +13,7 @@ import jwt
 from django.utils import timezone
 
 from apps.catalog.models import Widget
+from apps.catalog.widgets.identity_keys import algorithm_of
 from apps.chat.widget.models import UsedIdentity
 from apps.errors import NotAdmitted
 
@@ -47,7 +49,8 @@ def verified_claims(widget: Widget, identity: str) -> dict[str, Any]:
         claims: dict[str, Any] = jwt.decode(
             identity,
             widget.identity_key,
-            algorithms=["HS256"],
+            # Never the algorithm that the identity names: a public key is no secret.
+            algorithms=[algorithm_of(widget.identity_key)],
             audience=widget.application.slug,
             leeway=CLOCK_SECONDS,
             options={"require": [*REQUIRED], "strict_aud": True},
