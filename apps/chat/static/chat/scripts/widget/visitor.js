@@ -1,7 +1,7 @@
 /** Who uses the widget: a token, because browsers block the cookies of frames on other sites. */
 
 /**
- * @typedef {{token: string, expires: number, visitor: string}} Visitor `expires` in seconds
+ * @typedef {{token: string, expires: number, visitor: string, files?: string}} Visitor `expires` in seconds; `files` is before the paths of files
  * @typedef {{code: string, message: string}} Problem
  */
 

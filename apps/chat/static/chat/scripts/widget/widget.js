@@ -18,7 +18,9 @@ import { knownVisitor, Memory, newVisitor } from "./visitor.js";
  * @property {string[]} hosts origins that may show the widget
  * @property {boolean} needsIdentity
  * @property {string} socket
+ * @property {string} base the address below which visitors send requests
  * @property {string} token the address that gives tokens
+ * @property {import("../files/uploads.js").Limits | null} uploads null where the application takes no files
  * @property {number} textLimit
  */
 
