@@ -30,13 +30,17 @@ REQUIRED = ("aud", "exp", "jti", "sub")
 def use_identity(widget: Widget, identity: str) -> str:
     """Return the name (`sub`) of the user, and mark the identity as used. Raises `NotAdmitted`."""
     claims = verified_claims(widget, identity)
-    named = f"{widget.pk}:{claims['jti']}"
-    digest = hashlib.sha256(named.encode("utf-8", "surrogatepass")).hexdigest()
     until = datetime.fromtimestamp(claims["exp"] + CLOCK_SECONDS, UTC)
+    mark_as_used(f"{widget.pk}:{claims['jti']}", until)
+    return str(claims["sub"])
+
+
+def mark_as_used(name: str, until: datetime) -> None:
+    """Store that an identity was used. Raises `NotAdmitted` if it was used before."""
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
     _, is_new = UsedIdentity.objects.get_or_create(digest=digest, defaults={"expires_at": until})
     if not is_new:
         raise refusal("it was used before")
-    return str(claims["sub"])
 
 
 def verified_claims(widget: Widget, identity: str) -> dict[str, Any]:

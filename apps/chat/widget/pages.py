@@ -21,6 +21,7 @@ from apps.catalog.models import Widget
 from apps.chat.pages.data import find_manifest, starters
 from apps.chat.templatetags.tiles import tile
 from apps.chat.widget.identities import LONGEST_IDENTITY, use_identity
+from apps.chat.widget.sign_in import LONGEST_CODE, use_code
 from apps.chat.widget.tokens import FILES_SALT, VisitorToken, find_widget, new_token
 from apps.conversations.ask import MOST_ATTACHMENTS
 from apps.doors.bodies import first_problem
@@ -31,14 +32,15 @@ LOADER = "chat/scripts/widget/loader.js"
 
 
 class TokenRequest(BaseModel):
-    """A request for a token. `identity` identifies a user of the other site, and is "" for other
-    visitors.
+    """A request for a token. `identity` identifies a user of the other site, and `code` a user of
+    this installation who has signed in. Both are "" for other visitors.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     host: str = Field(max_length=300)
     identity: str = Field(default="", max_length=LONGEST_IDENTITY)
+    code: str = Field(default="", max_length=LONGEST_CODE)
 
 
 @require_safe
@@ -100,6 +102,7 @@ def page_context(request: HttpRequest, widget: Widget) -> dict[str, Any]:
         "socket": f"/ws/widget/{application.slug}/",
         "base": reverse("widget", args=(application.slug,)).rstrip("/"),
         "token": reverse("widget-token", args=(application.slug,)),
+        "signIn": reverse("widget-sign-in", args=(application.slug,)),
         "uploads": upload_limits(manifest),
         "textLimit": LONGEST_QUESTION,
     }
@@ -149,6 +152,8 @@ def admit(request: HttpRequest, widget: Widget, asked: TokenRequest) -> VisitorT
     """Return the token. Raises `Refused`."""
     if asked.host not in (own_origin(request), *widget.origins):
         raise Forbidden("origin_unknown", f"Unknown origin: '{asked.host[:100]}'.")
+    if asked.code:
+        return use_code(widget, asked.host, asked.code)
     user = use_identity(widget, asked.identity) if asked.identity else None
     return new_token(widget, asked.host, user)
 
