@@ -14,6 +14,12 @@ INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
+REFUSED = -32000
+"""The code of refusals that the parameters did not cause, such as exceeded limits. JSON-RPC reserves
+it for servers, and the protocol does not use it.
+"""
+OF_PARAMETERS = frozenset((400, 413, 415, 422))
+"""The HTTP status codes of refusals that the parameters caused."""
 
 STATUS_NAMES = {
     400: "INVALID_ARGUMENT",
@@ -131,7 +137,8 @@ def protocol_error(error: ProtocolError) -> ErrorBody:
 
 def failure_body(found: RunFailure) -> ErrorBody:
     """Return the body for a failure that the protocol does not define."""
-    rpc_code = INVALID_PARAMS if 400 <= found.status < 500 else INTERNAL_ERROR
+    of_client = INVALID_PARAMS if found.status in OF_PARAMETERS else REFUSED
+    rpc_code = of_client if 400 <= found.status < 500 else INTERNAL_ERROR
     name = STATUS_NAMES.get(found.status, "INTERNAL")
     reason = "".join(c if c.isalnum() else "_" for c in found.code.upper()) or "ERROR"
     return ErrorBody(rpc_code, found.status, name, found.text, reason)

@@ -35,6 +35,7 @@ from apps.chat.teams import page as team_page
 from apps.chat.teams import switch as team_switch
 from apps.chat.widget import pages as widget_pages
 from apps.chat.widget import visitor_views
+from apps.chat.widget.sign_in import sign_in
 
 urlpatterns: list[URLPattern] = [
     path("", views.index, name="index"),
@@ -45,6 +46,7 @@ urlpatterns: list[URLPattern] = [
     path("widget.js", widget_pages.loader, name="widget-loader"),
     path("widget/<slug:slug>/", widget_pages.frame, name="widget"),
     path("widget/<slug:slug>/token/", widget_pages.token, name="widget-token"),
+    path("widget/<slug:slug>/sign-in/", sign_in, name="widget-sign-in"),
     path("widget/<slug:slug>/files/", visitor_views.upload, name="widget-upload"),
     path(
         "widget/<slug:slug>/files/<str:bucket>/<path:name>",

@@ -7,9 +7,12 @@ from typing import Any
 
 import pytest
 from channels.db import database_sync_to_async
+from django.test import override_settings
 
+from apps.a2a.errors import failure_body
 from apps.agent.model import Finish, ToolCallDelta
 from apps.conversations.models import Conversation
+from apps.runs.failures import RunFailure
 from tests.a2a.scripts import Agent, agent_scene, agent_with_key, message, state_of
 from tests.chat.scripts import MANIFEST, says, settled
 from tests.contract import proves_feature
@@ -125,6 +128,40 @@ async def test_tasks_of_other_keys_and_of_deleted_conversations_do_not_exist():
 
         codes = {told["code"] for told in (*foreign, answered, pushed, deleted)}
         assert (codes, listed["tasks"]) == ({-32001}, [])
+
+
+@override_settings(KEY_REQUESTS_PER_MINUTE=1)
+async def test_a_rate_limit_is_no_error_of_the_parameters_and_says_when_to_retry():
+    async with agent_scene() as (on, agent):
+        on.model.put(says("Hello"), None)
+        params = {"message": message("Hi")}
+        await agent.call("SendMessage", params)
+
+        refused = [
+            await agent.http(
+                "POST", "", {"jsonrpc": "2.0", "id": 7, "method": method, "params": params}
+            )
+            for method in ("SendMessage", "SendStreamingMessage")
+        ]
+        over_http = await agent.http("POST", "/message:send", params)
+
+        for told in refused:
+            assert (told.status, told.body["id"], told.body["error"]["code"]) == (429, 7, -32000)
+            info = told.body["error"]["data"][0]
+            assert (info["reason"], info["domain"]) == ("RATE_LIMIT_EXCEEDED", "quickapps")
+        assert (over_http.status, over_http.body["error"]["status"]) == (429, "RESOURCE_EXHAUSTED")
+        seconds = [int(told.headers["retry-after"]) for told in (*refused, over_http)]
+        assert all(0 < one <= 60 for one in seconds)
+
+
+def test_only_wrong_parameters_have_the_code_for_wrong_parameters():
+    statuses = (400, 401, 403, 404, 409, 413, 415, 422, 429, 500, 503)
+
+    codes = {one: failure_body(RunFailure(one, "No", "No", "code")).rpc_code for one in statuses}
+
+    wrong = dict.fromkeys((400, 413, 415, 422), -32602)
+    refused = dict.fromkeys((401, 403, 404, 409, 429), -32000)
+    assert codes == {**wrong, **refused, 500: -32603, 503: -32603}
 
 
 async def test_a_context_has_one_task_at_a_time():

@@ -7,7 +7,7 @@ import { settle } from "./support/until.js";
 
 const SITE = "https://chat.example";
 const SHOP = "https://shop.example";
-const SANDBOX = "allow-scripts allow-same-origin allow-forms allow-popups allow-downloads";
+const SANDBOX = "allow-scripts allow-same-origin allow-forms allow-popups allow-popups-to-escape-sandbox allow-downloads";
 
 /** A page that has included the loader, and what it sent into its frame. */
 async function include(t, data = {}) {
@@ -176,4 +176,35 @@ test("a visitor is known by site until the token ends, also where nothing can be
   here.write("visitor", JSON.stringify(visitor));
   assert.equal(knownVisitor(here)?.token, "t");
   await settle();
+});
+
+test("a frame sends its requests and files below its own address, with its token", async (t) => {
+  const tab = await openWindow(t);
+  const requests = await tab.scripts.import("/static/chat/scripts/requests.js");
+  const { readFilesBelow, fileAddress, webAddress } = await tab.scripts.import("/static/chat/scripts/addresses.js");
+  const { Uploads } = await tab.scripts.import("/static/chat/scripts/files/uploads.js");
+  const headers = { Authorization: "Bearer t", "Accept-Language": "de" };
+  tab.network.answer("GET /widget/desk/feedback/", { feedback: {} });
+
+  requests.sendBelow("/widget/desk", headers);
+  readFilesBelow("/widget/desk/key/k");
+  await requests.get("/feedback/");
+  await requests.post("/messages/1/feedback/", { rating: "up" });
+  await requests.remove("/files/b/a.txt");
+  const uploads = new Uploads("/widget/desk/files/", { size: 10, types: [], most: 1 }, () => "c");
+  uploads.add([new tab.window.File(["Hi"], "a.txt", { type: "text/plain" })]);
+  await settle();
+
+  const told = tab.network.requests.map(({ method, path, headers: sent }) => [method, path, sent.Authorization]);
+  assert.deepEqual(told, [
+    ["GET", "/widget/desk/feedback/", "Bearer t"],
+    ["POST", "/widget/desk/messages/1/feedback/", "Bearer t"],
+    ["DELETE", "/widget/desk/files/b/a.txt", "Bearer t"],
+  ]);
+  const [upload] = tab.network.uploads;
+  assert.deepEqual([upload.address, upload.headers.Authorization], ["/widget/desk/files/", "Bearer t"]);
+  assert.equal(fileAddress("files/b/a b.txt").pathname, "/widget/desk/key/k/files/b/a%20b.txt");
+  assert.equal(webAddress("files/b/a.txt").pathname, "/widget/desk/key/k/files/b/a.txt");
+  assert.equal(fileAddress("files/b/../../../a"), null);
+  assert.equal(webAddress("https://a.example/files/b/a").pathname, "/files/b/a");
 });

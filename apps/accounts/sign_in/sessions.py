@@ -92,6 +92,19 @@ def is_session_open(session_key: str, user_id: int) -> bool:
     return matches_account(stored, user_id, session_hashes(user_id))
 
 
+def session_row(request: HttpRequest) -> UserSession:
+    """Return the row of the signed-in browser that sent the request."""
+    rows = UserSession.objects.filter(user=request.user.pk)
+    found = rows.filter(session_key=request.session.session_key).first()
+    return found or UserSession.objects.create_from_request(request)
+
+
+def is_row_open(row: int, user_id: int) -> bool:
+    """Return True if the session with this row still belongs to that account."""
+    found = UserSession.objects.filter(pk=row, user=user_id).first()
+    return found is not None and is_session_open(found.session_key, user_id)
+
+
 def matches_account(stored: Mapping[str, Any], user_id: int, hashes: Iterable[str]) -> bool:
     if stored.get(SESSION_KEY) != str(user_id):
         return False

@@ -11,6 +11,7 @@ from apps.accounts import audit
 from apps.accounts.audit import AuditEvent
 from apps.catalog.actions.go_live import lock_application
 from apps.catalog.models import Application, Widget
+from apps.catalog.widgets.identity_keys import read_public_key
 from apps.catalog.widgets.origins import read_origins
 
 KEY_BYTES = 32
@@ -49,6 +50,20 @@ def replace_key(application: Application, actor: str, address: str) -> Widget:
     widget.identity_key = secrets.token_urlsafe(KEY_BYTES)
     widget.save()
     record(application, actor, address, "new identity key")
+    return widget
+
+
+@transaction.atomic
+def set_public_key(application: Application, actor: str, address: str, written: object) -> Widget:
+    """Accept identities that are signed with the private part of this key, instead of the old key.
+
+    Raises `ValidationError`.
+    """
+    lock_application(application)
+    widget = widget_of(application)
+    widget.identity_key = read_public_key(written)
+    widget.save()
+    record(application, actor, address, "new public identity key")
     return widget
 
 

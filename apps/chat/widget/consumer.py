@@ -10,12 +10,12 @@ from channels.db import database_sync_to_async
 from django.utils import translation
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from apps.accounts.caller import Caller, ClientInfo
+from apps.accounts.caller import ClientInfo
 from apps.accounts.client_address import address_of_scope
 from apps.accounts.languages import accepted_language
 from apps.chat.socket.consumer import ChatConsumer
 from apps.chat.socket.frames import AskFrame, ClientFrame, OpenFrame
-from apps.chat.widget.tokens import LONGEST_TOKEN, check_token, read_token
+from apps.chat.widget.tokens import LONGEST_TOKEN, caller_of, check_token, read_token
 from apps.conversations.access import person_stream
 from apps.errors import ApplicationNotFound, NotAdmitted, QuickAppError, Refused, TooLarge
 
@@ -71,7 +71,7 @@ class WidgetConsumer(ChatConsumer):
         self.token, self.host = read_token(sent.token), sent.host
         await self.check()
         client = ClientInfo(locale=sent.locale or "en", address=address_of_scope(self.scope))
-        self.caller = Caller(self.token.bucket, client=client, is_remembered=False)
+        self.caller = caller_of(self.token, client)
         self.person = person_stream(self.caller.bucket)
 
     async def check(self) -> None:

@@ -1,6 +1,7 @@
 """Checks identities: tokens with which the server of another site identifies its user.
 
-An identity is a JSON Web Token, signed with the key of the application's widget (HS256).
+An identity is a JSON Web Token. The key of the application's widget decides how it is signed: a secret
+of both servers (HS256), or the public part of an Ed25519 key that only the other server has (EdDSA).
 """
 
 import hashlib
@@ -12,6 +13,7 @@ import jwt
 from django.utils import timezone
 
 from apps.catalog.models import Widget
+from apps.catalog.widgets.identity_keys import algorithm_of
 from apps.chat.widget.models import UsedIdentity
 from apps.errors import NotAdmitted
 
@@ -28,13 +30,17 @@ REQUIRED = ("aud", "exp", "jti", "sub")
 def use_identity(widget: Widget, identity: str) -> str:
     """Return the name (`sub`) of the user, and mark the identity as used. Raises `NotAdmitted`."""
     claims = verified_claims(widget, identity)
-    named = f"{widget.pk}:{claims['jti']}"
-    digest = hashlib.sha256(named.encode("utf-8", "surrogatepass")).hexdigest()
     until = datetime.fromtimestamp(claims["exp"] + CLOCK_SECONDS, UTC)
+    mark_as_used(f"{widget.pk}:{claims['jti']}", until)
+    return str(claims["sub"])
+
+
+def mark_as_used(name: str, until: datetime) -> None:
+    """Store that an identity was used. Raises `NotAdmitted` if it was used before."""
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
     _, is_new = UsedIdentity.objects.get_or_create(digest=digest, defaults={"expires_at": until})
     if not is_new:
         raise refusal("it was used before")
-    return str(claims["sub"])
 
 
 def verified_claims(widget: Widget, identity: str) -> dict[str, Any]:
@@ -47,7 +53,8 @@ def verified_claims(widget: Widget, identity: str) -> dict[str, Any]:
         claims: dict[str, Any] = jwt.decode(
             identity,
             widget.identity_key,
-            algorithms=["HS256"],
+            # Never the algorithm that the identity names: a public key is no secret.
+            algorithms=[algorithm_of(widget.identity_key)],
             audience=widget.application.slug,
             leeway=CLOCK_SECONDS,
             options={"require": [*REQUIRED], "strict_aud": True},

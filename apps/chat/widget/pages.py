@@ -4,6 +4,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.http import HttpRequest, HttpResponse, JsonResponse, RawPostDataException
 from django.shortcuts import render
@@ -20,23 +21,26 @@ from apps.catalog.models import Widget
 from apps.chat.pages.data import find_manifest, starters
 from apps.chat.templatetags.tiles import tile
 from apps.chat.widget.identities import LONGEST_IDENTITY, use_identity
+from apps.chat.widget.sign_in import LONGEST_CODE, use_code
 from apps.chat.widget.tokens import FILES_SALT, VisitorToken, find_widget, new_token
+from apps.conversations.ask import MOST_ATTACHMENTS
 from apps.doors.bodies import first_problem
 from apps.errors import Forbidden, Refused
-from apps.manifest.manifest import LONGEST_QUESTION
+from apps.manifest.manifest import LONGEST_QUESTION, Manifest
 
 LOADER = "chat/scripts/widget/loader.js"
 
 
 class TokenRequest(BaseModel):
-    """A request for a token. `identity` identifies a user of the other site, and is "" for other
-    visitors.
+    """A request for a token. `identity` identifies a user of the other site, and `code` a user of
+    this installation who has signed in. Both are "" for other visitors.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     host: str = Field(max_length=300)
     identity: str = Field(default="", max_length=LONGEST_IDENTITY)
+    code: str = Field(default="", max_length=LONGEST_CODE)
 
 
 @require_safe
@@ -86,19 +90,34 @@ def language_of(request: HttpRequest) -> str:
 
 def page_context(request: HttpRequest, widget: Widget) -> dict[str, Any]:
     application = widget.application
+    manifest = find_manifest(application.slug)
     data = {
         "application": application.slug,
         "title": application.title,
         "description": application.description,
         "tile": tile(application),
-        "starters": starters(find_manifest(application.slug)),
+        "starters": starters(manifest),
         "hosts": [own_origin(request), *widget.origins],
         "needsIdentity": not application.is_public,
         "socket": f"/ws/widget/{application.slug}/",
+        "base": reverse("widget", args=(application.slug,)).rstrip("/"),
         "token": reverse("widget-token", args=(application.slug,)),
+        "signIn": reverse("widget-sign-in", args=(application.slug,)),
+        "uploads": upload_limits(manifest),
         "textLimit": LONGEST_QUESTION,
     }
     return {"application": application, "data": data}
+
+
+def upload_limits(manifest: Manifest | None) -> dict[str, Any] | None:
+    """Return the limits of uploads, or None. Visitors can upload files only if the application lists
+    the types that it accepts.
+    """
+    if manifest is None or not manifest.input_attachment_types:
+        return None
+    size = settings.DEFAULT_FILE_LOADING_SIZE_LIMIT
+    types = [*manifest.input_attachment_types]
+    return {"size": size, "types": types, "most": MOST_ATTACHMENTS}
 
 
 def own_origin(request: HttpRequest) -> str:
@@ -133,6 +152,8 @@ def admit(request: HttpRequest, widget: Widget, asked: TokenRequest) -> VisitorT
     """Return the token. Raises `Refused`."""
     if asked.host not in (own_origin(request), *widget.origins):
         raise Forbidden("origin_unknown", f"Unknown origin: '{asked.host[:100]}'.")
+    if asked.code:
+        return use_code(widget, asked.host, asked.code)
     user = use_identity(widget, asked.identity) if asked.identity else None
     return new_token(widget, asked.host, user)
 

@@ -7,14 +7,17 @@ widget, and expires after a day.
 import hashlib
 import secrets
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.core import signing
 from django.http import Http404
 from django.utils.translation import gettext
 
-from apps.accounts.buckets import WidgetVisitor, widget_bucket
+from apps.accounts.buckets import WidgetVisitor, bucket_of, owner_ids, widget_bucket
+from apps.accounts.caller import Caller, ClientInfo, KeyLimits
+from apps.accounts.sign_in.sessions import is_row_open
+from apps.catalog.access import usable
 from apps.catalog.models import Widget
 from apps.errors import NotAdmitted
 
@@ -31,8 +34,8 @@ LONGEST_TOKEN = 1_000
 class VisitorToken:
     """The content of a token. `host` is the origin that the browser reported, which is no proof.
 
-    `key` identifies the key that signed the visitor's identity, and is "" for visitors without an
-    identity.
+    `key` identifies the key that signed the visitor's identity, or the session of an account, and is
+    "" for other visitors.
     """
 
     application: int
@@ -69,6 +72,12 @@ def new_token(widget: Widget, host: str, user: str | None) -> VisitorToken:
     return VisitorToken(widget.pk, host, bucket, int(time.time()) + LIFE, key)
 
 
+def token_of_account(widget: Widget, host: str, user_id: int, session: int) -> VisitorToken:
+    """Return a token for a user of this installation, which ends with the session with this row."""
+    expires = int(time.time()) + LIFE
+    return VisitorToken(widget.pk, host, bucket_of(user_id), expires, str(session))
+
+
 def read_token(text: str, salt: str = SALT) -> VisitorToken:
     """Return the content of a token that we have signed. Raises `NotAdmitted`."""
     try:
@@ -90,12 +99,31 @@ def check_token(token: VisitorToken, slug: str, host: str, own_origin: str) -> W
         raise expired() from None
     is_shown = host == own_origin or host in widget.origins
     is_own = is_shown and token.application == widget.pk and token.host == host
-    is_known = not token.key or token.key == key_mark(widget)
-    if not is_own or not is_known or token.expires <= time.time():
-        raise expired()
-    if not token.key and not widget.application.is_public:
+    if not is_own or token.expires <= time.time() or not is_admitted(token, widget):
         raise expired()
     return widget
+
+
+def is_admitted(token: VisitorToken, widget: Widget) -> bool:
+    """Return True if the visitor may still use the application."""
+    account = owner_ids(token.bucket)
+    if account is not None:
+        caller = caller_of(token, ClientInfo())
+        is_open = is_row_open(int(token.key), account[0])
+        return is_open and usable(caller).filter(pk=widget.pk).exists()
+    return token.key == key_mark(widget) if token.key else widget.application.is_public
+
+
+def caller_of(token: VisitorToken, client: ClientInfo) -> Caller:
+    """Return the visitor as a caller, who can use only the application of the widget, and without
+    the memory of an account.
+    """
+    account = owner_ids(token.bucket)
+    caller = Caller(token.bucket, client=client, is_remembered=False)
+    if account is None:
+        return caller
+    limits = KeyLimits(scope=frozenset((token.application,)))
+    return replace(caller, kind="user", user_id=account[0], limits=limits)
 
 
 def key_mark(widget: Widget) -> str:

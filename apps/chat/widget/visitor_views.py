@@ -25,7 +25,7 @@ from apps.chat.pages.feedback import change_feedback, list_feedback
 from apps.chat.pages.turn_views import send_turns
 from apps.chat.visitors import conversation_of
 from apps.chat.widget.pages import language_of, own_origin
-from apps.chat.widget.tokens import FILES_SALT, VisitorToken, check_token, read_token
+from apps.chat.widget.tokens import FILES_SALT, caller_of, check_token, read_token
 from apps.errors import Conflict, Forbidden, NotAdmitted, QuickAppError
 from apps.live.limits.rates import admit_request, rates_of
 from apps.runs.explanations import error_text
@@ -50,7 +50,7 @@ def for_visitors(view: View) -> View:
             try:
                 token = read_token(bearer_of(request))
                 widget = check_token(token, slug, token.host, own_origin(request))
-                return view(request, caller_of(request, token), widget, **named)
+                return view(request, caller_of(token, client_of(request)), widget, **named)
             except Http404 as error:
                 return problem("not_found", str(error), 404)
             except QuickAppError as error:
@@ -64,9 +64,8 @@ def bearer_of(request: HttpRequest) -> str:
     return value.strip() if scheme.lower() == "bearer" else ""
 
 
-def caller_of(request: HttpRequest, token: VisitorToken) -> Caller:
-    client = ClientInfo(locale=translation.get_language(), address=address_of(request))
-    return Caller(token.bucket, client=client, is_remembered=False)
+def client_of(request: HttpRequest) -> ClientInfo:
+    return ClientInfo(locale=translation.get_language(), address=address_of(request))
 
 
 def refusal(error: QuickAppError) -> JsonResponse:
@@ -114,7 +113,7 @@ def show_file(
         check_token(token, slug, token.host, own_origin(request))
     except NotAdmitted:
         raise Http404("This file does not exist.") from None
-    return show_or_delete(request, caller_of(request, token), bucket, name)
+    return show_or_delete(request, caller_of(token, client_of(request)), bucket, name)
 
 
 @for_visitors

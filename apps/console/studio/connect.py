@@ -10,6 +10,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from apps.catalog.models import Application, Widget
+from apps.catalog.widgets.identity_keys import algorithm_of
 from apps.console.operator_rights import may_grant
 from apps.doors.guides import load_guides
 
@@ -39,6 +40,7 @@ def widget_data(request: HttpRequest, row: Application, widget: Widget) -> dict[
         "is_enabled": widget.is_enabled,
         "origins": widget.origins,
         "has_key": bool(widget.identity_key),
+        "algorithm": algorithm_of(widget.identity_key) if widget.identity_key else "",
         "is_public": row.is_public,
         "may_change": may_grant(request, row),
     }

@@ -42,10 +42,20 @@ def save_widget(request: HttpRequest, row: Application) -> JsonResponse:
 
 @for_editors
 def replace_key(request: HttpRequest, row: Application) -> JsonResponse:
-    """Create a key for identities. Only this response contains it."""
+    """Create a key for identities, which only this response contains, or store the `public_key` of the
+    request.
+    """
     if not may_grant(request, row):
         return refusal_response(OWNERS_ONLY, 403)
-    widget = set_widget.replace_key(row, bucket_of(request.user.pk), address_of(request))
+    who = bucket_of(request.user.pk), address_of(request)
+    public_key = body_of(request).get("public_key")
+    if public_key is not None:
+        try:
+            widget = set_widget.set_public_key(row, *who, public_key)
+        except ValidationError as error:
+            return refusal_response(" ".join(error.messages))
+        return JsonResponse({"widget": widget_data(request, row, widget), "key": ""})
+    widget = set_widget.replace_key(row, *who)
     return JsonResponse({"widget": widget_data(request, row, widget), "key": widget.identity_key})
 
 

@@ -1,18 +1,21 @@
 from __future__ import annotations
 
+import hmac
 import json
 import time
 
 import pytest
 from django.core import signing
 from django.test import Client
+from jwt.utils import base64url_encode
 
 from apps.accounts.buckets import widget_visitor
+from apps.catalog.models import Widget
 from apps.chat.models import UsedIdentity
 from apps.chat.widget.identities import delete_expired
 from apps.chat.widget.tokens import FILES_SALT, LIFE, SALT, VisitorToken, check_token, read_token
 from apps.errors import NotAdmitted
-from tests.chat.widget.widgets import KEY, SHOP, add_widget, ask_token, sign, token_of
+from tests.chat.widget.widgets import KEY, SHOP, add_widget, ask_token, key_pair, sign, token_of
 from tests.tables import each_row
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
@@ -138,6 +141,26 @@ def test_a_widget_without_a_key_takes_no_identity():
     widget = add_widget(key="")
 
     assert code_of(ask_token(widget, identity=sign(widget))) == (401, "identity_invalid")
+
+
+def test_a_widget_with_a_public_key_takes_identities_of_its_private_key_alone():
+    private, public = key_pair()
+    other, _ = key_pair()
+    widget, secret = add_widget(key=public), add_widget()
+
+    def signed(widget: Widget, key: str, algorithm: str = "EdDSA") -> int:
+        identity = sign(widget, key=key, algorithm=algorithm)
+        return int(ask_token(widget, identity=identity).status_code)
+
+    assert signed(widget, private) == 200
+    assert signed(widget, other) == 401
+    assert signed(secret, private) == 401
+    # A public key is no secret: the algorithm of the identity must not turn it into one.
+    head = {"alg": "HS256", "typ": "JWT"}
+    _, claims, _ = sign(widget, key=private, algorithm="EdDSA").split(".")
+    unsigned = f"{base64url_encode(json.dumps(head).encode()).decode()}.{claims}"
+    mac = base64url_encode(hmac.digest(public.encode(), unsigned.encode(), "sha256")).decode()
+    assert ask_token(widget, identity=f"{unsigned}.{mac}").status_code == 401
 
 
 def test_used_identities_are_forgotten_when_they_have_expired():

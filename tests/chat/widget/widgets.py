@@ -7,6 +7,13 @@ from typing import Any
 from uuid import uuid4
 
 import jwt
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+)
 from django.test import Client
 
 from apps.catalog.models import Application, Widget
@@ -37,6 +44,14 @@ def sign(widget: Widget, key: str = KEY, algorithm: str = "HS256", **claims: Any
     }
     named = {name: value for name, value in given.items() if value is not None}
     return jwt.encode(named, key, algorithm=algorithm)
+
+
+def key_pair() -> tuple[str, str]:
+    """Return a new private and its public Ed25519 key, as PEM."""
+    private = Ed25519PrivateKey.generate()
+    written = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    public = private.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    return written.decode(), public.decode().strip()
 
 
 def ask_token(widget: Widget, host: str = SHOP, **body: Any) -> Any:

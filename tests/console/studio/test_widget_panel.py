@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.rsa import generate_private_key
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from django.core.exceptions import ValidationError
 from django.db.models import TextField
 from django.db.models.functions import Cast
@@ -14,6 +16,7 @@ from apps.accounts.models import AuditEntry
 from apps.catalog.models import Application, Grant, Role, Widget
 from apps.catalog.widgets.origins import read_origins
 from tests.catalog.rows import make_application, manifest_with
+from tests.chat.widget.widgets import key_pair
 from tests.console.pages import browser_of, staff_account
 from tests.console.studio.asking import page_data, send
 from tests.tables import each_row
@@ -44,6 +47,7 @@ def test_owners_switch_the_widget_on_and_list_its_origins(row: Application):
         "is_enabled": True,
         "origins": ["https://shop.example", "http://localhost:3000"],
         "has_key": False,
+        "algorithm": "",
         "is_public": False,
         "may_change": True,
     }
@@ -118,6 +122,29 @@ def test_the_key_is_shown_once_and_stored_encrypted(row: Application):
     stored = Widget.objects.values_list(Cast("identity_key", TextField()), flat=True).get()
     assert second["key"] not in str(stored)
     assert not AuditEntry.objects.filter(subject__contains=second["key"]).exists()
+
+
+def test_owners_store_a_public_key_in_place_of_a_secret(row: Application):
+    owner = browser_with(row, Role.OWNER)
+    private, public = key_pair()
+    rsa = generate_private_key(65_537, 2_048).public_key()
+    other_kind = rsa.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
+
+    stored = send(owner, row, "widget/key", {"public_key": f"{public}\n"})
+    refused = [
+        send(owner, row, "widget/key", {"public_key": one})
+        for one in ("", 1, private, other_kind, f"{public[:40]}", "-----BEGIN PUBLIC KEY-----")
+    ]
+
+    assert stored.json()["key"] == ""
+    assert stored.json()["widget"]["algorithm"] == "EdDSA"
+    assert [one.status_code for one in refused] == [422] * 6
+    assert {one.json()["message"] for one in refused} == {
+        "public_key: this is no public Ed25519 key. Use PEM that begins with "
+        "-----BEGIN PUBLIC KEY-----."
+    }
+    assert Widget.objects.get().identity_key == public
+    assert AuditEntry.objects.get().subject == "new public identity key"
 
 
 def test_editors_see_the_widget_and_cannot_change_it(row: Application):

@@ -4,6 +4,14 @@ const FILE = /^(?:files\/[^/]+|shared\/[^/]+\/files)\/./;
 const SHOWN = /^\/(?:files\/|shared\/[^/]+\/files\/)/;
 const CONVERSATION = /^\/chat\/[\w-]{1,50}\/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\/$/;
 
+/** Before the path of each stored file, for a frame on another site, which has no cookie. */
+let filesBase = "";
+
+/** @param {string} base */
+export function readFilesBelow(base) {
+  filesBase = base;
+}
+
 /**
  * A stored file, `files/…`, or `shared/…` under the link of a shared conversation, is where the server shows it.
  * @param {string} address @returns {URL | null} null where a browser cannot go, or must not
@@ -16,7 +24,9 @@ export function webAddress(address) {
 /** @param {string} address @returns {URL | null} null for what is no file of this installation */
 export function fileAddress(address) {
   const found = FILE.test(address) ? parsed(`/${address}`) : null;
-  return found && SHOWN.test(found.pathname) ? found : null;
+  if (!found || !SHOWN.test(found.pathname)) return null;
+  found.pathname = filesBase + found.pathname;
+  return found;
 }
 
 /** Whether it is the address of a conversation on this page. @param {string} address */

@@ -1,5 +1,26 @@
 /** Forms that are sent without leaving the page. */
 
+/**
+ * How requests are sent by a frame on another site, which has no cookie: below its own address, with a token.
+ * @type {{base: string, headers: Record<string, string>}}
+ */
+const sender = { base: "", headers: {} };
+
+/** @param {string} base of all paths @param {Record<string, string>} headers of all requests */
+export function sendBelow(base, headers) {
+  Object.assign(sender, { base, headers });
+}
+
+/** @param {string} path @param {RequestInit} [given] @returns {Promise<Response>} */
+function send(path, given = {}) {
+  return fetch(sender.base + path, { ...given, headers: { ...given.headers, ...sender.headers } });
+}
+
+/** @returns {Record<string, string>} the headers of a request that changes something */
+export function proof() {
+  return { "X-CSRFToken": csrfToken(), ...sender.headers };
+}
+
 /** @returns {string} what proves to the server that a request comes from its own page */
 export function csrfToken() {
   const token = document.querySelector("input[name=csrfmiddlewaretoken]");
@@ -14,7 +35,7 @@ export function csrfToken() {
 export async function post(path, fields) {
   const body = new URLSearchParams({ ...fields, csrfmiddlewaretoken: csrfToken() });
   try {
-    const response = await fetch(path, { method: "POST", body, redirect: "manual" });
+    const response = await send(path, { method: "POST", body, redirect: "manual" });
     // A form's usual thanks is a redirect, which is not followed here.
     return response.ok || response.type === "opaqueredirect";
   } catch {
@@ -29,7 +50,7 @@ export async function post(path, fields) {
 export async function postForm(path, fields) {
   const body = new URLSearchParams({ ...fields, csrfmiddlewaretoken: csrfToken() });
   try {
-    const response = await fetch(path, { method: "POST", body });
+    const response = await send(path, { method: "POST", body });
     return { status: response.status, told: await response.json() };
   } catch {
     return { status: 0, told: null };
@@ -39,8 +60,8 @@ export async function postForm(path, fields) {
 /** @param {string} path @returns {Promise<boolean>} whether it is gone */
 export async function remove(path) {
   try {
-    const headers = { "X-CSRFToken": csrfToken() };
-    const response = await fetch(path, { method: "DELETE", headers });
+    const headers = proof();
+    const response = await send(path, { method: "DELETE", headers });
     return response.ok || response.status === 404;
   } catch {
     return false;
@@ -53,8 +74,8 @@ export async function remove(path) {
  */
 export async function postJson(path, body) {
   try {
-    const headers = { "Content-Type": "application/json", "X-CSRFToken": csrfToken() };
-    const response = await fetch(path, { method: "POST", headers, body: JSON.stringify(body) });
+    const headers = { "Content-Type": "application/json", ...proof() };
+    const response = await send(path, { method: "POST", headers, body: JSON.stringify(body) });
     return { status: response.status, told: await response.json() };
   } catch {
     return { status: 0, told: null };
@@ -64,7 +85,7 @@ export async function postJson(path, body) {
 /** @param {string} path @returns {Promise<any>} what the server says as JSON, null if it cannot be asked */
 export async function get(path) {
   try {
-    const response = await fetch(path, { headers: { Accept: "application/json" } });
+    const response = await send(path, { headers: { Accept: "application/json" } });
     return response.ok ? await response.json() : null;
   } catch {
     return null;

@@ -39,7 +39,7 @@
  * @property {string} name
  * @property {string} title
  *
- * @typedef {{is_enabled: boolean, origins: string[], has_key: boolean, is_public: boolean, may_change: boolean}} Widget how other sites show the application
+ * @typedef {{is_enabled: boolean, origins: string[], has_key: boolean, algorithm: "" | "HS256" | "EdDSA", is_public: boolean, may_change: boolean}} Widget how other sites show the application
  *
  * @typedef {object} Access who may use the application
  * @property {boolean} is_enabled

@@ -113,12 +113,17 @@ export class ChatComposer extends LitElement {
   }
 
   firstUpdated() {
+    this.requestUpdate();
+  }
+
+  /** @param {Map<string, unknown>} changed */
+  willUpdate(changed) {
+    if (!changed.has("uploads")) return;
     this.uploads?.addEventListener("change", () => {
       this.#files.keep(this.uploads?.items ?? []);
       if (!this.uploads?.items.some(({ id }) => id === this.pasted?.id)) this.pasted = null;
       this.requestUpdate();
     });
-    this.requestUpdate();
   }
 
   updated() {

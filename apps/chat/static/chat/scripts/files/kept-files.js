@@ -1,4 +1,4 @@
-/** Files that are stored and wait for their question, over a reload of the tab. */
+/** Files that are stored and wait for their question, over a reload of the tab, if the browser stores anything. */
 
 /** @import { Attachment } from "../session/frames.js" */
 /** @import { Upload } from "./uploads.js" */
@@ -15,8 +15,12 @@ export class KeptFiles {
   keep(items) {
     const stored = items.filter(({ state }) => state === "done");
     const written = stored.map(({ name, type, url, isBorrowed }) => ({ title: name, type, url, isBorrowed }));
-    if (written.length) sessionStorage.setItem(this.#key, JSON.stringify(written));
-    else sessionStorage.removeItem(this.#key);
+    try {
+      if (written.length) sessionStorage.setItem(this.#key, JSON.stringify(written));
+      else sessionStorage.removeItem(this.#key);
+    } catch {
+      // The browser stores nothing: the files wait as long as the page.
+    }
   }
 
   /** @returns {(Attachment & {isBorrowed?: boolean})[]} */

@@ -1,7 +1,7 @@
 /** Files on their way to the server, and those that wait there for the question they belong to. */
 
 import { lastSegment } from "../addresses.js";
-import { csrfToken, remove } from "../requests.js";
+import { proof, remove } from "../requests.js";
 import { sizeText } from "../sizes.js";
 import { gettext, ngettext } from "../texts.js";
 
@@ -201,7 +201,7 @@ export class Uploads extends EventTarget {
     form.set("file", item.file, item.name);
     request.open("POST", item.address);
     request.responseType = "json";
-    request.setRequestHeader("X-CSRFToken", csrfToken());
+    for (const [name, value] of Object.entries(proof())) request.setRequestHeader(name, value);
     request.upload.addEventListener("progress", ({ loaded, total }) =>
       this.#change(item, { progress: total ? loaded / total : 0 }),
     );

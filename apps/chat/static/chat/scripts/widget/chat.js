@@ -8,14 +8,19 @@ import { ChatStarters } from "../log/starters.js";
 import { Connection } from "../session/connection.js";
 import { Follower } from "../log/follower.js";
 import { JumpButton } from "../log/jump-button.js";
+import { offerMissingTurns } from "../log/missing-turns.js";
 import { openInteraction, openQuestion } from "../session/interactions.js";
+import { readFilesBelow } from "../addresses.js";
+import { sendBelow } from "../requests.js";
 import { Session, uuid } from "../session/session.js";
 import { gettext, language } from "../texts.js";
+import { Uploads } from "../files/uploads.js";
 
 /**
  * @import { Host } from "./host.js"
  * @import { Memory, Visitor } from "./visitor.js"
  * @import { Settings } from "./widget.js"
+ * @import { Attachment } from "../session/frames.js"
  */
 
 const LOST = gettext("Connection lost, reconnecting…");
@@ -43,6 +48,8 @@ export class Chat {
     this.#memory = memory;
     this.#host = host;
     this.#key = `conversation ${visitor.visitor}`;
+    sendBelow(settings.base, { Authorization: `Bearer ${visitor.token}`, "Accept-Language": language });
+    readFilesBelow(visitor.files ?? "");
     const connection = new Connection(settings.socket);
     connection.greeting = { type: "token", token: visitor.token, host: host.origin, locale: language };
     const session = new Session(connection, memory.read(this.#key) || null, uuid());
@@ -63,18 +70,18 @@ export class Chat {
     });
     session.addEventListener("queued", () => this.#announcer.say(gettext("Message queued. It is sent after this answer.")));
     session.addEventListener("refused", (event) => {
-      const { text, code, question } = detailOf(event);
+      const { text, code, question, attachments } = detailOf(event);
       if (code === "conversation_not_found") return this.begin();
       host.tell("error", { code, text });
       if (code === "token_invalid") return ended(code, text);
       this.#tell(this.#problem, text);
       this.#announcer.warn(text);
-      if (question) this.#composer.giveBack(question, []);
+      if (question || attachments.length) this.#composer.giveBack(question, attachments);
     });
     this.#composer.addEventListener("ask", (event) => {
-      const { text, isAnswer } = detailOf(event);
+      const { text, attachments, isAnswer } = detailOf(event);
       if (isAnswer) session.answerWords(text);
-      else this.ask(text);
+      else this.ask(text, attachments);
     });
     this.#composer.addEventListener("stop", () => session.stop());
     this.#queue.addEventListener("order", (event) => {
@@ -101,7 +108,9 @@ export class Chat {
       this.#composer.focus();
     });
     document.addEventListener("visibilitychange", () => session.tellVisibility());
+    offerMissingTurns(this.#log, session, this.#follower, () => "/");
     this.#show();
+    if (settings.uploads) this.#offerUploads(settings.uploads);
     connection.connect();
     this.#draw();
   }
@@ -115,10 +124,10 @@ export class Chat {
     void this.#composer.updateComplete.then(() => this.#composer.focus());
   }
 
-  /** @param {string} text */
-  ask(text) {
+  /** @param {string} text @param {Attachment[]} [attachments] */
+  ask(text, attachments = []) {
     this.#tell(this.#problem, "");
-    this.#session.ask(text);
+    this.#session.ask(text, attachments);
     this.#host.tell("message", { role: "user" });
     this.#draw(); // the question is seen in this very frame
     this.#follower.follow();
@@ -138,6 +147,18 @@ export class Chat {
     const { busy } = this.#session;
     this.#session.stop();
     return busy;
+  }
+
+  /** @param {import("../files/uploads.js").Limits} limits */
+  #offerUploads(limits) {
+    const session = this.#session;
+    const uploads = new Uploads(`${this.#settings.base}/files/`, limits, () => session.conversation.id ?? session.begin);
+    uploads.addEventListener("told", (event) => {
+      const { text, isProblem } = detailOf(event);
+      if (isProblem) this.#announcer.warn(text);
+      else this.#announcer.say(text);
+    });
+    this.#composer.uploads = uploads;
   }
 
   #show() {

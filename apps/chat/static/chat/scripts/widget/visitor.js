@@ -1,7 +1,7 @@
 /** Who uses the widget: a token, because browsers block the cookies of frames on other sites. */
 
 /**
- * @typedef {{token: string, expires: number, visitor: string}} Visitor `expires` in seconds
+ * @typedef {{token: string, expires: number, visitor: string, files?: string}} Visitor `expires` in seconds; `files` is before the paths of files
  * @typedef {{code: string, message: string}} Problem
  */
 
@@ -52,12 +52,13 @@ export function knownVisitor(memory) {
 
 /**
  * Ask the server for a token.
- * @param {string} address @param {string} host @param {string} [identity] that the site has signed
+ * @param {string} address @param {string} host
+ * @param {{identity?: string, code?: string}} [proof] an identity that the site has signed, or the code of a sign-in
  * @returns {Promise<{visitor: Visitor, problem?: undefined} | {problem: Problem, visitor?: undefined}>}
  */
-export async function newVisitor(address, host, identity = "") {
+export async function newVisitor(address, host, proof = {}) {
   try {
-    const body = JSON.stringify({ host, identity });
+    const body = JSON.stringify({ host, ...proof });
     const headers = { "Content-Type": "application/json" };
     const response = await fetch(address, { method: "POST", credentials: "omit", headers, body });
     const told = await response.json();

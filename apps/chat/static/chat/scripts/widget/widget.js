@@ -18,7 +18,10 @@ import { knownVisitor, Memory, newVisitor } from "./visitor.js";
  * @property {string[]} hosts origins that may show the widget
  * @property {boolean} needsIdentity
  * @property {string} socket
+ * @property {string} base the address below which visitors send requests
  * @property {string} token the address that gives tokens
+ * @property {string} signIn the address of the window in which a user of this site signs in
+ * @property {import("../files/uploads.js").Limits | null} uploads null where the application takes no files
  * @property {number} textLimit
  */
 
@@ -34,6 +37,7 @@ const settings = JSON.parse(document.getElementById("widget-data")?.textContent 
 const launcher = /** @type {HTMLButtonElement} */ (document.getElementById("launcher"));
 const panel = /** @type {HTMLElement} */ (document.getElementById("panel"));
 const notice = /** @type {HTMLElement} */ (document.getElementById("widget-notice"));
+const signIn = /** @type {HTMLElement} */ (document.getElementById("widget-sign-in"));
 const host = new Host(settings.hosts);
 /** @type {Memory} */
 let memory;
@@ -53,6 +57,7 @@ host.addEventListener("theme", (event) => takeTheme(valueOf(event)));
 host.addEventListener("locale", (event) => takeLocale(valueOf(event)));
 host.addEventListener("identity", (event) => (identifying = identify(valueOf(event))));
 launcher.addEventListener("click", () => void open());
+signIn.addEventListener("click", (event) => event.target instanceof HTMLButtonElement && openSignIn());
 document.getElementById("widget-close")?.addEventListener("click", () => close());
 document.getElementById("widget-new")?.addEventListener("click", async () => (await chat)?.begin());
 addEventListener("keydown", (event) => {
@@ -105,7 +110,9 @@ async function escape() {
 
 /** @param {Visitor} [identified] @returns {Promise<Chat | null>} null if the visitor may not chat */
 async function start(identified) {
-  const visitor = identified ?? onceVisitor() ?? (settings.needsIdentity ? null : await anonymous());
+  const known = identified ?? onceVisitor() ?? knownVisitor(memory);
+  const visitor = known ?? (settings.needsIdentity ? null : await anonymous());
+  signIn.hidden = visitor !== null || !settings.needsIdentity;
   if (!visitor) {
     if (settings.needsIdentity) fail("identity_required", gettext("Sign in on this site to use the chat."));
     return null;
@@ -119,8 +126,6 @@ async function start(identified) {
 
 /** @returns {Promise<Visitor | null>} */
 async function anonymous() {
-  const known = knownVisitor(memory);
-  if (known) return known;
   const { visitor, problem } = await newVisitor(settings.token, host.origin);
   if (!visitor) {
     fail(problem.code, problem.message || gettext("The chat can’t be reached. Check the connection and try again."));
@@ -133,8 +138,13 @@ async function anonymous() {
 /** @param {unknown} identity that the server of the site has signed */
 async function identify(identity) {
   if (typeof identity !== "string" || !identity) return fail("identity_invalid", "identity: must be a string.", false);
-  const { visitor, problem } = await newVisitor(settings.token, host.origin, identity);
+  const { visitor, problem } = await newVisitor(settings.token, host.origin, { identity });
   if (!visitor) return fail(problem.code, problem.message, false);
+  await admit(visitor);
+}
+
+/** @param {Visitor} visitor who has an identity or an account */
+async function admit(visitor) {
   if (!chat) {
     chat = start(visitor);
     if (!panel.hidden) (await chat)?.focus();
@@ -142,6 +152,26 @@ async function identify(identity) {
   }
   keepOnce("visitor", JSON.stringify(visitor));
   restart();
+}
+
+/** The browser blocks the cookies of this frame, but not those of a window. */
+function openSignIn() {
+  const opened = window.open(settings.signIn, "_blank", "popup,width=480,height=640");
+  const controller = new AbortController();
+  const { signal } = controller;
+  addEventListener("message", ({ source, origin, data }) => {
+    if (source !== opened || origin !== location.origin || !Array.isArray(data) || data[0] !== "quickapps sign-in") return;
+    controller.abort();
+    void signedIn(String(data[1]));
+  }, { signal });
+}
+
+/** @param {string} code */
+async function signedIn(code) {
+  const { visitor, problem } = await newVisitor(settings.token, host.origin, { code });
+  if (!visitor) return fail(problem.code, problem.message);
+  memory.write("visitor", JSON.stringify(visitor));
+  await admit(visitor);
 }
 
 /** The token is not valid any more. @param {string} code @param {string} text */

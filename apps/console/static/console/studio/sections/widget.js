@@ -122,12 +122,30 @@ export class WidgetBuilder {
   }
 
   identities() {
-    const { has_key: hasKey, may_change: may } = this.widget;
+    const { has_key: hasKey, algorithm, may_change: may } = this.widget;
+    const signer = algorithm === "EdDSA" ? "a private key that only it has" : "the key that was created here";
     const text = hasKey
-      ? "The server of the site signs identities with the key that was created here. A new key ends the chats of all identified users."
+      ? `The server of the site signs identities (${algorithm}) with ${signer}. A new key ends the chats of all identified users.`
       : "With a key, the server of the site can tell the widget who its user is.";
     const create = button(hasKey ? "Replace the key" : "Create a key", () => this.replaceKey(), { disabled: !may, "data-key": "widget-key", "aria-label": hasKey ? "Replace the key for identities" : "Create a key for identities" });
-    return element("div", { class: "studio-field" }, element("div", { class: "studio-label" }, element("strong", {}, "Identities")), quiet(text), paragraph(create), this.key);
+    return element("div", { class: "studio-field" }, element("div", { class: "studio-label" }, element("strong", {}, "Identities")), quiet(text), paragraph(create), this.key, this.publicKey());
+  }
+
+  /** The site may have a key pair of its own, so that this installation knows no secret of it. */
+  publicKey() {
+    const { may_change: may } = this.widget;
+    const id = newId("public-key");
+    const field = element("textarea", { id, rows: 3, disabled: !may, spellcheck: false, placeholder: "-----BEGIN PUBLIC KEY-----", "aria-describedby": `${id}-help` });
+    const save = button("Use this public key", () => this.send("widget_key", { public_key: field.value }), { disabled: !may, "data-key": "widget-public-key" });
+    return element(
+      "details",
+      {},
+      element("summary", {}, "Use a public key"),
+      element("label", { htmlFor: id, class: "studio-legend" }, "Public key (Ed25519, PEM)"),
+      field,
+      element("p", { class: "studio-help", id: `${id}-help` }, "It replaces the key. The server of the site then signs identities with EdDSA."),
+      paragraph(save),
+    );
   }
 
   async replaceKey() {

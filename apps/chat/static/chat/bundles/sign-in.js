@@ -1,0 +1,1 @@
+var e=new BroadcastChannel("quickapps sign-in"),{code:n,done:o}=document.body.dataset;n?(window.opener?.postMessage(["quickapps sign-in",n],location.origin),window.close()):o!==void 0?e.postMessage("done"):e.addEventListener("message",()=>location.reload());

@@ -1,0 +1,80 @@
+"""Signs users of this installation in to a widget, in a window of this site.
+
+Browsers block this site's cookies in the frame, but not in a window. The window gives the frame a code,
+which the frame exchanges for a token. Only a frame of this site can receive the code.
+"""
+
+import secrets
+from datetime import timedelta
+
+from django.core import signing
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_protect
+from django.views.decorators.http import require_http_methods
+
+from apps.accounts.sign_in.sessions import session_row
+from apps.catalog.models import Widget
+from apps.chat.widget.identities import mark_as_used, refusal
+from apps.chat.widget.tokens import (
+    VisitorToken,
+    find_widget,
+    is_admitted,
+    token_of_account,
+)
+
+SALT = "quickapps.widget.sign-in"
+LIFE = 60
+"""The number of seconds for which a code can be exchanged."""
+LONGEST_CODE = 500
+
+
+@require_http_methods(["GET", "POST"])
+@never_cache
+@csrf_protect
+def sign_in(request: HttpRequest, slug: str) -> HttpResponse:
+    """Ask a user of this installation whether to use the widget with their account. Raises
+    Http404.
+    """
+    widget = find_widget(slug)
+    address = reverse("widget-sign-in", args=(slug,))
+    shown = {
+        "application": widget.application,
+        "login": f"{reverse('account_login')}?next={address}%3Fdone",
+        "is_done": "done" in request.GET,
+        "may_use": request.user.is_authenticated
+        and is_admitted(new_token(request, widget), widget),
+        "code": "",
+    }
+    if request.method == "POST" and shown["may_use"]:
+        shown["code"] = new_code(request, widget)
+    response = render(request, "chat/widget_sign_in.html", shown)
+    # The default would hide the frame that has opened this window.
+    response["Cross-Origin-Opener-Policy"] = "unsafe-none"
+    return response
+
+
+def new_token(request: HttpRequest, widget: Widget) -> VisitorToken:
+    return token_of_account(widget, "", request.user.pk or 0, session_row(request).pk)
+
+
+def new_code(request: HttpRequest, widget: Widget) -> str:
+    content = [widget.pk, request.user.pk, session_row(request).pk, secrets.token_hex(16)]
+    return signing.dumps(content, salt=SALT)
+
+
+def use_code(widget: Widget, host: str, code: str) -> VisitorToken:
+    """Return the token for a code, which can be used once. Raises `NotAdmitted`."""
+    try:
+        found = signing.loads(code[: LONGEST_CODE + 1], salt=SALT, max_age=LIFE)
+        application, user, session, name = found
+    except (signing.BadSignature, TypeError, ValueError) as error:
+        raise refusal("the code of the sign-in has expired") from error
+    token = token_of_account(widget, host, user, session)
+    if application != widget.pk or not is_admitted(token, widget):
+        raise refusal("the account cannot use this application")
+    mark_as_used(f"code {name}", timezone.now() + timedelta(seconds=LIFE))
+    return token
