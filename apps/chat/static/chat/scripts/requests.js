@@ -15,7 +15,7 @@ export async function post(path, fields) {
   const body = new URLSearchParams({ ...fields, csrfmiddlewaretoken: csrfToken() });
   try {
     const response = await fetch(path, { method: "POST", body, redirect: "manual" });
-    // A form's usual thanks is a redirect, which is not followed here.
+    // A form usually responds with a redirect, which is not followed here.
     return response.ok || response.type === "opaqueredirect";
   } catch {
     return false;

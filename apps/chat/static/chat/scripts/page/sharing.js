@@ -1,15 +1,15 @@
-/** What leaves the page: links to a conversation, and prints of it. */
+/** Shares and prints conversations. */
 
 import { announcer, detailOf, element, history, log } from "./parts.js";
 import { base, session } from "./session.js";
 import { go } from "./switching.js";
 import { ShareDialog } from "./share-dialog.js";
 
-/** Milliseconds for a conversation to be opened and drawn before it is printed. */
+/** Milliseconds in which a conversation must be opened and drawn before it is printed. */
 const PATIENCE = 10_000;
 const dialog = element("share-dialog", ShareDialog);
 
-/** Of the conversation that is open, and of those in the rail. */
+/** For the open conversation, and for those in the sidebar. */
 export function offerSharing() {
   element("share", HTMLButtonElement).addEventListener("click", () => {
     const { id } = session.conversation;
@@ -18,7 +18,7 @@ export function offerSharing() {
   history.addEventListener("share", (event) => void dialog.ask(detailOf(event).address));
   history.addEventListener("print", (event) => void printRow(detailOf(event)));
   element("print", HTMLButtonElement).addEventListener("click", () => void printRow(openRow()));
-  // From the rail of another page.
+  // Opened from the sidebar of another page.
   if (location.hash === "#print" && session.conversation.id) void printRow(openRow());
   if (location.hash === "#share" && session.conversation.id) void dialog.ask(`${base()}${session.conversation.id}/`);
   dialog.addEventListener("said", (event) => announcer.say(detailOf(event)));
@@ -36,7 +36,7 @@ async function printRow({ id, address }) {
   print();
 }
 
-/** Fetches the turns that are missing. Whether there is anything to print. */
+/** Fetches the missing turns. Returns true if there is something to print. */
 async function isDrawn() {
   const end = performance.now() + PATIENCE;
   while (performance.now() < end) {

@@ -1,4 +1,4 @@
-/** The search in all conversations of the person, in the rail. */
+/** Searches all conversations of the user, in the sidebar. */
 
 import { html, LitElement, nothing } from "../../vendor/lit.js";
 import { icon } from "../icons.js";
@@ -11,10 +11,10 @@ import { tile } from "../tile.js";
  * @typedef {Row & {excerpt: string, message: string}} Hit `message` is the id of what was said, "" for the title
  */
 
-/** Milliseconds after the last key. */
+/** Milliseconds after the last key press. */
 const PAUSE = 200;
 
-/** Dispatches `searching` (detail: whether results are shown) and `said` (detail: words for people who do not see it). */
+/** Dispatches `searching` (detail: true if results are shown) and `said` (detail: the text for screen readers). */
 export class HistorySearch extends LitElement {
   static properties = { query: { state: true }, hits: { state: true }, failed: { state: true }, answered: { state: true } };
   #timer = 0;
@@ -24,7 +24,7 @@ export class HistorySearch extends LitElement {
     this.query = "";
     /** @type {Hit[] | null} null before they are known */
     this.hits = null;
-    /** What the hits were found for. */
+    /** The query of the shown hits. */
     this.answered = "";
     this.failed = false;
   }
@@ -92,7 +92,7 @@ export class HistorySearch extends LitElement {
       if (this.query === this.answered) this.querySelector("a")?.focus();
     }
     if (event.key !== "Escape" || !this.query) return;
-    event.preventDefault(); // it neither stops the answer nor closes the rail
+    event.preventDefault(); // It neither stops the answer nor closes the sidebar.
     this.clear();
   }
 
@@ -109,7 +109,7 @@ export class HistorySearch extends LitElement {
   /** @param {string} query */
   async #search(query) {
     const told = await get(`/conversations/search/?${new URLSearchParams({ q: query })}`);
-    if (query !== this.query) return; // something else is asked for by now
+    if (query !== this.query) return; // The query has changed in the meantime.
     this.failed = told === null;
     this.hits = told?.hits ?? null;
     this.answered = query;
@@ -125,7 +125,7 @@ function wordsOf(query) {
   return query.toLowerCase().split(/\s+/).filter(Boolean);
 }
 
-/** The text with the words marked. @param {string} text @param {string[]} words */
+/** The text with the search words marked. @param {string} text @param {string[]} words */
 function marked(text, words) {
   const pattern = new RegExp(`(${words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|")})`, "giu");
   return text.split(pattern).map((part, place) => (place % 2 ? html`<mark>${part}</mark>` : part));
