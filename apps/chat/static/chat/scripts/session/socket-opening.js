@@ -5,7 +5,7 @@
  * seen while the elements are made and drawn, which takes longer than the server takes to answer.
  */
 
-/** Milliseconds: about what the socket of a server nearby still needs then. Of one far away it is a small part. */
+/** Milliseconds that the socket of a nearby server still needs at this point. For a distant server, the wait is insignificant. */
 const LONGEST = 12;
 
 const { firstSocket } = /** @type {{firstSocket?: import("./connection.js").FirstSocket}} */ (globalThis);

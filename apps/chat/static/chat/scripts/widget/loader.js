@@ -61,7 +61,7 @@
   frame.title = title;
   frame.allow = "clipboard-write";
   frame.setAttribute("sandbox", "allow-scripts allow-same-origin allow-forms allow-popups allow-downloads");
-  // Properties, because the policy of the page may forbid style attributes.
+  // Set as properties, because the page's policy may forbid style attributes.
   Object.assign(style, { position: "fixed", bottom: "0", [side === "left" ? "left" : "right"]: "0", width: "80px", height: "80px", maxWidth: "100vw", maxHeight: "calc(100dvh - 32px)" });
   Object.assign(style, { border: "0", zIndex: "2147483000", visibility: "hidden", colorScheme: theme || "light dark" });
   frame.src = address.href;
