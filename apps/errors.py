@@ -40,7 +40,7 @@
   - NotStored                 the events of a run could not be stored
 * InitializationIssue         a part of the application could not be opened; the run continues without it
 * ToolError                   a tool call failed; the run continues; its text goes to the model
-  - InvalidParameter          an argument is wrong; the text tells the model how to fix it
+  - InvalidParameter          an argument is wrong; the text explains to the model how to fix it
   - ToolTimedOut              it returned no result in time
   - NotApproved               a rule or a user forbids the call
 * LeaseLost                   the run no longer belongs to this process, which may not write it

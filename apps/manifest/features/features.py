@@ -23,7 +23,7 @@ Figure = Literal["model", "version", "tokens", "cost", "first_text", "seconds", 
 
 
 class Timestamp(Node):
-    """Tells the model the current time and the age of tool results."""
+    """Informs the model of the current time and the age of tool results."""
 
     injection_strategy: Literal["tool_call"] = "tool_call"
     """Controls how the model learns the time: each question looks as if the model had called the

@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 LEASE = timedelta(seconds=60)
 """The time without a renewal of a job's lease after which the job counts as lost."""
 LONGEST_LOOK_SECONDS = 20.0
-"""The maximum number of seconds until a process looks for jobs of other processes, such as
+"""The maximum number of seconds until a process checks for jobs of other processes, such as
 commands, and renews its leases.
 """
 

@@ -28,8 +28,8 @@ from apps.tasks.task import Task, all_chores, all_tasks
 logger = logging.getLogger(__name__)
 
 POLL_SECONDS = 10.0
-"""The interval in seconds at which the worker looks for scheduled jobs that have become due. NOTIFY
-announces new jobs.
+"""The interval in seconds at which the worker checks for scheduled jobs that have become due.
+NOTIFY announces new jobs.
 """
 ABORT_SECONDS = 30.0
 LOST_SECONDS = 30.0

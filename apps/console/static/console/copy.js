@@ -10,7 +10,7 @@ document.addEventListener("click", async (event) => {
     await navigator.clipboard.writeText(text.trim());
     button.textContent = "Copied";
   } catch {
-    // Without a secure origin there is no clipboard: the selected text can be copied by hand.
+    // Without a secure origin, there is no clipboard: the selected text can be copied by hand.
     if (source instanceof HTMLInputElement) source.select();
     button.textContent = "Press Ctrl+C";
   }

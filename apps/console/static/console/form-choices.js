@@ -1,10 +1,10 @@
-// Shows fields of a form only with the choice that they belong to.
+// Shows form fields only for the choice that they belong to.
 
 const rules = JSON.parse(document.querySelector("#form-choices")?.textContent ?? "{}");
 
 for (const [name, shown] of Object.entries(rules)) {
   const choice = document.querySelector(`[name="${name}"]`);
-  // On a page where the choice is fixed, its fields are values.
+  // On a page with a fixed choice, its fields are values.
   if (!(choice instanceof HTMLSelectElement)) continue;
   const update = () => show(shown, choice.value);
   choice.addEventListener("change", update);
@@ -16,7 +16,7 @@ function show(shown, value) {
   const wanted = new Set(shown[value]);
   for (const field of new Set(Object.values(shown).flat())) {
     const line = document.querySelector(`.field-${field}`);
-    // What a user has to correct stays visible.
+    // Fields with errors stay visible.
     if (line instanceof HTMLElement) line.hidden = !wanted.has(field) && !line.querySelector(".errorlist, .text-red-600 li");
   }
 }

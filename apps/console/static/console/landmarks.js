@@ -1,4 +1,4 @@
-// Names for the parts of the admin's pages, which its theme leaves out.
+// Names parts of the admin's pages, for which the theme sets no accessible names.
 
 document.addEventListener("DOMContentLoaded", () => {
   mark("#nav-sidebar", "navigation", "Administration");
@@ -18,11 +18,11 @@ function mark(selector, role, label) {
 const NAMELESS = ".select2-search__field, .select2-selection, .select2-selection__rendered";
 
 function name() {
-  // Each would be a landmark of the same name.
+  // Each would be a landmark with the same name.
   for (const part of document.querySelectorAll(".simplebar-content-wrapper[role=region]")) {
     part.setAttribute("role", "group");
   }
-  // Without a role, a name may not be told.
+  // Without a role, an element cannot have an accessible name.
   for (const part of document.querySelectorAll(".search-label-icon:not([role])")) {
     part.setAttribute("role", "img");
   }

@@ -1,4 +1,4 @@
-// The palette of the admin and of the chat page: Ctrl+K or a button, then words, arrows and Enter.
+// The palette of the admin and of the chat page: Ctrl+K or a button opens it, then text, arrow keys and Enter.
 
 /**
  * @typedef {{title: string, detail: string, url: string, act?: () => void}} Entry
@@ -6,7 +6,7 @@
  */
 
 const PAUSE = 120;
-// The catalog of the page's language; English pages, as those of the admin, have none.
+// The catalog of the page's language; English pages, including the admin, have none.
 /** @type {Pick<import("../chat/scripts/texts.js").Catalogue, "gettext" | "ngettext">} */
 const texts = globalThis.django?.gettext
   ? globalThis.django
@@ -24,7 +24,7 @@ function wirePalette(dialog) {
   const state = /** @type {HTMLElement} */ (dialog.querySelector("[role=status]"));
   let timer = 0;
   let asking = new AbortController();
-  /** Whether Enter was pressed before the search for what is typed had ended. */
+  /** True if Enter was pressed before the current search ended. */
   let opensFirst = false;
 
   for (const button of document.querySelectorAll("[data-opens-palette]")) {
@@ -32,7 +32,7 @@ function wirePalette(dialog) {
   }
   document.addEventListener("keydown", (event) => {
     const isShortcut = (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey;
-    if (document.documentElement.dataset.shortcuts === "off") return; // as the person has chosen
+    if (document.documentElement.dataset.shortcuts === "off") return; // According to the user's preference.
     if (!isShortcut || event.key.toLowerCase() !== "k" || event.defaultPrevented) return;
     event.preventDefault();
     if (dialog.open) dialog.close();
@@ -70,7 +70,7 @@ function wirePalette(dialog) {
     find();
   }
 
-  /** Rows of an earlier search stay visible, and cannot be opened, until the next ones arrive. */
+  /** Rows of a previous search stay visible, but cannot be opened, until new ones arrive. */
   function expect() {
     opensFirst = false;
     list.setAttribute("aria-busy", "true");
@@ -97,7 +97,7 @@ function wirePalette(dialog) {
       if (!answer.ok || answer.redirected) throw new Error(`${answer.status}`);
       const { groups } = await answer.json();
       if (isStale()) return;
-      // The page may add what it can do itself: entries with an `act` in place of an address.
+      // The page may add its own commands: entries with an `act` instead of a URL.
       dialog.dispatchEvent(new CustomEvent("found", { detail: { words, groups } }));
       show(groups);
     } catch {

@@ -1,9 +1,9 @@
-// The parts of a page that its template always has.
+// Finds the parts that a page's template always contains.
 
 /** @typedef {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} Field */
 
 /**
- * Find one part, and fail if the template lacks it.
+ * Find one part; throws if the template lacks it.
  * @template {Element} Part
  * @param {ParentNode} root @param {string} selector @param {new () => Part} kind
  * @returns {Part}
@@ -24,10 +24,10 @@ export function parts(root, selector, kind) {
   return /** @type {Part[]} */ ([...root.querySelectorAll(selector)].filter((one) => one instanceof kind));
 }
 
-/** For a request without an answer, or with that of the page to sign in. */
+/** For a request without a response, or with the sign-in page as the response. */
 export const UNREACHABLE = "This server is unreachable, or you are signed out.";
 
-/** Return the message of what was thrown. @param {unknown} error */
+/** Return the message of an error. @param {unknown} error */
 export function reasonOf(error) {
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,4 +1,4 @@
-/** Show the fields of the chosen repetition alone, the next times while typing, and the time zone of the browser. */
+/** Shows only the fields of the chosen repetition, the next times while typing, and the browser's time zone. */
 
 const PAUSE = 250;
 const TIMING = ["repeats", "day", "at", "days", "month_day", "kind", "start_at", "every", "unit", "expression", "time_zone"];

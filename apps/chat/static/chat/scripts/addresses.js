@@ -1,4 +1,4 @@
-/** Where a browser may go that was told by a model. */
+/** Checks which URLs from a model a browser may open. */
 
 const FILE = /^(?:files\/[^/]+|shared\/[^/]+\/files)\/./;
 const SHOWN = /^\/(?:files\/|shared\/[^/]+\/files\/)/;
@@ -13,7 +13,7 @@ export function readFilesBelow(base) {
 }
 
 /**
- * A stored file, `files/…`, or `shared/…` under the link of a shared conversation, is where the server shows it.
+ * Returns the URL at which the server serves a stored file (`files/…`, or `shared/…` below the link of a shared conversation).
  * @param {string} address @returns {URL | null} null where a browser cannot go, or must not
  */
 export function webAddress(address) {
@@ -29,12 +29,12 @@ export function fileAddress(address) {
   return found;
 }
 
-/** Whether it is the address of a conversation on this page. @param {string} address */
+/** Returns true for the URL of a conversation on this page. @param {string} address */
 export function isConversation(address) {
   return CONVERSATION.test(address);
 }
 
-/** The last segment of an address, as a person writes it. @param {string} address */
+/** The last segment of a URL, decoded for display. @param {string} address */
 export function lastSegment(address) {
   const segment = address.split(/[?#]/)[0].split("/").at(-1) ?? "";
   try {

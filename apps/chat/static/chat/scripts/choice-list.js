@@ -1,4 +1,4 @@
-/** One of several named things, chosen from a list that a button opens: with a description of each, and a search where there are many. */
+/** Selects one of several items from a list that a button opens, with descriptions, and with a search if there are many. */
 
 import { html, LitElement, nothing } from "../vendor/lit.js";
 import { icon } from "./icons.js";
@@ -7,7 +7,7 @@ import { gettext } from "./texts.js";
 
 /** @typedef {{value: string, title: string, detail?: string}} ChoiceOption */
 
-/** From this many on, they can be searched. */
+/** The number of items from which a search is shown. */
 const MANY = 8;
 
 /** Dispatches `chosen` (detail: the value). */
@@ -23,14 +23,14 @@ export class ChoiceList extends LitElement {
 
   constructor() {
     super();
-    /** What is chosen, in words. */
+    /** The selected item in words. */
     this.label = "";
-    /** The symbol that is seen where there is no room for words. */
+    /** The icon that is shown if there is no room for words. */
     this.icon = "";
     /** @type {ChoiceOption[]} */
     this.options = [];
     this.value = "";
-    /** What the button says in place of the title of the chosen one. */
+    /** The label of the button, instead of the title of the selected item. */
     this.words = "";
     this.query = "";
   }
@@ -109,7 +109,7 @@ export class ChoiceList extends LitElement {
     else this.#open();
   }
 
-  /** At once: the next key is for the list already. */
+  /** Runs immediately, because the next key is meant for the list. */
   #open() {
     if (!this.#list || !this.#button) return;
     this.query = "";
@@ -119,7 +119,7 @@ export class ChoiceList extends LitElement {
     if (first instanceof HTMLElement) first.focus();
   }
 
-  /** As a list of the browser opens. @param {KeyboardEvent} event */
+  /** Opens the list with the same keys as a native select. @param {KeyboardEvent} event */
   #pressButton(event) {
     if (!["ArrowDown", "ArrowUp"].includes(event.key)) return;
     event.preventDefault();
@@ -141,7 +141,7 @@ export class ChoiceList extends LitElement {
     if (isMove) entries.at(moves[event.key] % entries.length)?.focus();
   }
 
-  /** To the next one that begins with a letter. @param {string} letter @param {HTMLElement[]} entries @param {number} at */
+  /** Moves to the next item that begins with a letter. @param {string} letter @param {HTMLElement[]} entries @param {number} at */
   #jump(letter, entries, at) {
     const next = [...entries.slice(at + 1), ...entries.slice(0, at + 1)];
     next.find(({ textContent }) => textContent?.trim().toLowerCase().startsWith(letter.toLowerCase()))?.focus();

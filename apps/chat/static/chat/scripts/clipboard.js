@@ -1,4 +1,4 @@
-/** Copying, also where the page has no secure origin and the browser hides its clipboard. */
+/** Copies text, also on insecure origins, where browsers provide no clipboard. */
 
 /** @param {string} text @returns {Promise<boolean>} whether it was copied */
 export async function copy(text) {

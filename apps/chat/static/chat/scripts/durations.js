@@ -1,4 +1,4 @@
-/** Times as a person reads them. */
+/** Formats durations. */
 
 import { gettext, locale } from "./texts.js";
 

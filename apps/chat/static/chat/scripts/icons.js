@@ -1,4 +1,4 @@
-/** Icons of the sprite, as decoration: what they mean is said in words beside them. */
+/** Decorative icons from the sprite; the text next to them has the meaning. */
 
 import { html } from "../vendor/lit.js";
 

@@ -1,4 +1,4 @@
-/** Once the page has shown what it was told. @param {() => void} act */
+/** Runs after the page has painted its changes. @param {() => void} act */
 export function afterPainting(act) {
   requestAnimationFrame(() => requestAnimationFrame(act));
 }

@@ -1,9 +1,9 @@
-/** Where what opens stands: beside its opener, inside of the window. */
+/** Positions popups next to their opener, inside the window. */
 
 const GAP = 6;
 const EDGE = 8;
 
-/** Below the opener or above it, wherever there is more room. @param {HTMLElement} opened a popover @param {Element} opener */
+/** Below or above the opener, wherever there is more room. @param {HTMLElement} opened a popover @param {Element} opener */
 export function placeBeside(opened, opener) {
   const beside = opener.getBoundingClientRect();
   const { offsetWidth: width, offsetHeight: height } = opened;

@@ -1,4 +1,4 @@
-/** What the person prefers: attributes of the page, from their account or from this browser. */
+/** The user's preferences: attributes of the page, from the account or from this browser. */
 
 const KEY = "preferences";
 
@@ -7,14 +7,14 @@ export function preference(name) {
   return document.documentElement.dataset[name] ?? "";
 }
 
-/** Whether Enter alone sends; else Ctrl + Enter does. */
+/** True if Enter alone sends; else Ctrl + Enter does. */
 export function sendsWithEnter() {
   return preference("sendKey") !== "ctrl-enter";
 }
 
-/** Whether a key sends what is being written, as the person chose. @param {KeyboardEvent} event */
+/** True if a key sends the message, according to the user's preference. @param {KeyboardEvent} event */
 export function isSendKey(event) {
-  // While a word is being composed, Enter chooses its characters (229: Safari ends that first).
+  // During text composition, Enter selects characters (229: Safari ends the composition first).
   if (event.key !== "Enter" || event.shiftKey || event.altKey || event.isComposing || event.keyCode === 229) return false;
   return sendsWithEnter() || event.ctrlKey || event.metaKey;
 }
@@ -23,12 +23,12 @@ export function hasShortcuts() {
   return preference("shortcuts") !== "off";
 }
 
-/** Of a browser whose person is not signed in. @returns {Record<string, string>} */
+/** The preferences of a browser whose user is not signed in. @returns {Record<string, string>} */
 export function browserPreferences() {
   try {
     return JSON.parse(localStorage.getItem(KEY) ?? "{}");
   } catch {
-    return {}; // storage is refused, or was written by something else
+    return {}; // Storage is refused, or contains other data.
   }
 }
 

@@ -1,4 +1,4 @@
-/** Sizes of files as a person reads them. */
+/** Formats file sizes. */
 
 import { gettext, locale, ngettext } from "./texts.js";
 

@@ -1,4 +1,4 @@
-/** Styles of what is loaded when it is first met. */
+/** Style sheets that are loaded on demand. */
 
 /** @type {Map<string, Promise<void>>} */
 const loaded = new Map();

@@ -1,5 +1,5 @@
 /**
- * Texts in the language of the page. Its catalog is a script of its own that comes first; English has none.
+ * Texts in the language of the page. The catalog is a separate script that is loaded first; English has none.
  */
 
 /** @typedef {Record<string, string | number>} Values what stands for `{name}` in a text */
@@ -7,7 +7,7 @@
 
 export const language = document.documentElement.lang || "en";
 
-/** For dates and numbers: of the person's own region where the browser tells one, with the digits of the texts. */
+/** For dates and numbers: the user's region if the browser reports one, with the digits of the page's language. */
 export const locale =
   language === "ar" ? "ar-u-nu-latn" : (navigator.languages.find((one) => one.split("-")[0] === language) ?? language);
 
@@ -18,12 +18,12 @@ export function gettext(text, values = {}) {
   return filled(catalogue ? catalogue.gettext(text) : text, values);
 }
 
-/** The same of a text that has several meanings. @param {string} meaning @param {string} text @param {Values} [values] @returns {string} */
+/** The same for a text with several meanings. @param {string} meaning @param {string} text @param {Values} [values] @returns {string} */
 export function pgettext(meaning, text, values = {}) {
   return filled(catalogue ? catalogue.pgettext(meaning, text) : text, values);
 }
 
-/** A text about a number, which is `{count}` in it. @param {string} one @param {string} many @param {number} count @param {Values} [values] @returns {string} */
+/** A text with a number, which is `{count}` in it. @param {string} one @param {string} many @param {number} count @param {Values} [values] @returns {string} */
 export function ngettext(one, many, count, values = {}) {
   const english = count === 1 ? one : many;
   return filled(catalogue ? catalogue.ngettext(one, many, count) : english, { count, ...values });

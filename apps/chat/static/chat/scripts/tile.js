@@ -1,4 +1,4 @@
-/** The tile of an application, wherever a script draws one: decoration beside its name. */
+/** The tile of an application, as decoration next to its name. */
 
 import { html } from "../vendor/lit.js";
 

@@ -1,4 +1,4 @@
-// "Try it" on the page of the API: sends what stands in the form, with the session of the person.
+// "Try it" on the API page: sends the values of the form, with the user's session.
 
 import { part, parts } from "../parts.js";
 

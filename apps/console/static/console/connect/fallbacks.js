@@ -1,4 +1,4 @@
-// The fallbacks of a deployment as a list in their order, in place of lines of text.
+// The fallbacks of a deployment as an ordered list, instead of lines of text.
 
 import { part, parts } from "../parts.js";
 
@@ -17,7 +17,7 @@ if (place) {
 
   lines.hidden = true;
   part(place, "[data-choice]", HTMLElement).hidden = false;
-  // The field's label names what is typed into now.
+  // The field's label now names the search field.
   search.id = lines.id;
   lines.removeAttribute("id");
   show(chosen());
@@ -25,10 +25,10 @@ if (place) {
   part(place, "[data-add]", HTMLButtonElement).addEventListener("click", add);
   search.addEventListener("keydown", (event) => {
     if (event.key !== "Enter") return;
-    event.preventDefault(); // or the whole form is sent
+    event.preventDefault(); // Otherwise, the whole form would be submitted.
     add();
   });
-  // What is typed and not added yet is meant, too.
+  // A typed fallback that was not added is also included.
   place.closest("form")?.addEventListener("submit", (event) => {
     if (search.value.trim()) add();
     if (search.value) event.preventDefault();

@@ -1,5 +1,5 @@
-// The button that tries what stands in the form of a deployment, without saving it. The names of the
-// service's models are then offered where one is typed.
+// The button that tests the values of a deployment's form without saving them. The model field then
+// suggests the names of the service's models.
 
 import { part } from "../parts.js";
 
@@ -13,7 +13,7 @@ function offer(names) {
   field.setAttribute("list", list.id);
 }
 
-/** What is known of the model that was typed, as the choice that says nothing. @param {Record<string, string>} labels */
+/** Shows the known capability of the typed model in the option for the default. @param {Record<string, string>} labels */
 function tellKnown(labels) {
   for (const [name, label] of Object.entries(labels)) {
     part(document, `[data-known=${name}], select[name=${name}] option`, HTMLElement).textContent = label;
@@ -21,8 +21,7 @@ function tellKnown(labels) {
 }
 
 /**
- * What the service says of the model, where the operator has said nothing. Returns whether anything
- * was filled in.
+ * Fills in the service's data about the model in fields that the operator left empty. Returns true if anything was filled in.
  * @param {Record<string, unknown>} told
  */
 function fillIn(told) {

@@ -1,4 +1,4 @@
-// The button that shows what a typed item comes to, without saving it.
+// The button that previews a typed item without saving it.
 
 import { part, reasonOf } from "../parts.js";
 

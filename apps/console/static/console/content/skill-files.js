@@ -1,5 +1,5 @@
-// The files of a skill: added, taken from this computer, renamed and removed without a reload.
-// The server checks them again; what is told here is told sooner.
+// Adds, uploads, renames and removes the files of a skill without a reload.
+// The server checks them again; these checks only report problems earlier.
 
 import { part, parts, reasonOf } from "../parts.js";
 
@@ -37,7 +37,7 @@ function follow(place) {
     pathOf(file).focus();
     refresh();
   });
-  // Before the theme hears of it, which would write the file's name into the first path.
+  // Runs before the theme's handler, which would write the file name into the first path.
   place.addEventListener(
     "change",
     (event) => {
@@ -60,7 +60,7 @@ function follow(place) {
     forget();
     refresh();
   });
-  // The server would refuse the whole request, and what was typed would be gone from the page.
+  // The server would reject the whole request, and the typed text would be lost.
   const form = place.closest("form");
   form?.addEventListener("submit", (event) => {
     const skill = part(form, "textarea[name=text]", HTMLTextAreaElement);
@@ -130,7 +130,7 @@ function follow(place) {
     status.textContent = "";
   }
 
-  // Each file is read as text; what is none is told and left out.
+  // Each file is read as text; other files are skipped, with a message.
   async function take() {
     const outcomes = [];
     for (const chosen of picker.files ?? []) {
@@ -194,7 +194,7 @@ function follow(place) {
     return number.toLocaleString("en");
   }
 
-  // Only skills have files. What was typed stays, should the kind be chosen again.
+  // Only skills have files. Typed text is preserved in case the kind is selected again.
   function showForKind() {
     const kind = document.querySelector("select[name=kind]");
     const row = place.closest(".form-row, .field-line") ?? place;

@@ -1,4 +1,4 @@
-// The editor in a frame: it saves when the page around it says so, and tells it what happens.
+// The embedded editor: it saves on a message from the page that embeds it, and reports its state to that page.
 
 import { Host } from "./host.js";
 import { part } from "../parts.js";
@@ -29,7 +29,7 @@ class Editing {
 
   start() {
     this.manifest.addEventListener("input", () => this.compare());
-    // The document hears of it after the manifest's editor, which puts its last edit into the text.
+    // Handled after the manifest's editor, which writes its last edit into the text.
     document.addEventListener("submit", (event) => this.submitted(event));
     host.listen({
       TRIGGER_SAVE: ({ general }) => this.save({ general }),
@@ -53,7 +53,7 @@ class Editing {
   }
 
   /**
-   * One after the other: the second has to know the version that the first one made.
+   * One at a time, because the second needs the version that the first creates.
    * @param {{general?: unknown}} asked @returns {Promise<boolean>} whether it is stored
    */
   save({ general }) {
@@ -62,7 +62,7 @@ class Editing {
     return this.done;
   }
 
-  // A field tells of its value when it is left; whoever saves by a message leaves none.
+  // A field reports its value when it loses the focus, which does not happen when a message saves.
   finishEdit() {
     document.activeElement?.dispatchEvent(new Event("change", { bubbles: true }));
     this.isAsked = true;
@@ -107,7 +107,7 @@ class Editing {
     }
   }
 
-  // Signing in, in the other window, makes a new one.
+  // Signing in in the other window creates a new token.
   renewToken() {
     const [, token] = document.cookie.match(/(?:^|; )csrftoken=([^;]+)/) ?? [];
     if (token) this.token.value = token;
@@ -131,7 +131,7 @@ class Editing {
   }
 }
 
-/** How a manifest is laid out is no change of it. @param {string} text */
+/** The layout of a manifest is not a change. @param {string} text */
 function compact(text) {
   try {
     return JSON.stringify(JSON.parse(text));
@@ -159,7 +159,7 @@ function tellHeight() {
   }).observe(document.documentElement);
 }
 
-// Whoever went to sign in comes back to a page that looks again.
+// A user who went to sign in returns to a page that checks again.
 function lookAgain() {
   document.querySelector("[data-sign-in] a[target]")?.addEventListener("click", () => {
     window.addEventListener("focus", () => window.location.reload(), { once: true });

@@ -1,8 +1,8 @@
-// The page around the editor: DIAL's chat, or nobody.
+// The page that embeds the editor: DIAL's chat, or none.
 
 export class Host {
   /**
-   * `origins` are those that may be it; with none, the policy of the page alone says who may.
+   * `origins` are the allowed origins; if it is empty, the page's policy alone decides.
    * @param {string[]} origins @param {string | undefined} name
    */
   constructor(origins, name) {
@@ -12,7 +12,7 @@ export class Host {
   }
 
   /**
-   * Some hosts read what a message is about beside its type, some in its payload.
+   * Some hosts read the details next to the message type, others in its payload.
    * @param {string} type @param {Record<string, unknown>} about
    */
   say(type, about = {}) {
@@ -22,13 +22,13 @@ export class Host {
     }
   }
 
-  /** As the application's type: each type may have an editor. @param {string} event */
+  /** With the application's type, because each type may have its own editor. @param {string} event */
   announce(event) {
     this.say(`${this.name}/${event}`);
   }
 
   /**
-   * `handlers` are by the type of the message; they get what it is about.
+   * `handlers` maps message types to functions, which receive the details.
    * @param {Record<string, (about: any) => unknown>} handlers
    */
   listen(handlers) {

@@ -1,4 +1,4 @@
-// Keeps the page of a run of cases up to date while the run goes on.
+// Keeps the page of a test run up to date while the run is active.
 
 const place = document.querySelector("[data-results][data-going]");
 if (place) void follow(place);
@@ -14,7 +14,7 @@ async function follow(place) {
       place.innerHTML = await response.text();
       for (const one of summaries(place)) one.open = open.has(number(place, one));
     } catch {
-      return; // the server is gone; what is shown stays
+      return; // The server is unreachable; the content stays.
     }
   }
 }

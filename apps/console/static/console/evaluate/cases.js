@@ -1,4 +1,4 @@
-// Messages and expectations of a case as rows; the JSON text below is what is sent.
+// Messages and expectations of a test case as rows; the JSON below them is submitted.
 
 import { part, parts } from "../parts.js";
 
@@ -57,7 +57,7 @@ function edit(place) {
   const details = part(place, "[data-text]", HTMLDetailsElement);
   const isMessages = place.dataset.caseEditor === "messages";
   const written = read(text.value);
-  if (!written) return; // a text that is no list is mended as a text
+  if (!written) return; // Text that is not a list is edited as text.
   let values = written;
   details.open = false;
   rows.hidden = false;

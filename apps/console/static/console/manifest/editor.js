@@ -1,6 +1,6 @@
-// The manifest in the framed editor: a text area that two editors are put over, one value in both.
+// The manifest in the embedded editor: a text area with two editors on top, which share one value.
 //
-// The text area is what is submitted and always holds the value; without scripts it is the editor.
+// The text area is submitted and always holds the value; without scripts, it is the editor.
 
 import { Findings } from "./findings.js";
 import { part, parts } from "../parts.js";
@@ -11,7 +11,7 @@ import { part, parts } from "../parts.js";
  * @import { TextMode } from "./text-mode.js"
  */
 
-const LARGE_CHARACTERS = 60_000; // above it the form takes seconds to build
+const LARGE_CHARACTERS = 60_000; // Above this size, building the form takes seconds.
 const CHECK_DELAY_MS = 600;
 const REMEMBERED = "manifest-editor-mode";
 
@@ -46,7 +46,7 @@ class ManifestEditor {
   async start() {
     this.switched = this.load();
     await this.switched;
-    if (!this.schemas) return; // the text area stays
+    if (!this.schemas) return; // The text area stays.
     for (const tab of this.tabs) {
       tab.addEventListener("click", () => this.switchTo(tab.dataset.mode));
       tab.addEventListener("keydown", (event) => this.moveBetweenTabs(event, tab));
@@ -68,7 +68,7 @@ class ManifestEditor {
   }
 
   /**
-   * One after the other: opening an editor takes a moment, in which the next may be asked for.
+   * One at a time: opening an editor takes a moment, in which another one may be requested.
    * @param {string | undefined} mode
    */
   switchTo(mode) {
@@ -95,17 +95,17 @@ class ManifestEditor {
     this.show();
   }
 
-  /** Nobody types into an editor that is about to be replaced. @param {boolean} isLocked */
+  /** Prevents typing into an editor that is about to be replaced. @param {boolean} isLocked */
   lock(isLocked) {
     for (const panel of Object.values(this.panels)) panel.inert = isLocked;
   }
 
-  // The form tells of an edit a frame later; whoever presses Enter in a field submits before that.
+  // The form reports an edit a frame later, but Enter in a field submits before that.
   finishEdit() {
     if (this.mode === "form") this.form?.changed();
   }
 
-  // False when the text is no JSON object, which a form cannot show.
+  // Returns false if the text is not a JSON object, which a form cannot show.
   async openForm() {
     let manifest = null;
     try {
@@ -145,7 +145,7 @@ class ManifestEditor {
   edited(text) {
     this.textarea.value = text;
     this.textarea.dispatchEvent(new Event("input", { bubbles: true }));
-    if (this.mode === "text") return; // its linter asks by itself
+    if (this.mode === "text") return; // Its linter checks by itself.
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.check(), CHECK_DELAY_MS);
   }
@@ -200,7 +200,7 @@ class ManifestEditor {
 const listed = (paths) =>
   paths.length > 5 ? `${paths.slice(0, 5).join(", ")} and ${paths.length - 5} more` : paths.join(", ");
 
-// In a frame of another site, browsers may refuse the storage.
+// In a frame on another site, browsers may refuse storage.
 function remembered() {
   try {
     return localStorage.getItem(REMEMBERED);
@@ -214,7 +214,7 @@ function remember(mode) {
   try {
     localStorage.setItem(REMEMBERED, mode);
   } catch {
-    // The next page begins with the form.
+    // The next page starts with the form.
   }
 }
 

@@ -1,4 +1,4 @@
-// The list of what the server's check found, and the check itself.
+// The list of the server's findings, and the request for them.
 
 import { part, parts } from "../parts.js";
 
@@ -13,7 +13,7 @@ export class Findings {
   #asked;
 
   /**
-   * `onChoose` gets the finding whose place a person wants to go to.
+   * `onChoose` receives the finding that the user selected.
    * @param {HTMLElement} root @param {(finding: PlacedFinding) => unknown} onChoose
    */
   constructor(root, onChoose) {
@@ -33,7 +33,7 @@ export class Findings {
   }
 
   /**
-   * Ask the server about the text. Gives null when a newer question overtook this one or it failed.
+   * Check the text on the server. Returns null if a newer check has started, or if it failed.
    * @param {string} text @returns {Promise<PlacedFinding[] | null>}
    */
   async check(text) {
@@ -59,7 +59,7 @@ export class Findings {
 
   /** @param {PlacedFinding[]} findings */
   show(findings) {
-    // A list that is written anew would take the focus from whoever is in it.
+    // A rewritten list would lose the focus.
     if (JSON.stringify(findings) === JSON.stringify(this.all)) return;
     this.all = findings;
     this.section.hidden = findings.length === 0;

@@ -10,9 +10,7 @@ import { join, split } from "./paths.js";
  */
 
 /**
- * What a manifest and its schema say is text, and stays as it is written. The library would read it
- * as HTML: a tag in a prompt is lost then, and may load something. With DOMPurify in the page it would
- * still lose "files/<bucket>/<path>", and write "a &lt; b" into a field; so it gets none.
+ * Manifests and their schema contain plain text, which stays unchanged. The library would interpret it as HTML: a tag in a prompt would be lost, and might load something. With DOMPurify on the page, it would still lose "files/<bucket>/<path>", and write "a &lt; b" into a field, so it gets none.
  * @param {string} text
  */
 const asWritten = (text) => text;
@@ -20,8 +18,8 @@ JSONEditor.AbstractTheme.prototype.cleanText = asWritten;
 JSONEditor.AbstractEditor.prototype.cleanText = asWritten;
 JSONEditor.AbstractEditor.prototype.purify = asWritten;
 
-// A choice is made by the `type` that a value names, valid or not; the library would go by validity
-// and show a value with a mistake in it as something else.
+// The `type` of a value selects its kind, valid or not. The library would select a kind that is
+// valid, and show a value with an error as another kind.
 class TaggedChoice extends JSONEditor.defaults.editors.multiple {
   /** @param {any} value @param {boolean} initial */
   setValue(value, initial) {
@@ -47,7 +45,7 @@ class TaggedChoice extends JSONEditor.defaults.editors.multiple {
     return index >= 0 ? index : this.types.findIndex((/** @type {Json} */ type) => type.options?.unknown);
   }
 
-  /** Where no `type` is written, the keys decide, as they do when the manifest is read. @param {any} value */
+  /** Without a `type`, the keys decide, as when the manifest is read. @param {any} value */
   alike(value) {
     const keys = Object.keys(value ?? {});
     const scores = this.types.map((/** @type {Json} */ type) => {
@@ -59,8 +57,8 @@ class TaggedChoice extends JSONEditor.defaults.editors.multiple {
 }
 JSONEditor.defaults.editors.multiple = TaggedChoice;
 
-// The list of further fields closes at a click elsewhere, which does what it is for all the same:
-// the library would swallow it, and with it a click on "Save".
+// The list of further fields closes on a click elsewhere, and the click still has its usual effect.
+// The library would swallow it, even a click on "Save".
 class YieldingObject extends JSONEditor.defaults.editors.object {
   /** @param {Event} event */
   onOutsideModalClick(event) {
@@ -82,8 +80,7 @@ Object.assign(JSONEditor.defaults.languages.en, {
 });
 
 /**
- * Close the lists of further fields in an editor and all that are inside it. The library's own
- * register has one editor for a path, and a choice of kinds has several.
+ * Closes the lists of further fields in an editor and in all nested editors. The library's register has one editor per path, but a choice of kinds has several.
  * @param {any} editor
  */
 function closeLists(editor) {
@@ -116,13 +113,13 @@ export class FormMode {
   isSetting = false;
 
   /**
-   * `onEdit(document)` is told of every edit.
+   * `onEdit(document)` is called after every edit.
    * @param {{panel: HTMLElement, schema: object | undefined, onEdit: (document: Json) => void}} options
    */
   constructor({ panel, schema, onEdit }) {
     this.panel = panel;
     this.editor = new JSONEditor(panel, { ...OPTIONS, schema, form_name_root: ROOT });
-    // What is valid is the server's business, and the library would ask itself at every change.
+    // The server validates; the library would check itself after every change.
     this.editor.validate = () => [];
     // Only the text area is submitted.
     panel.closest("form")?.addEventListener("formdata", ({ formData }) => {
@@ -132,7 +129,7 @@ export class FormMode {
       if (key === "Escape") closeLists(this.editor.root);
     });
     // The library reports a frame later. An edit and the deletion of an item in one frame would be one
-    // difference, in which an item cannot be told from another, and loses what the form does not show.
+    // difference, in which items are indistinguishable and lose the fields that the form does not show.
     panel.addEventListener("click", () => this.changed(), { capture: true });
     this.onEdit = onEdit;
     this.ready = new Promise((resolve) => this.editor.on("ready", resolve));
@@ -140,7 +137,7 @@ export class FormMode {
   }
 
   /**
-   * Show a document; gives the paths of what the form does not show of it.
+   * Show a document. Returns the paths that the form does not show.
    * @param {Json} document @returns {Promise<string[]>}
    */
   async show(document) {
@@ -149,7 +146,7 @@ export class FormMode {
     this.document = document;
     this.editor.setValue(document);
     this.before = this.editor.getValue();
-    // The library tells of its own changes a moment later.
+    // The library reports its own changes a moment later.
     await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
     this.before = structuredClone(this.editor.getValue());
     this.isSetting = false;
@@ -168,7 +165,7 @@ export class FormMode {
     this.onEdit(merged);
   }
 
-  /** Write each finding at the field it is about, or at the nearest one around it. @param {Finding[]} findings */
+  /** Show each finding at its field, or at the nearest enclosing field. @param {Finding[]} findings */
   mark(findings) {
     for (const note of this.panel.querySelectorAll(".manifest-editor-inline")) note.remove();
     for (const field of this.panel.querySelectorAll("[aria-invalid]")) {
@@ -217,7 +214,7 @@ export class FormMode {
 }
 
 /**
- * Change which elements describe a field: its help, and what was found at it.
+ * Changes the elements that describe a field: its help and its findings.
  * @param {Element} field @param {(id: string) => boolean} isKept @param {string[]} more
  */
 function describe(field, isKept, ...more) {
@@ -228,8 +225,7 @@ function describe(field, isKept, ...more) {
 }
 
 /**
- * The library gives the same id to every kind of a value, and to the help of every checkbox. It makes
- * them of the keys of the manifest, in which there may be spaces, which part one id from the next.
+ * The library gives the same ID to every kind of a value, and to the help of every checkbox. It builds IDs from keys of the manifest, which may contain spaces, the separators between IDs.
  * @param {HTMLElement} panel
  */
 function tellApart(panel) {
@@ -263,11 +259,11 @@ function rename(element, id, scope) {
   }
 }
 
-/** Names for the controls that the library leaves without one. @param {HTMLElement} panel */
+/** Labels controls that the library leaves without a label. @param {HTMLElement} panel */
 function label(panel) {
   tellApart(panel);
   for (const name of panel.querySelectorAll("label")) {
-    // The library calls the choice of a kind "manifest_form[a][b] switcher".
+    // The library names the selector of a kind "manifest_form[a][b] switcher".
     if (name.textContent?.endsWith(" switcher")) name.textContent = `Kind: ${pathOf(name)}`;
   }
   /** @type {Set<Element | null>} */

@@ -1,7 +1,7 @@
-// Carries what was edited in the form over to the document, and nothing else.
+// Applies edits of the form to the document, and nothing else.
 //
-// The form shows less than the document may hold and writes some things differently. So only the
-// difference between two states of the form is applied: what nobody touched stays as it was.
+// The form shows only a part of the document and writes some values differently. Therefore only the
+// difference between two states of the form is applied, and all other values stay unchanged.
 
 /**
  * @typedef {(string | number)[]} Path
@@ -45,7 +45,7 @@ function mergeObjects(document, before, after) {
 }
 
 /**
- * Items that were moved are found again as they were; those that were edited keep their turn.
+ * Moved items are recognized if unchanged; edited items keep their order.
  * @param {unknown[]} document @param {unknown[]} before @param {unknown[]} after
  */
 function mergeLists(document, before, after) {
@@ -81,7 +81,7 @@ function mergeLists(document, before, after) {
 }
 
 /**
- * Paths (lists of keys) of what stands in the document and not, or otherwise, in the form.
+ * Returns the paths (lists of keys) of values that the form does not show, or shows differently.
  * @param {unknown} document @param {unknown} form @param {Path} path @returns {Path[]}
  */
 export function unseen(document, form, path = []) {

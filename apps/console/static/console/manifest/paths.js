@@ -1,4 +1,4 @@
-// Paths as the server writes them: `tool_sets[2].tools[0]["odd key"]`; "$" is the whole document.
+// Paths in the server's format: `tool_sets[2].tools[0]["odd key"]`; "$" is the whole document.
 
 const PART = /\.?([^.[\]"]+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]/gy;
 

@@ -1,4 +1,4 @@
-// The manifest as text, in a code editor that knows its schema.
+// The manifest as text, in a code editor with the schema.
 
 import {
   Compartment,
@@ -24,7 +24,7 @@ export class TextMode {
   isSetting = false;
 
   /**
-   * `onEdit(text)` is told of every edit; `check(text)` resolves to findings or null.
+   * `onEdit(text)` is called after every edit; `check(text)` resolves to findings or null.
    * @param {{panel: HTMLElement, textarea: HTMLTextAreaElement, schema: object, onEdit: (text: string) => void, check: (text: string) => Promise<PlacedFinding[] | null>, isReadOnly?: boolean}} options
    */
   constructor({ panel, textarea, schema, onEdit, check, isReadOnly = false }) {
@@ -102,7 +102,7 @@ const described = ({ severity, path, message }) => ({
 });
 
 /**
- * The schema's own complaints are less exact than the server's and would stand beside them.
+ * The schema's own messages are less exact than the server's and would be duplicates.
  * @param {readonly Diagnostic[]} diagnostics
  */
 const ours = (diagnostics) => diagnostics.filter(({ source }) => source === SOURCE);

@@ -1,4 +1,4 @@
-// The bar above everything: the state of the draft, which is saved while one types, and what can be done with it.
+// The bar at the top: the state of the draft, which is saved automatically, and the actions.
 
 import { part } from "../parts.js";
 import { button, element, link, newId } from "./elements.js";
@@ -26,9 +26,9 @@ export class Bar {
   progress = "";
   #timer = 0;
   #isHeld = false;
-  /** Opens the field that a finding is about. @type {(path: string) => unknown} */
+  /** Opens the field of a finding. @type {(path: string) => unknown} */
   goTo = () => {};
-  /** The save that goes on, or the last one: the next begins after it. @type {Promise<boolean>} */
+  /** The current or last save; the next one begins after it. @type {Promise<boolean>} */
   #saving = Promise.resolve(true);
 
   /** @param {HTMLElement} root @param {Store} store */
@@ -38,7 +38,7 @@ export class Bar {
     this.saved = element("span", { class: "studio-saved" });
     this.checked = element("button", { type: "button", class: "studio-checked", onclick: () => this.list() });
     this.status = element("p", { role: "status", class: "studio-status", tabIndex: -1 });
-    // It scrolls, so it takes the focus.
+    // It scrolls, so it can have the focus.
     this.details = element("div", { class: "studio-details", hidden: true, tabIndex: 0, role: "region", "aria-label": "About the draft" });
     const may = store.data.may_change;
     this.save = button("Save draft", () => this.saveDraft(), { title: "Ctrl+S" });
@@ -77,7 +77,7 @@ export class Bar {
     this.show();
   }
 
-  // On a phone the chat stands below the section.
+  // On a phone, the chat is below the section.
   toChat() {
     const go = () => part(document, "#studio-question", HTMLElement).focus();
     return this.store.data.may_change ? button("Try it", go, { class: "console-button studio-to-chat" }) : "";
@@ -103,7 +103,7 @@ export class Bar {
     this.chat.href = data.urls.chat;
     const isSecond = state.takes_two && state.can_publish;
     this.publish.hidden = !data.may_publish || (state.takes_two && !isSecond);
-    // A change withdraws the request, so whoever typed something cannot publish it.
+    // A change withdraws the request, so users with unsaved changes cannot publish it.
     this.publish.disabled = errors > 0 || (state.takes_two ? isChanged : !(isChanged || state.can_publish));
     this.request.hidden = !state.takes_two || (state.is_requested === true && !isChanged);
     this.request.disabled = errors > 0 || !(isChanged || state.has_draft);
@@ -111,7 +111,7 @@ export class Bar {
     if (!this.details.hidden && this.details.dataset.what === "findings") this.fillFindings();
   }
 
-  /** Who asks for publishing, or sent the draft back; and the live version to take over. @param {State} state */
+  /** Shows a request to publish, a returned draft, and a newer live version to merge. @param {State} state */
   showNotice({ notice, take_over: address, number }) {
     const taking = address ? link(`Merge the changes of version ${number}`, address) : "";
     const said = [...this.whyReadOnly(), notice, taking].filter(Boolean).flatMap((one) => [one, " "]);
@@ -167,7 +167,7 @@ export class Bar {
     this.status.classList.toggle("studio-error", isBad);
   }
 
-  /** Save after a pause; what somebody types and takes back is no change. */
+  /** Save after a pause; undone typing is not a change. */
   schedule(delay = AUTOSAVE_MS) {
     if (!this.store.data.may_change) return;
     clearTimeout(this.#timer);
@@ -178,7 +178,7 @@ export class Bar {
   autosave() {
     const { isChanged, state } = this.store;
     const isAsking = !this.details.hidden && this.details.dataset.what !== "findings";
-    // A save would withdraw the request, and change what somebody is about to publish.
+    // A save would withdraw the request, and change a draft that is about to be published.
     if (isChanged && !isAsking && !state.is_requested && this.progress !== "saving") this.saveDraft({}, "typed");
   }
 
@@ -198,7 +198,7 @@ export class Bar {
   }
 
   /**
-   * Save, merging what others saved meanwhile. Gives whether the draft is stored.
+   * Save, and merge changes by others. Returns true if the draft is stored.
    * @param {Record<string, string>} choices by the paths of clashes @param {Reason} reason
    */
   saveDraft(choices = {}, reason = "asked") {
@@ -216,7 +216,7 @@ export class Bar {
     this.note("saving");
     if (reason === "asked") this.say("Saving…");
     const { version, base } = store;
-    const sent = structuredClone(store.current); // fields go on changing the manifest itself
+    const sent = structuredClone(store.current); // Fields continue to change the manifest itself.
     let response;
     try {
       response = await store.send("save", { ...sent, version, base, choices, is_automatic: reason === "typed" });
@@ -252,7 +252,7 @@ export class Bar {
   }
 
   /**
-   * What is stored now is what is edited. Gives whether that is another draft than was typed.
+   * Continue editing what is stored now. Returns true if it differs from the typed draft.
    * @param {Stored & {refused?: (keyof Draft)[]}} answer @param {Draft} sent
    */
   take(answer, sent) {
@@ -263,14 +263,14 @@ export class Bar {
     const isTyped = canonical({ ...sent, title: sent.title.trim(), ...kept }) === canonical(stored);
     const typedMeanwhile = canonical(store.current) !== canonical(sent);
     if (isTyped) store.keepTyped(answer, { ...sent, ...kept });
-    // Not yet this version: the next save merges what is typed with what others saved.
+    // Keep the old version: the next save merges the typed text with the changes of others.
     else if (typedMeanwhile) store.keepTyped({ version: store.version, state: answer.state }, sent);
     else store.keep(answer);
     if (this.details.dataset.what === "clashes") this.details.hidden = true;
     return !isTyped && !typedMeanwhile;
   }
 
-  /** Others changed the same places: let the person choose for each. @param {{message: string, clashes: Clash[]}} refusal */
+  /** Others changed the same fields: the user chooses for each. @param {{message: string, clashes: Clash[]}} refusal */
   ask({ message, clashes }, takesFocus = true) {
     this.say(message, true);
     const fields = clashes.map(({ path, mine, theirs }) => {
@@ -328,7 +328,7 @@ export class Bar {
     this.store.tell("stored");
   }
 
-  // Show what publishing would change, and ask for a note: for the version, or for somebody else.
+  // Show the changes, and ask for a note for the version or for the other publisher.
   async goPublish(isRequest = false) {
     if (this.store.isChanged && !(await this.saveDraft())) return;
     const response = await this.store.send("difference", {}).catch(() => null);
@@ -361,7 +361,7 @@ export class Bar {
     const answer = await response?.json().catch(() => null);
     if (response?.ok && answer) {
       if (this.store.isChanged) {
-        // What was typed since it was saved becomes the next draft.
+        // Text that was typed since the last save becomes the next draft.
         this.store.keepTyped(answer, this.store.base);
         this.details.hidden = true;
         this.say(answer.message);

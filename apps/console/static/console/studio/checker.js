@@ -1,4 +1,4 @@
-// Asks the server what is wrong with the draft, whenever nothing was typed for a moment.
+// Checks the draft on the server after each pause in typing.
 
 /**
  * @import { Store } from "./store.js"
@@ -23,7 +23,7 @@ export class Checker {
       const response = await this.store.send("check", this.store.current, this.asked.signal);
       if (response.ok) this.store.found((await response.json()).findings);
     } catch {
-      // A newer question overtook this one, or the server cannot be reached: saving will tell.
+      // A newer check has started, or the server is unreachable, which saving will report.
     }
   }
 }

@@ -1,5 +1,5 @@
 /**
- * What the page of the studio brings, and what the server answers to it, as types.
+ * The types of the studio's page data and of the server's responses.
  *
  * @typedef {Record<string, any>} Json an object of a manifest, or of an answer of the server
  *

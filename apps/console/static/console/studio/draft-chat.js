@@ -1,7 +1,7 @@
-// A conversation with the draft as it stands in the page, which is kept nowhere else.
+// A conversation with the current draft of the page, which is not stored.
 //
-// Beside the answer it shows the raw steps, what the model was sent, tokens and time. The live version
-// can answer the same question beside it.
+// Next to the answer, it shows the raw steps, the model requests, tokens and time. The live version
+// can answer the same question next to it.
 
 import "../../chat/scripts/markdown/markdown.js";
 import { part, reasonOf } from "../parts.js";
@@ -59,7 +59,7 @@ export class DraftChat {
     this.take(store.data.replay);
   }
 
-  /** The turns of an earlier run, whose last question can be asked of the draft. @param {Message[]} turns */
+  /** The turns of an earlier run, whose last question can be sent to the draft. @param {Message[]} turns */
   take(turns) {
     const question = turns.at(-1);
     if (question?.role !== "user") return;
@@ -112,7 +112,7 @@ export class DraftChat {
     }
   }
 
-  // Ask the last question once more, of the draft as it is now.
+  // Send the last question again, to the current draft.
   replay() {
     if (this.asking || !this.asked) return;
     const { text, length } = this.asked;
@@ -205,7 +205,7 @@ class Answer {
     this.root.append(element("p", { class: "studio-error", role: "alert" }, text));
   }
 
-  /** Hand an event to the method that is named after it. @param {string} name @param {any} data */
+  /** Pass an event to the method with its name. @param {string} name @param {any} data */
   take(name, data) {
     /** @type {any} */ (this)[`on_${name}`]?.(data);
     const { log } = this.chat;
@@ -281,7 +281,7 @@ class Answer {
     this.steps.append(element("p", { class: failed ? "studio-error" : "studio-quiet" }, `${tool}${failed ? " failed" : ""}${time}`));
   }
 
-  /** A call of a model that failed, in the words of its service. @param {{model: string, error: string, said: string}} data */
+  /** A failed model call, with the service's message. @param {{model: string, error: string, said: string}} data */
   on_failed({ model, error, said }) {
     this.steps.append(element("p", { class: "studio-error" }, `${model} failed (${error})${said ? `: ${said}` : ""}`));
   }

@@ -1,4 +1,4 @@
-// Elements of the page, and the fields that are bound to a path of the document.
+// Elements of the page, and fields that are bound to a path of the document.
 
 /**
  * @import { Field } from "../parts.js"
@@ -35,7 +35,7 @@ let count = 0;
 export const newId = (stem = "studio") => `${stem}-${++count}`;
 
 /**
- * An element with properties; `class`, `data-…`, `aria-…` and other attributes by their names.
+ * Creates an element with properties; `class`, `data-…`, `aria-…` and other attributes by their names.
  * @template {keyof HTMLElementTagNameMap} Name
  * @param {Name} name @param {Record<string, any>} properties @param {Child[]} children
  * @returns {HTMLElementTagNameMap[Name]}
@@ -53,7 +53,7 @@ export function element(name, properties = {}, ...children) {
   return made;
 }
 
-/** Move the focus to an element that was just drawn, and select the text of a field of one line. @param {string} selector */
+/** Moves the focus to a new element, and selects the text of a single-line field. @param {string} selector */
 export function focusOn(selector) {
   const found = document.querySelector(selector);
   if (found instanceof HTMLElement) found.focus();
@@ -64,7 +64,7 @@ export function focusOn(selector) {
 export const button = (text, onclick, properties = {}) =>
   element("button", { type: "button", class: "console-button", onclick, ...properties }, text);
 
-/** A link; one that leads out of the studio opens another tab. @param {string} text @param {string} href @param {Record<string, any>} properties */
+/** A link; external links open a new tab. @param {string} text @param {string} href @param {Record<string, any>} properties */
 export const link = (text, href, properties = {}) =>
   element("a", { href, target: href.startsWith("#") ? undefined : "_blank", rel: href.startsWith("#") ? undefined : "noopener", ...properties }, text);
 
@@ -75,7 +75,7 @@ export const paragraph = (...children) => element("p", {}, ...children);
 export const quiet = (...children) => element("p", { class: "studio-quiet" }, ...children);
 
 /**
- * A field: label, control, help, its place in the manifest, and what was found there.
+ * A field: label, control, help, its path in the manifest, and its findings.
  * @param {Store} store @param {FieldText & {control: Field}} options
  */
 export function field(store, { label, path, help, control, findingsPath = path ?? "", isExact = false, check = () => "" }) {
@@ -115,7 +115,7 @@ export function field(store, { label, path, help, control, findingsPath = path ?
 }
 
 /**
- * What is unusual about a typed number; the server lets models have ranges of their own.
+ * A problem with a typed number; the server allows each model its own range.
  * @param {string} typed @param {NumberOptions} options
  */
 function numberProblem(typed, { min = -Infinity, max = Infinity, step = "any" }) {
@@ -126,7 +126,7 @@ function numberProblem(typed, { min = -Infinity, max = Infinity, step = "any" })
   return Math.abs(steps - Math.round(steps)) > 1e-9 ? "this is between two usual values." : "";
 }
 
-/** The typed number; a text that is none as it is, for the draft keeps it. @param {string} typed */
+/** The typed number; text that is not a number is returned unchanged, because the draft stores it. @param {string} typed */
 function numberIn(typed) {
   const text = typed.trim();
   if (!text) return undefined;
@@ -146,7 +146,7 @@ function findingNote({ severity, path, message }, own) {
 }
 
 /**
- * What was found at a path and, unless `isExact`, below it, for parts without a field of their own.
+ * The findings at a path and, unless `isExact`, below it, for parts without their own field.
  * @param {Store} store @param {string} path
  */
 export function findings(store, path, isExact = false) {
@@ -158,7 +158,7 @@ export function findings(store, path, isExact = false) {
 }
 
 /**
- * A text of one line, or of several with `rows`. An empty one is `empty` in the document.
+ * A single-line text, or several lines with `rows`. An empty one is stored as `empty`.
  * @param {Store} store @param {BoundField & TextOptions} options
  */
 export function textField(store, { path, rows, placeholder, empty, list, type, ...rest }) {
@@ -176,12 +176,12 @@ export function textField(store, { path, rows, placeholder, empty, list, type, .
 }
 
 /**
- * A number; an empty field removes it, so that the default holds.
+ * A number; an empty field removes it, so that the default applies.
  * @param {Store} store @param {BoundField & NumberOptions} options
  */
 export function numberField(store, { path, min, max, step, placeholder, ...rest }) {
   const value = store.get(path);
-  // Of a field of the type number, a script cannot read what is no number.
+  // A script cannot read invalid input of a number field.
   const control = element("input", { type: "text", inputMode: "decimal", autocomplete: "off", placeholder, value: value ?? "" });
   control.addEventListener("input", () => store.change(path, numberIn(control.value)));
   return field(store, { path, control, check: (typed) => numberProblem(typed, { min, max, step }), ...rest });
@@ -210,7 +210,7 @@ export function selectField(store, { path, options, onchange, ...rest }) {
 
 /** A switch. @param {Store} store @param {SwitchOptions} options */
 export function switchField(store, options) {
-  // An `on` that is undefined removes the value.
+  // An undefined `on` removes the value.
   const { path, label, help, on, off, isOn = Boolean, children } = { on: true, ...options };
   const id = newId("switch");
   const control = element("input", {
@@ -248,7 +248,7 @@ export function switchField(store, options) {
 }
 
 /**
- * Texts of a list, one a line. An empty list is `empty` in the document.
+ * A list of texts, one per line. An empty list is stored as `empty`.
  * @param {Store} store @param {BoundField & {empty?: string[], rows?: number, placeholder?: string}} options
  */
 export function linesField(store, { path, empty, rows = 3, placeholder, ...rest }) {
@@ -270,7 +270,7 @@ export const group = (title, ...children) =>
   element("section", { class: "studio-group" }, title ? element("h3", {}, title) : "", ...children);
 
 /**
- * A section that is drawn from what there is to choose: `parts(store, choices, redraw)` are its elements.
+ * A section that needs the available choices: `parts(store, choices, redraw)` returns its elements.
  * @param {(store: Store, choices: Choices, redraw: () => void) => (Node | "")[]} parts
  */
 export const withChoices = (parts) =>

@@ -1,4 +1,4 @@
-// Server-sent events of a response that is read as it comes.
+// Reads server-sent events from a streamed response.
 
 /** @param {Response["body"]} body @param {(name: string, data: any) => void} take */
 export async function readEvents(body, take) {

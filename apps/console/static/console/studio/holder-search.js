@@ -1,4 +1,4 @@
-// A search for people, groups and teams by a part of a name.
+// Searches users, groups and teams by part of the name.
 
 import { button, element, newId } from "./elements.js";
 
@@ -74,7 +74,7 @@ export class HolderSearch {
     }
     const response = await this.store.send("people", { text }).catch(() => null);
     const answer = await response?.json().catch(() => null);
-    if (asked !== this.#asked) return; // something else was typed
+    if (asked !== this.#asked) return; // The query has changed.
     if (!response?.ok || !answer) this.show([], answer?.message ?? "Search is unavailable.");
     else this.show(this.offered(answer.found), text);
   }

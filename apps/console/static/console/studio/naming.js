@@ -1,4 +1,4 @@
-// What people see of the application before they ask it anything: title, description, icon.
+// How users see the application in lists: title, description, icon.
 
 import { element, field } from "./elements.js";
 import { iconField } from "./icon.js";

@@ -1,4 +1,4 @@
-// Shows what belongs to the chosen beginning, the name in addresses that the title will make, and the
+// Shows the fields of the chosen beginning, the name in addresses that the title produces, and the
 // templates that match a search.
 
 import { part, parts } from "../parts.js";
@@ -38,7 +38,7 @@ if (query instanceof HTMLInputElement) {
   const none = part(document, "[data-none]", HTMLElement);
   query.addEventListener("input", () => showMatching(query, none));
   query.addEventListener("keydown", (event) => {
-    if (event.key === "Enter") event.preventDefault(); // it would choose the first template
+    if (event.key === "Enter") event.preventDefault(); // Enter would select the first template.
   });
 }
 

@@ -1,4 +1,4 @@
-// What the model would see of the draft: the layers of its prompt and the request, without asking it.
+// Shows what the model would get from the draft: the layers of its prompt and the request, without calling it.
 
 import { reasonOf } from "../parts.js";
 import { button, element, group, newId, quiet } from "./elements.js";
@@ -64,7 +64,7 @@ export function preview(store) {
   );
 }
 
-/** A part of what a model is sent, folded. @param {string} title @param {string} text @param {number} [tokens] */
+/** A collapsed part of a model request. @param {string} title @param {string} text @param {number} [tokens] */
 export function piece(title, text, tokens) {
   return element(
     "details",

@@ -1,4 +1,4 @@
-// What publishing changes, the note for the version, and who gets it; or the request to publish it.
+// The changes of a publication, the note for the version and its audience; or the request to publish.
 
 import { button, element, newId, quiet } from "./elements.js";
 
@@ -59,7 +59,7 @@ const whoGetsIt = (number, onlyNew) =>
     ? element("p", {}, onlyNew, " ", element("label", { htmlFor: onlyNew.id }, "Use it only for new conversations; existing ones keep their version"))
     : quiet("It then answers requests. Access defines who can use it.");
 
-/** Words for whoever asked, in place of publishing. @param {(words: string) => unknown} sendBack */
+/** A comment for the requester, instead of publishing. @param {(words: string) => unknown} sendBack */
 function backPart(sendBack) {
   const id = newId("words");
   const words = element("textarea", { id, rows: 3, maxLength: 2000 });

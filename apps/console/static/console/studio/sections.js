@@ -45,10 +45,10 @@ export const SECTIONS = [
   asText,
 ];
 
-/** Whether a path is that of a part of the draft, or below it. @param {string} path @param {string} start */
+/** Returns true if a path is that of a part of the draft, or below it. @param {string} path @param {string} start */
 export const isAt = (path, start) => path === start || [".", "[", "/"].some((mark) => path.startsWith(`${start}${mark}`));
 
-/** The section with the field that a finding is about; one has all fields. @param {string} path */
+/** The section with the field of a finding; one section has all fields. @param {string} path */
 export function sectionOf(path) {
   const fitting = SECTIONS.flatMap((section) => (section.paths ?? []).filter((start) => isAt(path, start)).map((start) => ({ section, start })));
   fitting.sort((a, b) => b.start.length - a.start.length);

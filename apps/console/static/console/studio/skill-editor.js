@@ -1,4 +1,4 @@
-// A skill of the application alone: its name, when to read it, its instructions, and files beside it.
+// A skill of this application only: its name, description and instructions, and its files.
 
 import { button, element, field, findings, focusOn } from "./elements.js";
 import { freeName } from "./tools/paths.js";
@@ -18,7 +18,7 @@ const FILE = "SKILL.md";
 export const newSkill = (name) => ({ [FILE]: writeSkill({ name, description: "", rest: [], body: "" }) });
 
 /**
- * `redraw` draws the section anew, after a skill or a file has come or gone.
+ * `redraw` redraws the section after a skill or a file was added or removed.
  * @param {Store} store @param {string} name @param {() => void} redraw
  */
 export function skillEditor(store, name, redraw) {
@@ -114,7 +114,7 @@ function fileEditor({ store, place, path, texts, set, redraw }) {
   );
 }
 
-/** A file that is written here, and files of this computer. @param {Editing & {name: string}} editing */
+/** Adds a new file, or files from this computer. @param {Editing & {name: string}} editing */
 function adders({ store, name, texts, set, redraw }) {
   const add = () => {
     const path = freeName("notes", Object.keys(texts()).map((one) => one.replace(/\.md$/, "")));

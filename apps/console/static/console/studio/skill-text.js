@@ -10,7 +10,7 @@ const PLAIN = /^[A-Za-z0-9][^:#\n"'\\]*$/;
 const RESERVED = /^(?:true|false|null|yes|no|on|off|[\d.+-]+)$/i;
 
 /**
- * Null for a text that people have written in another way; it is edited as a whole.
+ * Returns null for text in another format, which is edited as a whole.
  * @param {string} text @returns {Skill | null}
  */
 export function readSkill(text) {
@@ -22,7 +22,7 @@ export function readSkill(text) {
   for (const line of head.split("\n").slice(0, -1)) {
     const [, key, written] = LINE.exec(line) ?? [];
     if (key !== "name" && key !== "description") {
-      // What is indented below a description would be cut from it.
+      // An indented line below a description would be lost.
       if (/^\s/.test(line) && !skill.rest.length) return null;
       skill.rest.push(line);
       continue;
@@ -51,7 +51,7 @@ export function writeSkill({ name, description, rest, body }) {
   return `---\n${head.join("\n")}\n---\n\n${body}`;
 }
 
-/** In quotes wherever YAML might read something else. @param {string} text */
+/** Quoted wherever YAML might read something else. @param {string} text */
 function writeText(text) {
   const line = text.replace(/\s*\n\s*/g, " ");
   return !line || (PLAIN.test(line) && !RESERVED.test(line) && line === line.trim()) ? line : JSON.stringify(line);

@@ -1,4 +1,4 @@
-// The draft as it is edited: one manifest, which every section of the studio reads and changes.
+// The draft as it is edited: one manifest, which all sections of the studio read and change.
 
 import { split } from "../manifest/paths.js";
 
@@ -9,14 +9,14 @@ import { split } from "../manifest/paths.js";
 const SETTLE_MS = 400;
 const GONE = "You no longer have a role in this application, so you cannot change it.";
 
-/** JSON of the server. Rejects for an answer that is none, as after signing out. @param {string} address @returns {Promise<any>} */
+/** Fetches JSON from the server. Rejects a response that is not JSON, such as after signing out. @param {string} address @returns {Promise<any>} */
 export async function fetchJson(address) {
   const response = await fetch(address);
   if (!response.ok || response.redirected) throw new Error(`${response.status} for ${address}`);
   return response.json();
 }
 
-/** JSON with sorted keys: databases sort those of a manifest. @param {unknown} value @returns {string} */
+/** JSON with sorted keys, because databases sort the keys of a manifest. @param {unknown} value @returns {string} */
 export const canonical = (value) =>
   JSON.stringify(value, (_, one) =>
     one && typeof one === "object" && !Array.isArray(one) ? Object.fromEntries(Object.entries(one).sort(([a], [b]) => (a < b ? -1 : 1))) : one,
@@ -34,18 +34,18 @@ export class Store {
   /** @type {Draft["skills"]} */
   skills = {};
   version = 0;
-  /** The draft as it is stored. @type {Draft} */
+  /** The stored draft. @type {Draft} */
   base = this.current;
   /** @type {State} */
   state;
   /** @type {Finding[]} */
   findings = [];
   isChecked = false;
-  /** What was typed as the manifest and is no JSON, so that it is no part of the draft. */
+  /** Typed manifest text that is not JSON, and therefore not part of the draft. */
   unread = "";
   /** @type {Promise<Choices> | undefined} */
   asked;
-  /** Shows what was done, or why not, in the bar. @type {(text: string, isBad?: boolean) => void} */
+  /** Shows a result or an error in the bar. @type {(text: string, isBad?: boolean) => void} */
   say = () => {};
 
   /** @param {PageData} data */
@@ -55,14 +55,14 @@ export class Store {
     this.keep(data);
   }
 
-  /** Take what the server has stored as what is edited from now on. @param {Stored} stored */
+  /** Continue with the draft that the server has stored. @param {Stored} stored */
   keep({ manifest, title, description, icon, skills, version, state }) {
     Object.assign(this, { manifest, title, description, icon, skills, version, state });
     this.base = structuredClone(this.current);
   }
 
   /**
-   * The server has stored `draft`: what was typed stays, and counts as changed where it differs.
+   * The server has stored `draft`: typed changes stay, and count as changes where they differ.
    * @param {{version: number, state: State}} stored @param {Draft} draft
    */
   keepTyped({ version, state }, draft) {
@@ -80,13 +80,13 @@ export class Store {
     return JSON.stringify(this.current) !== JSON.stringify(this.base);
   }
 
-  /** The value at a path such as `tool_sets[0].name`; undefined where there is none. @param {string} path @returns {any} */
+  /** The value at a path such as `tool_sets[0].name`; undefined if there is none. @param {string} path @returns {any} */
   get(path) {
     return split(path).reduce((/** @type {any} */ value, part) => value?.[part], this.manifest);
   }
 
   /**
-   * Set the value at a path, and the objects around it where they are missing; undefined removes it.
+   * Set the value at a path, and create missing objects around it; undefined removes it.
    * @param {string} path @param {unknown} value
    */
   change(path, value) {
@@ -97,7 +97,7 @@ export class Store {
     let around = this.manifest;
     for (const [index, part] of parts.entries()) {
       if (around[part] === null || typeof around[part] !== "object") {
-        if (value === undefined) return; // there is nothing to remove
+        if (value === undefined) return; // There is nothing to remove.
         around[part] = typeof (parts[index + 1] ?? last) === "number" ? [] : {};
       }
       around = around[part];
@@ -108,13 +108,13 @@ export class Store {
     this.#edited();
   }
 
-  /** Put another manifest in place of this one: what was typed as text, or merged by the server. @param {Json} manifest */
+  /** Replace the manifest, with typed text or the server's merged version. @param {Json} manifest */
   replace(manifest) {
     this.manifest = manifest;
     this.#edited();
   }
 
-  /** Set what stands beside the manifest: title, description, icon, skills. @param {Partial<Draft>} values */
+  /** Set the values next to the manifest: title, description, icon, skills. @param {Partial<Draft>} values */
   name(values) {
     Object.assign(this, values);
     this.#edited();
@@ -128,7 +128,7 @@ export class Store {
   }
 
   /**
-   * What was found at a path or, unless `isExact`, below it. Paths of skills are those of their files.
+   * The findings at a path or, unless `isExact`, below it. Paths of skills are those of their files.
    * @param {string} path
    */
   findingsAt(path, isExact = false) {
@@ -139,8 +139,7 @@ export class Store {
   }
 
   /**
-   * `listener(what)` is told of "change", "settled" (nothing was typed for a moment), "findings", "stored"
-   * (the draft is another one now) and "saved" (it is what was typed). One with an `owner` is forgotten when that element has left the page.
+   * `listener(what)` is called with "change", "settled" (a pause in typing), "findings", "stored" (another draft is stored) and "saved" (the typed draft is stored). A listener with an `owner` is removed when that element has left the page.
    * @param {(what: Occasion) => void} listener @param {Node | null} owner
    */
   subscribe(listener, owner = null) {
@@ -157,23 +156,23 @@ export class Store {
     }
   }
 
-  /** What there is to choose from: deployments, prompts, skills, files, secrets, servers. @returns {Promise<Choices>} */
+  /** The available choices: deployments, prompts, skills, files, secrets, servers. @returns {Promise<Choices>} */
   choices() {
     this.asked ??= fetchJson(this.data.urls.choices).catch((error) => {
-      this.asked = undefined; // the next section asks again
+      this.asked = undefined; // The next section requests them again.
       throw error;
     });
     return this.asked;
   }
 
-  // Ask for the choices again, after one was added.
+  // Request the choices again, after one was added.
   renewChoices() {
     this.asked = undefined;
     return this.choices();
   }
 
   /**
-   * Save what is no part of a draft: access, or the name in addresses. Gives whether it is saved.
+   * Save a value that is not part of the draft: access, or the name in addresses. Returns true if it is saved.
    * @param {string} name @param {object} body
    */
   async saveAtOnce(name, body) {
@@ -197,7 +196,7 @@ export class Store {
     return true;
   }
 
-  /** POST JSON to one of the page's addresses. @param {string} name @param {object} body @param {AbortSignal} [signal] */
+  /** POST JSON to one of the page's URLs. @param {string} name @param {object} body @param {AbortSignal} [signal] */
   async send(name, body, signal) {
     return fetch(this.data.urls[name], {
       method: "POST",

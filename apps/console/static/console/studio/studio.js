@@ -1,4 +1,4 @@
-// The studio of one application: its menu, the section that is open, the bar, and the draft's chat.
+// The studio of one application: its menu, the open section, the bar, and the draft's chat.
 
 import { Bar } from "./bar.js";
 import { Checker } from "./checker.js";
@@ -16,7 +16,7 @@ const PROBLEM = "This section could not be loaded. Check the connection, and whe
 
 class Studio {
   isOutdated = false;
-  /** What the section gives once it is drawn. @type {Promise<unknown>} */
+  /** Resolves when the section is drawn. @type {Promise<unknown>} */
   drawn = Promise.resolve();
 
   /** @param {HTMLElement} root */
@@ -51,7 +51,7 @@ class Studio {
     this.checker.check();
   }
 
-  /** Draw what is stored now, once nobody types in the section. */
+  /** Draw the stored state, once the user does not type in the section. */
   redraw() {
     this.isOutdated = this.panel.contains(document.activeElement) && document.activeElement?.id !== "studio-section";
     if (!this.isOutdated) this.open(this.section);
@@ -83,13 +83,13 @@ class Studio {
     this.links[SECTIONS.indexOf(section)].scrollIntoView({ block: "nearest", inline: "nearest" });
   }
 
-  /** Somebody who may only look finds the fields of the draft disabled. @param {Section} section */
+  /** Users with read-only access see disabled fields. @param {Section} section */
   body({ paths }) {
     const isReadOnly = paths && !this.store.data.may_change;
     return isReadOnly ? element("fieldset", { class: "studio-body", disabled: true }) : element("div", { class: "studio-body" });
   }
 
-  /** Open the section with the field that a finding is about, and move there. @param {string} path */
+  /** Open the section with the field of a finding, and move to the field. @param {string} path */
   async goTo(path) {
     const section = sectionOf(path);
     history.pushState(null, "", `#${section.id}`);
@@ -99,7 +99,7 @@ class Studio {
     else focusField(this.panel, path);
   }
 
-  /** A section whose data cannot be fetched offers to try again. @param {Section} section @param {HTMLElement} body */
+  /** If the data of a section cannot be fetched, the section offers a retry. @param {Section} section @param {HTMLElement} body */
   async draw(section, body) {
     try {
       return await section.render(body, this.store);
@@ -134,7 +134,7 @@ class Studio {
   }
 }
 
-/** Focus the field at a path, or the nearest one around it. @param {HTMLElement} panel @param {string} path */
+/** Focuses the field at a path, or the nearest enclosing field. @param {HTMLElement} panel @param {string} path */
 function focusField(panel, path) {
   const fields = parts(panel, "[data-path]", HTMLElement).filter(({ dataset }) => isAt(path, dataset.path ?? ""));
   fields.sort((a, b) => (b.dataset.path ?? "").length - (a.dataset.path ?? "").length);

@@ -1,4 +1,4 @@
-/** A row of small buttons below a question or an answer: one tab stop, arrows go along it. */
+/** A row of small buttons below a question or an answer. It is one tab stop; the arrow keys move within it. */
 
 import { html, LitElement, nothing } from "../../vendor/lit.js";
 import { icon } from "../icons.js";
@@ -85,7 +85,7 @@ export class ActionRow extends LitElement {
 customElements.define("action-row", ActionRow);
 
 /**
- * The way to the branches beside: ‹ 1/3 ›.
+ * The buttons that switch between branches: ‹ 1/3 ›.
  * @param {Branch | undefined} branch
  * @param {{previous: string, next: string}} what the labels of the ways
  * @param {boolean} disabled
@@ -115,7 +115,7 @@ export function branchActions(branch, what, disabled, show) {
 }
 
 /**
- * Ask for another branch, or the deletion of a turn; the page hears it.
+ * Requests another branch, or the deletion of a turn, from the page.
  * @param {Element} at @param {"branch.switch" | "turn.delete"} type @param {string} message @param {string} name of the button
  */
 export function changeBranches(at, type, message, name) {

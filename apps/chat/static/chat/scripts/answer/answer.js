@@ -1,4 +1,4 @@
-/** One answer: its steps and text in the order they came, attachments, what went wrong. */
+/** One answer: its steps and text in the order of arrival, its attachments, and its errors. */
 
 import { html, LitElement, nothing, repeat } from "../../vendor/lit.js";
 import { isGoing, textOf } from "../session/answers.js";
@@ -22,7 +22,7 @@ import { working } from "./working.js";
  * @import { Branch } from "../session/frames.js"
  */
 
-/** Dispatches `branch-ask` with where it begins as its detail, and lets the `answer` of its cards through; both bubble. */
+/** Dispatches `branch-ask` (detail: where the branch begins), and forwards the `answer` events of its cards; both bubble. */
 export class ChatAnswer extends LitElement {
   static properties = {
     answer: { attribute: false },
@@ -45,14 +45,14 @@ export class ChatAnswer extends LitElement {
     this.asked = undefined;
     /** @type {Answer[]} that it continues */
     this.earlier = [];
-    /** Whether another answer continues it. */
+    /** True if another answer continues it. */
     this.goesOn = false;
     this.isLast = false;
     /** @type {Branch | undefined} */
     this.branch = undefined;
-    /** Whether the conversation can be changed now. */
+    /** True if the conversation can be changed now. */
     this.changeable = false;
-    /** The step of the helper that is being read, "" for none. */
+    /** The step of the open sub-agent, "" for none. */
     this.opened = "";
     this.addEventListener("helper-open", (event) => {
       this.opened = /** @type {CustomEvent<string>} */ (event).detail;
@@ -71,7 +71,7 @@ export class ChatAnswer extends LitElement {
       ${this.earlier.length ? nothing : html`<h2 class="visually-hidden">${gettext("Answer")}</h2>`}
       ${repeat(
         answer.parts,
-        (part) => part, // what is written into a card must not come into another one
+        (part) => part, // Input in one card must not appear in another one.
         (part) => this.#part(answer, part, going),
       )}
       ${cardsAndSources(answer.attachments, answer.annotations)}
@@ -178,7 +178,7 @@ function isPast({ parts }, part) {
   return parts.slice(parts.indexOf(part) + 1).some(({ kind }) => kind === "text");
 }
 
-/** What says that something is going on, unless it is seen: a step that runs, or words that come. @param {Answer} answer */
+/** The activity indicator, unless activity is visible already: a running step, or arriving text. @param {Answer} answer */
 function activity(answer) {
   const last = answer.parts.at(-1);
   const isRunning = [...answer.steps.values()].some(({ state }) => state === "running");

@@ -1,4 +1,4 @@
-/** What the person thinks of an answer: two buttons below it, and a form for the reason. */
+/** The user's feedback on an answer: two buttons below it, and a form for the reason. */
 
 import { html, LitElement, live, nothing } from "../../vendor/lit.js";
 import { icon } from "../icons.js";
@@ -32,7 +32,7 @@ let next = [];
 /** @type {Promise<Map<string, Feedback>> | undefined} */
 let asking;
 
-/** What the person said of an answer; all answers that appear together are asked for at once. @param {string} message */
+/** The user's feedback on an answer. Answers that appear together are requested at once. @param {string} message */
 async function known(message) {
   if (!asked.has(message)) {
     next.push(message);
@@ -159,10 +159,10 @@ class ChatFeedback extends LitElement {
     if (thumb === document.activeElement) form.querySelector("input")?.focus();
   }
 
-  /** Another press elsewhere closes it, and so does Esc. @param {ToggleEvent} event */
+  /** A press elsewhere or Esc closes it. @param {ToggleEvent} event */
   #toggled({ newState }) {
     if (newState === "closed") this.isOpen = false;
-    // From now on its thumb closes it, and does not open it again.
+    // From now on, its thumb closes it instead of opening it again.
     else if (this.#pressed) Object.assign(this.#pressed, { popoverTargetElement: this.#shown, popoverTargetAction: "hide" });
   }
 
@@ -220,7 +220,7 @@ class ChatFeedback extends LitElement {
   }
 
   #close() {
-    this.isOpen = false; // at once: a form that is drawn again would be shown again
+    this.isOpen = false; // Set immediately: a redrawn form would open again.
     this.#shown?.hidePopover();
     this.#pressed?.focus();
   }

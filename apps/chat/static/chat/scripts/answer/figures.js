@@ -1,4 +1,4 @@
-/** What an answer took and cost, and all answers of a conversation; what is not told is left out. */
+/** The metrics and cost of an answer, and of all answers of a conversation. Unknown values are omitted. */
 
 import { html, nothing } from "../../vendor/lit.js";
 import { secondsText } from "../durations.js";
@@ -14,7 +14,7 @@ import { gettext, locale, ngettext } from "../texts.js";
  */
 
 /**
- * How the answer came about: its figures, its steps with their times, what was read, what the model saw.
+ * The details of an answer: its metrics, its steps with their durations, the files it read, and what the model saw.
  * @param {Answer} answer @returns {unknown} what Lit draws
  */
 export function figureLine(answer) {
@@ -41,7 +41,7 @@ const CACHED = (values) => gettext("{whole}, {some} of them from the cache", val
 /** @param {Record<string, number>} values @returns {string} */
 const THINKING = (values) => gettext("{whole}, {some} of them thinking", values);
 
-/** The time of each step. @param {Answer} answer @returns {[string, string][]} */
+/** The duration of each step. @param {Answer} answer @returns {[string, string][]} */
 function stepRows({ steps }) {
   return [...steps.values()].flatMap(({ title, seconds }) => {
     /** @type {[string, string]} */
@@ -114,7 +114,7 @@ function moneyText(amount, currency) {
 }
 
 /**
- * What the answers took together.
+ * The sum of the answers' metrics.
  * @typedef {{tokens: number, costs: Costs, is_partial: boolean}} Sum `is_partial`: not every cost is known
  *
  * @param {(Question | Answer)[]} turns @returns {Sum}
@@ -131,7 +131,7 @@ export function sumOf(turns) {
   return { tokens, costs, is_partial: messages.some((message) => !message.costs && tokensOf(message.usage)) };
 }
 
-/** Such as "1,200 tokens · at least $0.02", where an answer's cost is not known. @param {Sum} sum */
+/** For example "1,200 tokens · at least $0.02" if the cost of an answer is unknown. @param {Sum} sum */
 export function sumText({ tokens, costs, is_partial }) {
   const cost = costsText(costs);
   return [tokens ? ngettext("{count} token", "{count} tokens", tokens) : "", cost && is_partial ? gettext("at least {cost}", { cost }) : cost]

@@ -1,4 +1,4 @@
-/** What can be done with an answer that is over, and how it came about. */
+/** The actions of a finished answer, and its details. */
 
 import { html, LitElement, nothing } from "../../vendor/lit.js";
 import { ActionRow, branchActions, changeBranches } from "./actions.js";
@@ -22,10 +22,10 @@ const BRANCHES = { previous: gettext("Previous answer"), next: gettext("Next ans
  */
 
 const COPIED_FOR = 2_000;
-/** Before the id of a model, in the name of an item. */
+/** Prefix of a model's ID in the name of a menu item. */
 const WITH = "with ";
 
-/** Dispatches `branch-ask`, `branch-change` and `fork` (detail: the id of the answer), which bubble. */
+/** Dispatches `branch-ask`, `branch-change` and `fork` (detail: the ID of the answer), which bubble. */
 export class AnswerFoot extends LitElement {
   static properties = {
     answer: { attribute: false },
@@ -49,7 +49,7 @@ export class AnswerFoot extends LitElement {
     this.asked = undefined;
     /** @type {Branch | undefined} */
     this.branch = undefined;
-    /** Whether the conversation can be changed now. */
+    /** True if the conversation can be changed now. */
     this.changeable = false;
     this.copied = false;
     this.reading = false;
@@ -144,7 +144,7 @@ export class AnswerFoot extends LitElement {
     else this.#again(this.#changes, name.slice(WITH.length));
   }
 
-  /** The id of the question, while it can be changed; else "". */
+  /** The ID of the question if it can be changed, else "". */
   get #changes() {
     return this.changeable && this.asked && !this.asked.sending ? this.asked.id : "";
   }
@@ -155,7 +155,7 @@ export class AnswerFoot extends LitElement {
     setTimeout(() => (this.copied = false), COPIED_FOR);
   }
 
-  /** The button goes with it. */
+  /** The button disappears with it. */
   #hush() {
     const row = this.querySelector("action-row");
     if (row instanceof ActionRow) row.focusOn("more");
@@ -177,7 +177,7 @@ export class AnswerFoot extends LitElement {
     return [...this.earlier, ...(this.answer ? [this.answer] : [])].map(textOf).join("");
   }
 
-  /** The text as it is shown, without its marks. */
+  /** The text as displayed, without Markdown syntax. */
   #seen() {
     const ids = new Set([...this.earlier, this.answer].map((answer) => answer?.id));
     const log = this.closest("chat-log");

@@ -1,4 +1,4 @@
-/** What an answer has done with memories, and the switch of a conversation that has none. */
+/** What an answer did with memories, and the memory switch of a conversation. */
 
 import { html, nothing } from "../../vendor/lit.js";
 import { icon } from "../icons.js";
@@ -7,7 +7,7 @@ import { gettext } from "../texts.js";
 
 /** @import { MemoryNote } from "../session/frames.js" */
 
-/** In the order in which they are counted. @type {Record<string, string>} */
+/** In the order in which they are listed. @type {Record<string, string>} */
 const WORDS = {
   recalled: gettext("Recalled"),
   stored: gettext("Remembered"),
@@ -28,7 +28,7 @@ export function memoryLine(notes) {
   </details>`;
 }
 
-/** Such as "recalled 2, remembered 1". @param {MemoryNote[]} notes */
+/** For example "recalled 2, remembered 1". @param {MemoryNote[]} notes */
 function summary(notes) {
   return Object.entries(WORDS)
     .map(([action, words]) => ({ action, words: words.toLowerCase(), count: countOf(notes, action) }))
@@ -43,7 +43,7 @@ function countOf(notes, action) {
 }
 
 /**
- * Show whether the conversation has memory.
+ * Shows whether the conversation uses memory.
  * @param {HTMLButtonElement} button with `role="switch"`
  * @param {import("../session/session.js").Session} session
  * @param {boolean | null} memory null where there is none to be switched
@@ -55,7 +55,7 @@ export function showMemory(button, session, memory) {
 }
 
 /**
- * Let the button switch the memory of the conversation on and off.
+ * Makes the button turn the conversation's memory on and off.
  * @param {HTMLButtonElement} button with `role="switch"`
  * @param {import("../session/session.js").Session} session
  * @param {() => string} base the address of the application

@@ -1,4 +1,4 @@
-/** Reading aloud with the browser's voices: one text at a time. */
+/** Reads text aloud with the browser's voices, one text at a time. */
 
 /** @type {(() => void) | null} tells who is reading now that it is over */
 let end = null;
@@ -26,7 +26,7 @@ export function hush() {
   ended?.();
 }
 
-/** Scripts of which the page's own language says nothing. @type {[RegExp, string][]} */
+/** Scripts that a page in another language does not determine. @type {[RegExp, string][]} */
 const SCRIPTS = [
   [/[\u0590-\u05ff]/, "he"],
   [/[\u0600-\u06ff]/, "ar"],

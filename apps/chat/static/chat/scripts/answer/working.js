@@ -1,4 +1,4 @@
-/** The line that says that something is going on, where the next words will come. */
+/** The activity line, shown where the next text will appear. */
 
 import { html, nothing } from "../../vendor/lit.js";
 import { gettext } from "../texts.js";
@@ -12,7 +12,7 @@ export function working(words) {
 }
 
 /**
- * Below the last question, from the moment of asking until its answer has begun.
+ * Shown below the last question until its answer begins.
  * @param {Question | Answer | undefined} last turn @param {boolean} busy whether an answer is awaited
  */
 export function awaiting(last, busy) {

@@ -1,4 +1,4 @@
-/** The card of a call that a person has to approve. */
+/** The card of a call that needs the user's approval. */
 
 import { html, nothing } from "../../vendor/lit.js";
 import { argumentFields, changedArguments } from "./argument-fields.js";
@@ -65,7 +65,7 @@ export function approvalCard({ asked }, id, isOpen, send) {
   </form>`;
 }
 
-/** Enter where a reason is written denies; it would approve otherwise. @param {(form: HTMLFormElement) => void} deny */
+/** Enter in the reason field denies; by default, it would approve. @param {(form: HTMLFormElement) => void} deny */
 function denyByKey(deny) {
   return (/** @type {KeyboardEvent} */ event) => {
     if (event.key !== "Enter" || event.isComposing) return;
@@ -79,7 +79,7 @@ function formOf(event) {
   return /** @type {HTMLFormElement} */ (/** @type {HTMLInputElement | HTMLButtonElement} */ (event.currentTarget).form);
 }
 
-/** Why it is asked although it would not be otherwise. @param {string | undefined} reason */
+/** The reason why a call needs approval that it would not need otherwise. @param {string | undefined} reason */
 function because(reason) {
   return reason ? html`<p class="because" dir="auto">${icon("circle-alert")}<span>${reason}</span></p>` : nothing;
 }

@@ -1,4 +1,4 @@
-/** The arguments of a call as a form: fields for those that may be changed, text for the others. */
+/** The arguments of a call as a form: fields for editable arguments, text for the others. */
 
 import { html, nothing } from "../../vendor/lit.js";
 import { gettext } from "../texts.js";
@@ -8,7 +8,7 @@ import { gettext } from "../texts.js";
  * @typedef {Record<string, unknown>} Values
  */
 
-/** Characters from which on a value has more than one line. */
+/** The length from which a value gets several lines. */
 const LONG = 60;
 
 /**
@@ -32,7 +32,7 @@ export function argumentFields(values, editable, prefix) {
 }
 
 /**
- * The arguments that were changed in a form. Marks fields that hold no value of their type.
+ * The arguments that were changed in a form. Marks fields whose values have the wrong type.
  * @param {HTMLFormElement} form
  * @param {Values} values
  * @param {Record<string, Schema>} editable

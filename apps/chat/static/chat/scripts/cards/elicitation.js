@@ -1,4 +1,4 @@
-/** The card of what an MCP server asks a person: a form, or a page to be opened. */
+/** The card of an MCP server's question: a form, or a page to open. */
 
 import { html, nothing } from "../../vendor/lit.js";
 import { icon } from "../icons.js";

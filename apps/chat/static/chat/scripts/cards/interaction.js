@@ -1,4 +1,4 @@
-/** A card that asks the person something, and the line that stays when it is decided. */
+/** A card that asks the user something, and the line that remains after the decision. */
 
 import { html, LitElement, nothing } from "../../vendor/lit.js";
 import { approvalCard } from "./approval.js";
@@ -56,7 +56,7 @@ export class ChatInteraction extends LitElement {
     return this.interaction !== undefined && !this.interaction.resolved && !isOver(this.status);
   }
 
-  /** To the card, not to a button of it: a key that is being typed must not decide anything. */
+  /** Focus the card, not one of its buttons, so that a key that is being typed decides nothing. */
   focus() {
     const card = this.querySelector("section");
     card?.scrollIntoView({ block: "nearest" });
@@ -98,7 +98,7 @@ export class ChatInteraction extends LitElement {
 }
 customElements.define("chat-interaction", ChatInteraction);
 
-/** Escape leaves the card and decides nothing; elsewhere it stops the answer. @param {KeyboardEvent} event */
+/** Escape leaves the card without a decision; elsewhere, it stops the answer. @param {KeyboardEvent} event */
 function leaveByKey(event) {
   if (event.key !== "Escape" || event.isComposing) return;
   event.preventDefault();
@@ -123,7 +123,7 @@ function timeLeft(due) {
   return gettext("{time} left", { time });
 }
 
-/** What a page carries out; its step tells what came of it. @param {Interaction} interaction */
+/** A call that a page executes; its step shows the result. @param {Interaction} interaction */
 function callLine({ asked, isHere }) {
   return html`<p class="decision">
     ${icon("loader-circle")}

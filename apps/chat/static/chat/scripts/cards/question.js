@@ -1,4 +1,4 @@
-/** The card of a question that the model asks a person. */
+/** The card of a question from the model. */
 
 import { html, nothing } from "../../vendor/lit.js";
 import { icon } from "../icons.js";

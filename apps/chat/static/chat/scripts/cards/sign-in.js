@@ -1,4 +1,4 @@
-/** The card of a call that needs an account of the person's at another server. */
+/** The card of a call that needs the user's account at another server. */
 
 import { html } from "../../vendor/lit.js";
 import { icon } from "../icons.js";
@@ -13,7 +13,7 @@ import { gettext } from "../texts.js";
  * @param {(answer: InteractionAnswer) => void} send
  */
 export function signInCard({ asked }, isOpen, send) {
-  // The sign-in goes on in another tab; the server tells this one when it is done.
+  // The sign-in continues in another tab; the server notifies this one when it is done.
   return html`<p>
       ${gettext("You sign in on this host:")} <strong>${asked.host}</strong>. ${gettext("Tools then use your account there:")}
       <strong>${asked.server}</strong>.

@@ -1,4 +1,4 @@
-/** A page or drawing of an answer beside the conversation, in a frame that reaches nothing. */
+/** A page or drawing of an answer next to the conversation, in an isolated frame. */
 
 import { html, LitElement, nothing, repeat } from "../../vendor/lit.js";
 import { artifactOf, pageOf, versionsOf } from "./artifacts.js";
@@ -12,7 +12,7 @@ import { gettext } from "../texts.js";
 
 const styles = new URL("../../styles/artifact-panel.css", import.meta.url).href;
 const COPIED_FOR = 2_000;
-/** There is room beside the conversation. */
+/** True if there is room next to the conversation. */
 const wide = matchMedia("(min-width: 64rem)");
 
 /** @param {HTMLElement} block of code @param {HTMLElement} opener that gets the focus back */
@@ -113,12 +113,12 @@ export class ArtifactPanel extends LitElement {
     if (this.versions[this.at + by]) this.at += by;
   }
 
-  /** Each version has a frame of its own, so that nothing of another one runs on. @param {Artifact} artifact */
+  /** Each version has its own frame, so that nothing of another version keeps running. @param {Artifact} artifact */
   #preview(artifact) {
     /** @param {Event} event */
     const fill = (event) => {
       const frame = /** @type {HTMLIFrameElement} */ (event.target);
-      // A page that has turned to another address does not get it again.
+      // A page that has navigated elsewhere does not get the content again.
       if (frame.dataset.filled) return;
       frame.dataset.filled = "yes";
       frame.contentWindow?.postMessage(pageOf(artifact), "*");
@@ -136,7 +136,7 @@ export class ArtifactPanel extends LitElement {
     )}`;
   }
 
-  /** Whoever opens the panel shows Markdown, so its element is there. @param {Artifact} artifact */
+  /** Markdown was displayed before the panel can be opened, so its element is defined. @param {Artifact} artifact */
   #code({ language, text }) {
     const fence = "`".repeat(Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length)) + 1);
     const markdown = `${fence}${language === "svg" ? "xml" : language}\n${text}\n${fence}`;
@@ -156,7 +156,7 @@ export class ArtifactPanel extends LitElement {
     setTimeout(() => (this.copied = false), COPIED_FOR);
   }
 
-  /** What is over all of the page keeps the focus. */
+  /** An element that covers the page keeps the focus. */
   #resize() {
     this.isFull = !this.isFull;
     this.#close();
@@ -175,8 +175,8 @@ export class ArtifactPanel extends LitElement {
   }
 
   #leave() {
-    if (this.querySelector("dialog")?.open) return; // again, in its other size
-    this.remove(); // and with it the frame, whatever runs there
+    if (this.querySelector("dialog")?.open) return; // Open it again in its other size.
+    this.remove(); // Also removes the frame, with everything that runs in it.
     this.opener?.focus();
   }
 }

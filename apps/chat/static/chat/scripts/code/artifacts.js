@@ -1,4 +1,4 @@
-/** Pages and drawings that answers contain, in their versions: what a block of code is, and what came before it. */
+/** The pages and drawings in answers, with their versions. */
 
 import { codeOf } from "./files.js";
 import { gettext } from "../texts.js";

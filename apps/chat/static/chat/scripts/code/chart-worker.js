@@ -1,4 +1,4 @@
-/** A worker that draws charts of Vega and Vega-Lite as SVG: nothing is loaded, and expressions are interpreted. */
+/** A worker that draws Vega and Vega-Lite charts as SVG. It loads nothing, and interprets expressions. */
 
 import { compile, expressionInterpreter, parse, View } from "../../vendor/vega.js";
 
@@ -47,7 +47,7 @@ async function draw(spec, colors) {
   return svg;
 }
 
-/** A worker has no container whose width could be taken. @param {any} spec */
+/** A worker has no container that defines the width. @param {any} spec */
 function sized(spec) {
   const isSimple = spec.mark !== undefined || Array.isArray(spec.layer);
   if (spec.width === "container" || (isSimple && spec.width === undefined && !spec.encoding?.column)) return { ...spec, width: WIDTH };

@@ -1,18 +1,18 @@
-/** Code blocks: a bar with the language and what can be done with the code, line numbers, and colors. */
+/** Code blocks: a bar with the language and actions, line numbers, and syntax colors. */
 
 import { copy } from "../clipboard.js";
 import { codeOf, fileNameOf, save } from "./files.js";
 import { iconElement } from "../icons.js";
 import { gettext } from "../texts.js";
 
-/** Coloring more than this many characters would stop the page for a moment. */
+/** The maximum number of characters to highlight; longer code would freeze the page for a moment. */
 const LONGEST = 60_000;
 const COPIED_FOR = 2_000;
-/** More lines than this are numbered. */
+/** Code with more lines than this has line numbers. */
 const FEW_LINES = 10;
-/** A line that is longer may not fit. */
+/** Longer lines may not fit. */
 const LONG_LINE = 40;
-/** What is shown as a page of its own. */
+/** Languages that are shown as a page. */
 const SHOWN = new Set(["html", "svg"]);
 
 /**
@@ -49,7 +49,7 @@ export async function colourCode(root) {
     const text = code.textContent ?? "";
     if (!colours.getLanguage(language) || text.length > LONGEST) continue;
     code.removeAttribute("data-language");
-    // The colors escape what they are given.
+    // The highlighter escapes its input.
     code.innerHTML = colours.highlight(text, { language, ignoreIllegals: true }).value;
   }
 }
@@ -113,7 +113,7 @@ function bar(words, buttons) {
   return row;
 }
 
-/** Numbers are drawn by the style sheet, so that nobody copies them. @param {HTMLPreElement} pre @param {number} lines */
+/** CSS draws the numbers, so that they are not copied. @param {HTMLPreElement} pre @param {number} lines */
 function number(pre, lines) {
   if (lines <= FEW_LINES) return;
   pre.dataset.lines = Array.from({ length: lines }, (_, index) => index + 1).join("\n");

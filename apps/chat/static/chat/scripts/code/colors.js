@@ -1,4 +1,4 @@
-/** The colors of the page for what is drawn elsewhere: in a frame and in a worker, which do not know its style. */
+/** The colors of the page for frames and workers, which do not have its styles. */
 
 /**
  * @typedef {"paper" | "surface" | "sunken" | "ink" | "ink-soft" | "line" | "line-strong" | "accent" | "accent-soft" | "warning-soft" | "warning-line"} Token
@@ -24,7 +24,7 @@ export function colorsOfPage(scheme = "") {
   return /** @type {Colors} */ ({ ...found, dark: isDark(found.paper), series });
 }
 
-/** Mermaid reckons with colors, and reads fewer notations than browsers do. @param {string} color `rgb(…)` */
+/** Converts a color for Mermaid, which calculates with colors and supports fewer notations than browsers. @param {string} color `rgb(…)` */
 function hexadecimal(color) {
   const parts = color.match(/\d+/g) ?? [];
   return `#${parts.slice(0, 3).map((part) => Number(part).toString(16).padStart(2, "0")).join("")}`;

@@ -1,7 +1,7 @@
-// In a frame without an origin: draws Mermaid for the page that frames it, one diagram after the other.
+// Runs in a frame without an origin: draws Mermaid diagrams for the page that contains it, one at a time.
 (() => {
   const { mermaid } = /** @type {any} */ (globalThis);
-  // A picture has no typeface of the page: its letters are the system's.
+  // An image cannot use the page's fonts, so it uses the system's.
   const FONT = "system-ui, sans-serif";
 
   /** @param {import("./colors.js").Colors} colors @returns {Record<string, unknown>} what Mermaid derives all its colors from */
@@ -46,7 +46,7 @@
       theme: "base",
       themeVariables: variables(colors),
       fontFamily: FONT,
-      // As HTML, labels would be missing in a picture.
+      // HTML labels would be missing in an image.
       htmlLabels: false,
       flowchart: { htmlLabels: false },
       maxTextSize: 20_000,

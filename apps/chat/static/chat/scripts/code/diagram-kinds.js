@@ -1,4 +1,4 @@
-/** Which blocks of code are pictures. */
+/** Code blocks that are shown as pictures. */
 
 /** @type {Record<string, "mermaid" | "vega">} */
 const KINDS = { mermaid: "mermaid", vega: "vega", "vega-lite": "vega", vegalite: "vega" };

@@ -1,4 +1,4 @@
-/** Blocks of Mermaid and Vega in an answer, as pictures; their source on demand. */
+/** Shows Mermaid and Vega blocks of an answer as pictures, with their source on demand. */
 
 import { codeButton } from "./code.js";
 import { colorsOfPage } from "./colors.js";
@@ -7,7 +7,7 @@ import { kindOf } from "./diagram-kinds.js";
 import { drawing } from "./drawings.js";
 import { gettext } from "../texts.js";
 
-/** How far ahead of what is seen a diagram is drawn. */
+/** The distance from the viewport at which a diagram is drawn. */
 const AHEAD = "600px";
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -113,7 +113,7 @@ function svgOf(picture) {
   return decodeURIComponent(picture.src.slice(picture.src.indexOf(",") + 1));
 }
 
-/** At twice its size, on the color of the page. @param {HTMLImageElement} picture @param {string} name */
+/** Rendered at twice its size, on the color of the page. @param {HTMLImageElement} picture @param {string} name */
 async function savePixels(picture, name) {
   const canvas = document.createElement("canvas");
   canvas.width = Math.min(picture.naturalWidth * 2, 8_000);
@@ -138,7 +138,7 @@ function showProblem(block, kind, problem) {
   if (!known) block.querySelector(".code-bar")?.after(words);
 }
 
-/** What a person hears of it. @param {"mermaid" | "vega"} kind @param {string} text */
+/** The label for screen readers. @param {"mermaid" | "vega"} kind @param {string} text */
 function nameOf(kind, text) {
   if (kind === "mermaid") {
     const title = /^\s*(?:title:?|accTitle:)\s+(.{1,150})$/m.exec(text)?.[1];

@@ -1,4 +1,4 @@
-/** Where diagrams and charts are drawn: in a frame without an origin, and in a worker. Both begin when first asked. */
+/** Draws diagrams in a frame without an origin, and charts in a worker. Both start with the first request. */
 
 import { gettext } from "../texts.js";
 
@@ -27,7 +27,7 @@ export function drawing(kind, text, colors) {
   return made;
 }
 
-/** One after the other; what does not come back in time is thrown away with whoever works at it. */
+/** Draws one at a time. After a timeout, its frame or worker is discarded. */
 class DrawingQueue {
   #open;
   /** @type {Promise<unknown>} */
@@ -86,7 +86,7 @@ async function openFrame() {
   return {
     draw(asked) {
       const made = heard(({ source, data }) => source === frame.contentWindow && data?.id === asked.id);
-      // A frame without an origin can only be addressed as anybody.
+      // A frame without an origin has no other target origin.
       frame.contentWindow?.postMessage(asked, "*");
       return made.then(({ data }) => drawingOf(data));
     },
@@ -96,7 +96,7 @@ async function openFrame() {
 
 /** @returns {Promise<Drawer>} */
 async function openWorker() {
-  // By its folder: a bundle, which stands in another one, finds it as well.
+  // Resolved by folder, because a bundle is in a different folder.
   const worker = new Worker(new URL("./chart-worker.js", import.meta.url), { type: "module" });
   return {
     draw: (asked) =>
@@ -109,7 +109,7 @@ async function openWorker() {
   };
 }
 
-/** What came back is untrusted. @param {any} data @returns {Drawing} */
+/** The result is untrusted. @param {any} data @returns {Drawing} */
 function drawingOf({ svg, problem }) {
   return typeof svg === "string" ? { svg } : { problem: String(problem) };
 }

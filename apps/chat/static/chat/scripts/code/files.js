@@ -35,6 +35,6 @@ export function save(content, name, type = "text/plain") {
   link.href = address;
   link.download = name;
   link.click();
-  // The browser has to have begun to read it.
+  // Give the browser time to start reading.
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }

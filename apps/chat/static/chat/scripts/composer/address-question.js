@@ -1,10 +1,10 @@
-/** A question that the address of the page brings: it is written into the box, and never sent by itself. */
+/** A question in the URL of the page: it is written into the message box, and never sent automatically. */
 
-/** Characters; longer addresses are refused by many servers and browsers anyway. */
+/** In characters; many servers and browsers reject longer URLs anyway. */
 const MOST = 8_000;
 
 /**
- * Take the question out of the address, so that a reload does not bring it again.
+ * Removes the question from the URL, so that a reload does not insert it again.
  * @param {number} limit characters of a question
  * @returns {{text: string, isCut: boolean} | null}
  */

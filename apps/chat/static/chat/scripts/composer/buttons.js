@@ -1,4 +1,4 @@
-/** The buttons around the box, and what can be set for the next question. */
+/** The buttons of the composer, and the options of the next question. */
 
 import "../choice-list.js";
 import { html, ifDefined, nothing } from "../../vendor/lit.js";
@@ -9,7 +9,7 @@ import { gettext, pgettext } from "../texts.js";
 /** @import { ChoiceOption } from "../choice-list.js" */
 /** @import { ChatComposer } from "./composer.js" */
 
-/** By what models call them; others are shown as they are. @type {Record<string, string>} */
+/** By the models' names for them; unknown values are shown unchanged. @type {Record<string, string>} */
 const EFFORTS = {
   none: gettext("Thinking: none"),
   minimal: gettext("Thinking: minimal"),
@@ -65,7 +65,7 @@ export function dictateButton(isGoing, toggle) {
 }
 
 /**
- * What can be chosen for the conversation.
+ * The options of the conversation.
  * @param {ChatComposer} composer
  * @param {{application: (slug: string) => void, model: (id: string) => void, effort: (effort: string) => void}} choose
  */
@@ -73,7 +73,7 @@ export function composerChoices({ applications, application, models, model, effo
   return html`${application && applications.length ? applicationChoice(application, applications, choose.application) : nothing} ${models.length ? modelChoice(models, model, choose.model) : nothing} ${efforts.length ? effortChoice(efforts, effort, choose.effort) : nothing}`;
 }
 
-/** Which application a new conversation is with. @param {ChoiceOption} application @param {ChoiceOption[]} others @param {(slug: string) => void} choose */
+/** The application of a new conversation. @param {ChoiceOption} application @param {ChoiceOption[]} others @param {(slug: string) => void} choose */
 function applicationChoice(application, others, choose) {
   return html`<choice-list
     class="application-choice"

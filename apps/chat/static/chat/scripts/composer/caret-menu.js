@@ -1,4 +1,4 @@
-/** What can be chosen at the caret: it opens with a sign, is filtered while one types, and never takes the focus. */
+/** A menu at the caret. A trigger character opens it, typing filters it, and it never takes the focus. */
 
 import { html, nothing } from "../../vendor/lit.js";
 import { icon } from "../icons.js";
@@ -22,7 +22,7 @@ const MOST_OF_A_GROUP = 8;
 const ID = "caret-menu";
 
 /**
- * A sign counts at the beginning of a word, so that dates, addresses and fractions stay what they are.
+ * A trigger counts only at the beginning of a word, so that dates, URLs and fractions are not affected.
  * @param {string} text @param {number} caret @returns {Trigger | null}
  */
 export function triggerAt(text, caret) {
@@ -38,7 +38,7 @@ export class CaretMenu {
   /** @type {ChoiceGroup[]} */
   groups = [];
   chosen = 0;
-  /** The sign at this place was closed with Escape. */
+  /** The position of a trigger that was closed with Escape. */
   #closedAt = -1;
   #offer;
   #choose;
@@ -59,7 +59,7 @@ export class CaretMenu {
     return this.trigger !== null && this.groups.length > 0;
   }
 
-  /** The id of the chosen option, undefined while there is none. */
+  /** The ID of the active option; undefined if there is none. */
   get activeId() {
     return this.isOpen ? `${ID}-${this.chosen}` : undefined;
   }
@@ -80,7 +80,7 @@ export class CaretMenu {
     this.refresh();
   }
 
-  /** Something else may be offered by now. */
+  /** The options may have changed. */
   refresh() {
     this.groups = this.trigger ? filtered(this.#offer(this.trigger.sign), this.trigger.query) : [];
     this.chosen = Math.min(this.chosen, Math.max(0, this.#all.length - 1));
@@ -102,7 +102,7 @@ export class CaretMenu {
     else if (event.key === "Enter" || event.key === "Tab") this.#take(this.#all[this.chosen]);
     else if (event.key === "Escape") this.close();
     else return false;
-    event.preventDefault(); // elsewhere, Escape stops the answer
+    event.preventDefault(); // Elsewhere, Escape stops the answer.
     return true;
   }
 
@@ -128,7 +128,7 @@ export class CaretMenu {
     </div>`;
   }
 
-  /** For people who do not see it. */
+  /** For screen readers. */
   get words() {
     if (!this.isOpen) return "";
     const count = this.#all.length;
@@ -173,7 +173,7 @@ export class CaretMenu {
     const { trigger } = this;
     if (!choice || !trigger) return;
     this.close();
-    this.#closedAt = -1; // what was closed is not there any more
+    this.#closedAt = -1; // The closed trigger no longer exists.
     this.#choose(choice, trigger);
   }
 }
@@ -183,7 +183,7 @@ function keepFocus(event) {
   event.preventDefault();
 }
 
-/** Those with the words, first those whose name begins with them. @param {ChoiceGroup[]} groups @param {string} query */
+/** The options that contain the words; names that begin with them come first. @param {ChoiceGroup[]} groups @param {string} query */
 function filtered(groups, query) {
   const wanted = query.toLowerCase();
   /** @param {Choice} choice */

@@ -1,4 +1,4 @@
-/** What the composer offers at the caret: prompts, skills, commands, applications and files. */
+/** The options at the caret: prompts, skills, commands, applications and files. */
 
 import { get, post } from "../requests.js";
 import { gettext } from "../texts.js";
@@ -26,7 +26,7 @@ import { gettext } from "../texts.js";
 
 /** @type {Offered} */
 const NOTHING = { prompts: [], skills: [], applications: [], files: [], efforts: [], effort: "", models: [], model: "" };
-/** Milliseconds for which what was fetched is good enough to be shown. */
+/** Milliseconds for which fetched options are shown without a refresh. */
 const FRESH = 30_000;
 
 /** Dispatches `change`. */
@@ -47,7 +47,7 @@ export class Choices extends EventTarget {
     this.#conversation = conversation;
   }
 
-  /** What else may be there by now is shown when it has come. */
+  /** Newer options are shown when they arrive. */
   async load() {
     this.#fetchedAt = performance.now();
     const id = this.#conversation();
@@ -55,7 +55,7 @@ export class Choices extends EventTarget {
     const asked = new URLSearchParams(id ? { conversation: id } : model ? { deployment: model } : {});
     const found = await get(`${this.#base()}composer/?${asked}`);
     if (!found) {
-      this.#fetchedAt = -Infinity; // the next menu tries again
+      this.#fetchedAt = -Infinity; // The next menu tries again.
       return;
     }
     this.offered = found;
@@ -77,7 +77,7 @@ export class Choices extends EventTarget {
     if (id && !(await post(`${this.#base()}${id}/deployment/`, { deployment }))) return false;
     this.offered = { ...this.offered, model: deployment };
     this.dispatchEvent(new CustomEvent("change"));
-    void this.load(); // another model may think otherwise
+    void this.load(); // Another model may have other options.
     return true;
   }
 

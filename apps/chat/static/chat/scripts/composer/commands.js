@@ -1,4 +1,4 @@
-/** What people can have done with a key, from the menu of the box, and from the palette. */
+/** Commands with a keyboard shortcut, in the menu of the message box and in the palette. */
 
 import { textOf } from "../session/answers.js";
 import { copy } from "../clipboard.js";

@@ -1,4 +1,4 @@
-/** Where a question is written: grows with it, keeps it over a reload, sends or stops. */
+/** The message box. It grows with its text, preserves it across reloads, and sends questions or stops the answer. */
 
 import { html, ifDefined, LitElement, live, nothing } from "../../vendor/lit.js";
 import { CaretMenu } from "./caret-menu.js";
@@ -18,15 +18,13 @@ import { tray } from "../files/tray.js";
 /** @import { Drafts } from "./drafts.js" */
 /** @import { Uploads } from "../files/uploads.js" */
 
-/** From this part of the limit on, the count is shown. */
+/** The share of the limit from which the count is shown. */
 const COUNT_FROM = 0.8;
-/** Whether the browser makes a field as high as its text; to measure it costs a layout of the page at each letter. */
+/** True if the browser sizes a field to its text. Measuring costs a layout for each letter. */
 const GROWS_BY_ITSELF = CSS.supports("field-sizing", "content");
 
 /**
- * Dispatches `ask` (detail: `{text, attachments, isAnswer}`), `stop`, `effort` (detail: how much the model shall think),
- * `model` (detail: the id of the one that shall answer), `application` (detail: the slug of the one to begin with)
- * and `edit-last`: the person wishes to change what they said last.
+ * Dispatches `ask` (detail: `{text, attachments, isAnswer}`), `stop`, `effort` (detail: the thinking effort), `model` (detail: the ID of the model), `application` (detail: the slug of the first application) and `edit-last`, to edit the user's last message.
  */
 export class ChatComposer extends LitElement {
   static properties = {
@@ -55,19 +53,19 @@ export class ChatComposer extends LitElement {
   constructor() {
     super();
     this.busy = false;
-    /** Whether the answer waits for the person. */
+    /** True if the answer waits for the user. */
     this.waiting = false;
-    /** Whether what is sent answers a question of the answer's. */
+    /** True if the message answers a question of the answer. */
     this.answering = false;
     this.connected = true;
-    /** Whether it is known what was said before. */
+    /** True if the previous messages are loaded. */
     this.ready = false;
-    /** Why nothing can be typed; "" when it can. */
+    /** The reason why typing is disabled, or "". */
     this.disabled = "";
-    /** Why the conversation cannot be continued at all; "" when it can. */
+    /** The reason why the conversation cannot be continued, or "". */
     this.ended = "";
     this.limit = 0;
-    /** Where the conversation is. */
+    /** The URL of the conversation. */
     this.draftKey = "";
     /** @type {Drafts | undefined} */
     this.drafts = undefined;
@@ -88,7 +86,7 @@ export class ChatComposer extends LitElement {
     this.leaving = null;
     /** @type {"" | "words" | "nothing"} what was to be sent and could not be */
     this.tried = "";
-    /** What went wrong with dictating. */
+    /** The error of the dictation. */
     this.heard = "";
     /** @type {{id: number, text: string, at: number} | null} the long text that became a file */
     this.pasted = null;
@@ -99,7 +97,7 @@ export class ChatComposer extends LitElement {
       (choice, trigger) => this.#insert(choice, trigger),
       () => this.requestUpdate(),
     );
-    /** Before what is being dictated. */
+    /** The text before the dictated text. */
     this.said = "";
     this.dictation = new Dictation({
       text: (said) => this.#keep(this.said + said.trimStart()),
@@ -136,7 +134,7 @@ export class ChatComposer extends LitElement {
     this.#field?.focus();
   }
 
-  /** Put a text where the person can change it. @param {string} text */
+  /** Insert a text that the user can edit. @param {string} text */
   fill(text) {
     this.#write(text, text.length);
   }
@@ -148,7 +146,7 @@ export class ChatComposer extends LitElement {
   }
 
   /**
-   * Give a question back that was not taken, unless something new was written meanwhile.
+   * Restore a question that was rejected, unless the user has typed something in the meantime.
    * @param {string} text @param {Attachment[]} attachments
    */
   giveBack(text, attachments) {
@@ -156,12 +154,12 @@ export class ChatComposer extends LitElement {
     this.uploads?.giveBack(attachments);
   }
 
-  /** Another conversation is fetched: what is typed and sent from now on is meant for it. */
+  /** Another conversation is loading: from now on, input is meant for it. */
   leave() {
     this.leaving ??= { text: this.text, isSent: false };
   }
 
-  /** Show the draft of another conversation; that of the open one is kept. @param {string} key */
+  /** Show the draft of another conversation, and keep the current draft. @param {string} key */
   openDraft(key) {
     const { leaving } = this;
     this.leaving = null;
@@ -177,7 +175,7 @@ export class ChatComposer extends LitElement {
     if (typed && leaving?.isSent) void this.updateComplete.then(() => this.#send());
   }
 
-  /** The draft belongs to another conversation now. @param {string} key */
+  /** The draft now belongs to another conversation. @param {string} key */
   moveDraft(key) {
     this.drafts?.write(this.draftKey, "");
     this.#files.keep([]);
@@ -248,7 +246,7 @@ export class ChatComposer extends LitElement {
     return this.obstacle === "";
   }
 
-  /** In place of the form; an answer that is still being written can be stopped. */
+  /** Shown instead of the form. An answer in progress can still be stopped. */
   #ending() {
     return html`<div class="composer ended">
       <p>${this.ended}</p>
@@ -291,7 +289,7 @@ export class ChatComposer extends LitElement {
   #choose(event) {
     const input = /** @type {HTMLInputElement} */ (event.target);
     this.uploads?.add(input.files ?? []);
-    input.value = ""; // the same file may be chosen again
+    input.value = ""; // The same file may be selected again.
     this.focus();
   }
 
@@ -306,7 +304,7 @@ export class ChatComposer extends LitElement {
       this.pasted = { id, text, at };
       return;
     }
-    // Office programs put a picture of the text beside it.
+    // Office programs also put a picture of the text on the clipboard.
     if (!files.length || types.includes("text/plain")) return;
     event.preventDefault();
     this.uploads?.add(named(files));
@@ -321,7 +319,7 @@ export class ChatComposer extends LitElement {
   }
 
   #typed() {
-    this.dictation.abort(); // the hand goes before the voice
+    this.dictation.abort(); // Typing takes precedence over dictation.
     this.heard = "";
     this.#keep(this.#field?.value ?? "");
     this.#look();
@@ -337,10 +335,10 @@ export class ChatComposer extends LitElement {
     if (this.#field) this.menu.look(this.#field);
   }
 
-  /** What was chosen takes the place of what was typed. @param {Choice} choice @param {Trigger} trigger */
+  /** The selected option replaces the typed text. @param {Choice} choice @param {Trigger} trigger */
   #insert({ insert = "", act }, { start, end }) {
     this.#write(this.text.slice(0, start) + insert + this.text.slice(end), start + insert.length);
-    // What is done then may take the focus elsewhere, for good.
+    // The action may move the focus elsewhere permanently.
     if (act) void this.updateComplete.then(act);
   }
 
@@ -355,7 +353,7 @@ export class ChatComposer extends LitElement {
 
   /** @param {KeyboardEvent} event */
   #press(event) {
-    const isComposing = event.isComposing || event.keyCode === 229; // as in `isSendKey`
+    const isComposing = event.isComposing || event.keyCode === 229; // The same condition as in `isSendKey`.
     if (isComposing || this.menu.press(event)) return;
     const isPlain = !event.shiftKey && !event.altKey;
     if (event.key === "ArrowUp" && isPlain && !event.ctrlKey && !event.metaKey && !this.text) {
@@ -391,7 +389,7 @@ export class ChatComposer extends LitElement {
     this.dispatchEvent(new CustomEvent("ask", { detail: { text, attachments, isAnswer } }));
   }
 
-  /** Each time anew, so that it is heard each time. */
+  /** Written again each time, so that screen readers announce it each time. */
   #tellObstacle() {
     this.tried = "";
     void this.updateComplete.then(() => (this.tried = this.#content));
@@ -420,7 +418,7 @@ export class ChatComposer extends LitElement {
 }
 customElements.define("chat-composer", ChatComposer);
 
-/** Make it as high as its text. @param {HTMLTextAreaElement} field */
+/** Adjusts the height to the text. @param {HTMLTextAreaElement} field */
 function fit(field) {
   field.style.height = "auto";
   field.style.height = `${field.scrollHeight}px`;

@@ -1,4 +1,4 @@
-/** Speech that the browser writes down, where it can. */
+/** Dictation with the browser's speech recognition, if available. */
 
 import { gettext } from "../texts.js";
 
@@ -68,12 +68,12 @@ export class Dictation {
     this.#told.change();
   }
 
-  /** What was said last is still written down. */
+  /** The last words are still transcribed. */
   stop() {
     this.#going?.stop();
   }
 
-  /** Nothing more is written down. */
+  /** Nothing more is transcribed. */
   abort() {
     const going = this.#going;
     if (!going) return;

@@ -1,6 +1,5 @@
 /**
- * What was written and not sent. Of people who are signed in it stays in the browser, under their account; of others
- * it goes with the tab.
+ * Unsent drafts. For signed-in users, they stay in the browser under the account; for visitors, they end with the tab.
  */
 
 const PREFIX = "draft ";
@@ -25,7 +24,7 @@ export class Drafts {
   write(address, text) {
     const key = this.#key(address);
     attempt(() => {
-      this.#store.removeItem(key); // written again, it is the newest
+      this.#store.removeItem(key); // Written again to become the newest.
       if (!text || text.length > MOST_CHARACTERS) return;
       const known = keys(this.#store);
       for (const old of known.slice(0, known.length - MOST + 1)) this.#store.removeItem(old);
@@ -43,7 +42,7 @@ export class Drafts {
   }
 }
 
-/** Drafts of others have no place in this browser. @param {(key: string) => boolean} [isForgotten] */
+/** Drafts of other users are removed from this browser. @param {(key: string) => boolean} [isForgotten] */
 export function forgetDrafts(isForgotten = () => true) {
   attempt(() => {
     for (const key of keys(localStorage).filter(isForgotten)) localStorage.removeItem(key);
@@ -55,7 +54,7 @@ function keys(store) {
   return Object.keys(store).filter((key) => key.startsWith(PREFIX));
 }
 
-/** A browser may refuse to keep anything. @template T @param {() => T} work @returns {T | undefined} */
+/** A browser may refuse storage. @template T @param {() => T} work @returns {T | undefined} */
 function attempt(work) {
   try {
     return work();

@@ -1,4 +1,4 @@
-/** Commands of the page among what its palette finds. */
+/** Commands of the page in the palette. */
 
 import { gettext } from "../texts.js";
 /** @import { PageCommand } from "./commands.js" */

@@ -1,4 +1,4 @@
-/** What is pasted: long texts become files, pictures get a name. */
+/** Pasted content: long texts become files, and pictures get a name. */
 
 const LONG_TEXT = 4_000;
 const MANY_LINES = 80;
@@ -13,7 +13,7 @@ export function textFile(text) {
   return new File([text], `pasted-text-${stamp()}.txt`, { type: "text/plain" });
 }
 
-/** Browsers call every picture of the clipboard `image.png`. @param {Iterable<File>} files @returns {File[]} */
+/** Browsers name every pasted picture `image.png`. @param {Iterable<File>} files @returns {File[]} */
 export function named(files) {
   return [...files].map((file, place) => {
     if (file.name && !/^image\.\w+$/.test(file.name)) return file;
@@ -23,7 +23,7 @@ export function named(files) {
   });
 }
 
-/** The time of day, as in 2026-11-25-221530. */
+/** The current time, such as 2026-11-25-221530. */
 function stamp() {
   const now = new Date();
   /** @param {number} number */

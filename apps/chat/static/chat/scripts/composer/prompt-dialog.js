@@ -1,4 +1,4 @@
-/** Asks for what a prompt leaves open: one field for each `{{name}}` in its text. */
+/** Asks for the fields of a prompt: one for each `{{name}}` in its text. */
 
 import { html, LitElement, nothing } from "../../vendor/lit.js";
 import { isSendKey } from "../preferences.js";
@@ -19,7 +19,7 @@ export function filledIn(text, values) {
   return text.replace(VARIABLE, (whole, name) => values.get(name) ?? whole);
 }
 
-/** Dispatches `filled` (detail: the text) and `left`: nothing is to be inserted. */
+/** Dispatches `filled` (detail: the text), and `left` if nothing is inserted. */
 export class PromptDialog extends LitElement {
   static properties = { prompt: { attribute: false } };
 

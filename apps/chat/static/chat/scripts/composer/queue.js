@@ -1,4 +1,4 @@
-/** Messages that wait for their turn: each can be changed, removed, or sent at once. */
+/** Queued messages, which can be edited, removed, or sent immediately. */
 
 import { html, LitElement, nothing, repeat } from "../../vendor/lit.js";
 import { attachmentCards } from "../files/attachments.js";
@@ -9,7 +9,7 @@ import { gettext } from "../texts.js";
 
 /** @import { Queued } from "../session/frames.js" */
 
-/** Dispatches `order` (detail: `{type, id, changes}`) and `left`: what had the focus is gone. */
+/** Dispatches `order` (detail: `{type, id, changes}`), and `left` when the focused element is gone. */
 export class ChatQueue extends LitElement {
   static properties = {
     messages: { attribute: false },
@@ -25,11 +25,11 @@ export class ChatQueue extends LitElement {
     this.messages = [];
     /** @type {string[]} texts of messages that the server has not got yet */
     this.sending = [];
-    /** Whether an answer is going. */
+    /** True while an answer is in progress. */
     this.busy = false;
     /** @type {Queued | null} as it was before it was changed */
     this.edited = null;
-    /** Whether an empty text was to be saved. */
+    /** True after an attempt to save an empty text. */
     this.isEmpty = false;
   }
 
@@ -91,7 +91,7 @@ export class ChatQueue extends LitElement {
     </form>`;
   }
 
-  /** Held back meanwhile, so that it is not sent half changed. @param {Queued} message */
+  /** Held while it is edited, so that it is not sent half-edited. @param {Queued} message */
   #edit(message) {
     this.edited = message;
     this.isEmpty = false;
@@ -124,7 +124,7 @@ export class ChatQueue extends LitElement {
   #press(event) {
     if (event.isComposing) return;
     if (event.key === "Escape") {
-      event.preventDefault(); // elsewhere it stops the answer
+      event.preventDefault(); // Elsewhere, it stops the answer.
       this.#cancel();
     } else if (isSendKey(event) && event.target instanceof HTMLTextAreaElement) {
       event.preventDefault();

@@ -1,4 +1,4 @@
-/** The keyboard shortcuts of the page, and the list of them. One setting turns them all off. */
+/** The keyboard shortcuts of the page, and their list. One setting turns them all off. */
 
 import { html, LitElement, nothing } from "../../vendor/lit.js";
 import { icon } from "../icons.js";
@@ -8,7 +8,7 @@ import { gettext } from "../texts.js";
 /** @import { PageCommand } from "./commands.js" */
 
 const IS_MAC = /Mac|iPhone|iPad/.test(navigator.platform);
-/** Where the key has another sign on some keyboards. @type {Record<string, string>} */
+/** Keys that produce another character on some keyboards. @type {Record<string, string>} */
 const CODES = { ";": "Semicolon", ".": "Period", "/": "Slash", "'": "Quote" };
 
 /** @param {PageCommand[]} commands */
@@ -16,7 +16,7 @@ export function listenForShortcuts(commands) {
   addEventListener("keydown", (event) => {
     if (!hasShortcuts() || event.defaultPrevented || event.isComposing || event.altKey || event.repeat) return;
     if (document.querySelector("dialog[open]")) return;
-    // Escape alone is heard by the page: it stops the answer whatever the setting.
+    // The page always handles a plain Escape: it stops the answer regardless of the setting.
     const found = commands.find(({ keys }) => keys && keys.length > 1 && isPressed(keys, event));
     if (!found) return;
     event.preventDefault();
@@ -29,7 +29,7 @@ function isPressed(keys, event) {
   const key = keys.at(-1) ?? "";
   const isKey = key === "Esc" ? event.key === "Escape" : event.key.toUpperCase() === key || event.code === CODES[key];
   const isControl = keys.includes("Ctrl") === (event.ctrlKey || event.metaKey);
-  // “/” itself needs Shift on many keyboards.
+  // “/” requires Shift on many keyboards.
   const isShift = keys.includes("Shift") === event.shiftKey || (key === "/" && event.key === "/");
   return isKey && isControl && isShift;
 }

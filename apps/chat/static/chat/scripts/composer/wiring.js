@@ -1,4 +1,4 @@
-/** Connects the box with what it offers: menus, prompts, commands, shortcuts, and what its address brings. */
+/** Connects the message box with its menus, prompts, commands, shortcuts, and the question in the URL. */
 
 import { takeAddressQuestion } from "./address-question.js";
 import { Choices } from "./choices.js";
@@ -54,7 +54,7 @@ export function wireComposer({ composer, session, announcer, starters, base, tel
   dialog.addEventListener("filled", (event) => composer.insert(/** @type {CustomEvent<string>} */ (event).detail));
   dialog.addEventListener("left", () => composer.focus());
 
-  /** The person waits for the conversation, and the server does one thing after the other. */
+  /** The user waits for the conversation, and the server handles one request at a time. */
   const loadChoices = () => {
     if (composer.ended) return;
     if (session.loaded) void choices.load();
@@ -90,7 +90,7 @@ export function wireComposer({ composer, session, announcer, starters, base, tel
 }
 
 /**
- * What is written goes along as the draft there, after one that is there already.
+ * The text is appended to the draft of the other application.
  * @param {string} address @param {ChatComposer} composer @param {(href: string) => Promise<void>} go
  */
 async function goTo(address, composer, go) {

@@ -1,4 +1,4 @@
-/** What the composer says about itself. */
+/** The composer's messages about its state. */
 
 import { sendsWithEnter } from "../preferences.js";
 import { gettext, ngettext } from "../texts.js";
@@ -12,7 +12,7 @@ export function placeholderOf({ isAnswer, waiting, busy }) {
   return busy ? gettext("Write the next message…") : gettext("Ask something…");
 }
 
-/** What the key that sends will do, where that is not simply to ask. @param {ChatComposer} composer */
+/** What the send key will do, if that is not simply to ask. @param {ChatComposer} composer */
 export function hintOf({ disabled, busy, connected, isAnswer, hasWords }) {
   if (disabled || !busy) return "";
   if (!connected) return gettext("No connection: your text stays here.");
@@ -26,7 +26,7 @@ export function hintOf({ disabled, busy, connected, isAnswer, hasWords }) {
     : gettext("Ctrl + Enter queues the message: it is sent after this answer.");
 }
 
-/** Why what is written cannot be sent, and what to do about it; "" if it can. @param {ChatComposer} composer */
+/** The reason why the message cannot be sent and how to fix it, or "". @param {ChatComposer} composer */
 export function obstacleOf({ uploads, excess, busy, connected, ready, disabled, hasWords }) {
   const items = uploads?.items ?? [];
   const failed = items.find(({ state }) => state === "failed");

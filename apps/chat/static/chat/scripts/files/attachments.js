@@ -1,4 +1,4 @@
-/** Attachments as cards. A picture is shown when it costs no request elsewhere; the rest is a link. */
+/** Attachments as cards. Pictures are shown if they need no request to another site; all others are links. */
 
 import { html, nothing } from "../../vendor/lit.js";
 import { fileAddress, lastSegment, webAddress } from "../addresses.js";
@@ -22,7 +22,7 @@ export function attachmentCards(attachments) {
   </ul>`;
 }
 
-/** What an import did not have. @param {string[]} [names] */
+/** The files that were missing in an import. @param {string[]} [names] */
 export function leftOutNotice(names) {
   if (!names?.length) return nothing;
   return html`<p class="left-out">${icon("circle-alert")}<span dir="auto">${gettext("Not imported: {names}", { names: names.join(", ") })}</span></p>`;
@@ -126,7 +126,7 @@ function wordsCard(attachment, data) {
 
 /** @param {Attachment} attachment @param {string} data in base64 */
 function downloadCard(attachment, data) {
-  // As bytes without a type: shown in a tab, a page of the model's would run as one of ours.
+  // Untyped bytes, because a page from the model that opened in a tab would have this site's origin.
   const address = `data:application/octet-stream;base64,${data.replace(/^data:[^,]*,/, "")}`;
   const name = nameOf(attachment);
   const link = html`<a class="attachment file" href=${address} download=${name}>

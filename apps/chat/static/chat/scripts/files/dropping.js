@@ -1,4 +1,4 @@
-/** Files that are dragged onto the page. */
+/** Files that are dropped onto the page. */
 
 /**
  * @param {HTMLElement} zone is shown while files are held over the page
@@ -22,7 +22,7 @@ export function acceptDrops(zone, take, isPossible) {
   });
   addEventListener("dragover", (event) => {
     if (!hasFiles(event)) return;
-    // Without this the browser would leave the page and show the file.
+    // Otherwise, the browser would navigate to the file.
     event.preventDefault();
     if (event.dataTransfer) event.dataTransfer.dropEffect = isPossible() ? "copy" : "none";
   });

@@ -1,4 +1,4 @@
-/** The files of a conversation: what was uploaded and what its tools made; download, delete. */
+/** The files of a conversation, uploaded or created by tools, to download or delete. */
 
 import { html, LitElement, nothing, repeat } from "../../vendor/lit.js";
 import { fileAddress } from "../addresses.js";

@@ -1,4 +1,4 @@
-/** Files that are stored and wait for their question, over a reload of the tab, if the browser stores anything. */
+/** Stored files of an unsent question, preserved across reloads of the tab. */
 
 /** @import { Attachment } from "../session/frames.js" */
 /** @import { Upload } from "./uploads.js" */

@@ -1,4 +1,4 @@
-/** Lines of lists of files: one with its link and its buttons, and the question before a file is deleted. */
+/** Lines in lists of files with a link and buttons, and the confirmation of a deletion. */
 
 import { html, nothing } from "../../vendor/lit.js";
 import { fileAddress } from "../addresses.js";

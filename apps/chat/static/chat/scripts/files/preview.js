@@ -1,4 +1,4 @@
-/** A stored file that can be read: its beginning as Markdown, as a table or as code, once it is unfolded. */
+/** A preview of a stored file, as Markdown, a table or code, when it is expanded. */
 
 import { html, LitElement, nothing } from "../../vendor/lit.js";
 import { icon } from "../icons.js";
@@ -7,7 +7,7 @@ import { rowsOf } from "./tables.js";
 import "../markdown/markdown.js";
 import { gettext, ngettext } from "../texts.js";
 
-/** More than this is for a download. */
+/** Larger files can only be downloaded. */
 const MOST_BYTES = 200_000;
 const MOST_ROWS = 100;
 const READABLE = /^(?:text\/[\w.+-]+|application\/(?:(?:[\w.+-]+\+)?(?:json|xml)|jsonl|javascript|sql|toml|yaml|x-sh))$/i;

@@ -1,4 +1,4 @@
-/** Citations of documents, which come as attachments of an answer, and the list of them below it. */
+/** Citations of documents, which arrive as attachments of an answer, and their list below it. */
 
 import { html, nothing } from "../../vendor/lit.js";
 import { webAddress } from "../addresses.js";
@@ -10,7 +10,7 @@ import { gettext } from "../texts.js";
 /** @import { Attachment } from "../session/frames.js" */
 
 /**
- * A sentence that an answer rests on; all of it is untrusted.
+ * A cited sentence. All of it is untrusted.
  * @typedef {object} Source
  * @property {string} number that the text of the answer has in brackets
  * @property {string} place the file, and mostly the page
@@ -19,7 +19,7 @@ import { gettext } from "../texts.js";
  */
 
 const TITLE = /^\[(\d{1,4})\] (.*\S.*)$/;
-/** Of the 300 characters of a sentence; each may count as two here. */
+/** A sentence has up to 300 characters; each may count as two here. */
 const LONGEST = 600;
 
 /** @param {Attachment[]} attachments @returns {Source[]} in the order of their numbers */
@@ -29,7 +29,7 @@ export function sourcesOf(attachments) {
 }
 
 /**
- * What stands below a text: citations as a list, everything else as cards.
+ * The content below a text: citations as a list, all others as cards.
  * @param {Attachment[]} attachments @param {Annotation[]} [annotations] of anchors in the text
  */
 export function cardsAndSources(attachments, annotations = []) {
@@ -67,7 +67,7 @@ function entry({ number, place, sentence, address }) {
     </div>`;
 }
 
-/** Where a link leads that leaves this site. @param {string} address */
+/** The host of a link that leaves this site. @param {string} address */
 function host(address) {
   const where = new URL(address);
   return where.origin === location.origin ? nothing : html` (${where.host})`;

@@ -1,4 +1,4 @@
-/** Comma-separated values, as programs write them: quotes, and the separators of other countries. */
+/** Parses comma-separated values: quotes, and the separators of other locales. */
 
 const SEPARATORS = [",", ";", "\t", "|"];
 

@@ -1,4 +1,4 @@
-/** Files that will go with the next question: how far each one is, and what can be done about it. */
+/** The files of the next question, with their progress and actions. */
 
 import { html, nothing } from "../../vendor/lit.js";
 import { icon } from "../icons.js";

@@ -1,4 +1,4 @@
-/** Files on their way to the server, and those that wait there for the question they belong to. */
+/** Uploads to the server, and uploaded files that wait for their question. */
 
 import { lastSegment } from "../addresses.js";
 import { proof, remove } from "../requests.js";
@@ -27,11 +27,11 @@ import { gettext, ngettext } from "../texts.js";
  * @typedef {{size: number, types: string[], most: number}} Limits types are such as `image/*`
  */
 
-/** At the same time; a browser keeps few connections to one host. */
+/** Simultaneous uploads; browsers open few connections per host. */
 const LANES = 3;
 const LOST = gettext("The connection was lost.");
 
-/** Dispatches `change`, and `told` (detail: `{text, isProblem}`) for people who do not see it. */
+/** Dispatches `change`, and `told` (detail: `{text, isProblem}`) for screen readers. */
 export class Uploads extends EventTarget {
   /** @type {Upload[]} */
   items = [];
@@ -121,7 +121,7 @@ export class Uploads extends EventTarget {
     return taken.map(({ name, type, url, isBorrowed }) => ({ title: name, type, url, isBorrowed }));
   }
 
-  /** Put a file into the tray that is stored already. @param {{name: string, url: string, type: string, size: number}} file */
+  /** Add a stored file to the tray. @param {{name: string, url: string, type: string, size: number}} file */
   borrow({ name, url, type, size }) {
     if (this.items.some((item) => item.url === url)) return;
     this.items = [...this.items, this.#item({ name, url, type, size, state: "done", progress: 1, isBorrowed: true })];
@@ -129,7 +129,7 @@ export class Uploads extends EventTarget {
     this.#changed();
   }
 
-  /** Put stored files back. @param {(Attachment & {isBorrowed?: boolean})[]} attachments */
+  /** Return stored files to the tray. @param {(Attachment & {isBorrowed?: boolean})[]} attachments */
   giveBack(attachments) {
     const back = attachments.map(({ title, type, url = "", isBorrowed = false }) =>
       this.#item({ name: title || lastSegment(url), type, url, isBorrowed, state: "done", progress: 1 }),

@@ -1,4 +1,4 @@
-/** A long text of a person: its beginning, and all of it on demand. */
+/** A long message: its beginning, and the rest on demand. */
 
 import { html, LitElement, nothing } from "../../vendor/lit.js";
 import { gettext } from "../texts.js";
@@ -41,7 +41,7 @@ export class FoldedText extends LitElement {
       </button>`;
   }
 
-  /** Find-in-page scrolls to what is cut off. @param {Event} event */
+  /** Find-in-page scrolls to hidden text. @param {Event} event */
   #found(event) {
     const text = /** @type {HTMLElement} */ (event.target);
     if (this.unfolded || !text.scrollTop) return;

@@ -1,10 +1,10 @@
-/** Keeps the newest words in sight, only for a reader who is at the bottom already. */
+/** Keeps the newest text in view if the reader is at the bottom. */
 
-/** Pixels from the bottom that still count as being there. */
+/** Pixels from the bottom that still count as the bottom. */
 const NEAR = 64;
 
 export class Follower {
-  /** Whether the reader is to stay at the top, whatever comes. */
+  /** True to stay at the current position, whatever arrives. */
   isPaused = false;
   #following = true;
   #lastTop = 0;
@@ -20,13 +20,13 @@ export class Follower {
     new ResizeObserver(() => this.#keepUp()).observe(content);
   }
 
-  /** Go to the bottom and stay there. */
+  /** Scroll to the bottom and stay there. */
   follow() {
     this.#following = true;
     this.#keepUp();
   }
 
-  /** Stay where the reader is taken. */
+  /** Stay at the position to which the reader is moved. */
   rest() {
     this.#following = false;
     this.#lastTop = scrollY;
@@ -35,7 +35,7 @@ export class Follower {
   #notice() {
     if (this.isPaused) return;
     const top = scrollY;
-    // Only a move upwards is the reader's will: the bottom also moves away by itself.
+    // Only scrolling up is the reader's intent: the bottom also moves on its own.
     if (this.#distance() <= NEAR) this.#following = true;
     else if (top < this.#lastTop) this.#following = false;
     this.#lastTop = top;

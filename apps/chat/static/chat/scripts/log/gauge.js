@@ -1,4 +1,4 @@
-/** How full the window of the model is, and what stands for the beginning of a conversation. */
+/** The fill level of the context window, and the summary of the conversation's beginning. */
 
 import { html, LitElement, nothing } from "../../vendor/lit.js";
 import { icon } from "../icons.js";
@@ -34,7 +34,7 @@ const PARTS = [
   ["tool_results", gettext("Tool results")],
 ];
 const STATES = { unknown: "", ok: "", warning: gettext("nearly full"), danger: gettext("full") };
-/** From this share on a summary may be written after an answer. */
+/** The share from which a summary may be written after an answer. */
 const SUMMARIES_FROM = 0.3;
 
 export class ChatGauge extends LitElement {
@@ -84,7 +84,7 @@ function tokens(count) {
 }
 
 /**
- * Show what the server knows, and again after each answer.
+ * Shows the server's numbers, and updates them after each answer.
  * @param {ChatGauge} gauge @param {ChatLog} log @param {Session} session
  * @param {() => string} base the address of the application
  */
@@ -102,7 +102,7 @@ export function offerGauge(gauge, log, session, base) {
     log.summary = null;
   });
   session.addEventListener("opened", (event) => {
-    // A conversation that has just begun has no answer to tell of.
+    // A new conversation has no answer yet.
     if (!(/** @type {CustomEvent} */ (event).detail.isNew)) afterPainting(() => void refresh());
   });
   session.addEventListener("event", (event) => {

@@ -1,4 +1,4 @@
-/** The way back to the newest words, which says how many answers came while the person was elsewhere. */
+/** The button that jumps to the newest text, with the number of new answers. */
 
 import { gettext, ngettext } from "../texts.js";
 

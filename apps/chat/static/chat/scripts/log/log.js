@@ -1,4 +1,4 @@
-/** The turns of a conversation, or what there is to know before the first one. */
+/** The turns of a conversation, or an introduction before the first one. */
 
 import { html, LitElement, nothing, repeat } from "../../vendor/lit.js";
 import { icon } from "../icons.js";
@@ -22,16 +22,14 @@ import { NO_STARTERS } from "./starters.js";
  */
 
 const SHOWN_CHARACTERS = 200;
-/** Milliseconds after which a message that was jumped to is no longer marked. */
+/** Milliseconds for which a message is marked after a jump. */
 const MARKED = 3_000;
-/** How far from the screen turns are drawn, and missing ones fetched. */
+/** The distance from the viewport at which turns are drawn, and missing ones fetched. */
 const DRAWN = "1200px 0px";
 const FETCHED = "800px 0px";
 
 /**
- * Dispatches `gap` (detail: what is missing) and lets through: `starter` of the starters, `answer` of the
- * cards, `branch-ask` and `branch-change` of the turns. A deletion is only let through once the person
- * has confirmed it.
+ * Dispatches `gap` (detail: the missing part), and forwards `starter` of the starters, `answer` of the cards, `branch-ask` and `branch-change` of the turns. A deletion is forwarded only after the user has confirmed it.
  */
 export class ChatLog extends LitElement {
   static properties = {
@@ -67,17 +65,17 @@ export class ChatLog extends LitElement {
     this.deleting = null;
     this.limit = Infinity;
     this.addEventListener("branch-change", (event) => this.#askFirst(/** @type {CustomEvent} */ (event)));
-    /** Said in place of the application, "" for nothing. */
+    /** Shown instead of the application, "" for nothing. */
     this.greeting = "";
     this.heading = "";
     this.description = "";
     /** @type {Tile} */
     this.application = { letters: "", tile: "" };
-    /** Whether nothing can be asked any more. */
+    /** True if no more questions can be asked. */
     this.ended = false;
     /** @type {Summary | null} what the model reads in place of the beginning */
     this.summary = null;
-    /** Why missing turns could not be loaded, or "". */
+    /** The reason why missing turns could not be loaded, or "". */
     this.problem = "";
     /** @type {Starters} */
     this.starters = NO_STARTERS;
@@ -142,12 +140,12 @@ export class ChatLog extends LitElement {
     if (dialog instanceof HTMLDialogElement && !dialog.open) dialog.showModal();
     for (const group of this.#groups) this.#sight.observe(group);
     this.#gaps.disconnect();
-    // One that is still in sight is told of again.
+    // A gap that is still in view is reported again.
     if (!this.problem) for (const gap of this.querySelectorAll(".gap")) this.#gaps.observe(gap);
   }
 
   /**
-   * Make a change above or below what is read, which stays where it is.
+   * Make a change above or below the visible turn without moving it.
    * @param {() => void} change
    * @returns {Promise<void>}
    */
@@ -156,7 +154,7 @@ export class ChatLog extends LitElement {
   }
 
   /**
-   * One thing after the other moves the page: what is measured for one would be wrong after another.
+   * Changes move the page one at a time, because each invalidates measurements for the next.
    * @template Result
    * @param {() => Promise<Result>} move
    */
@@ -175,7 +173,7 @@ export class ChatLog extends LitElement {
     if (anchor?.isConnected) scrollBy({ top: anchor.getBoundingClientRect().top - before, behavior: "instant" });
   }
 
-  /** Elements draw one inside of another; nobody can scroll before all have. */
+  /** Elements draw nested elements; scrolling needs all of them. */
   async #drawn() {
     await this.updateComplete;
     await Promise.all(this.#groups.map((group) => group.updateComplete));
@@ -183,7 +181,7 @@ export class ChatLog extends LitElement {
     await Promise.all(answers.map((answer) => /** @type {LitElement} */ (answer).updateComplete));
   }
 
-  /** Go to a message. @param {string} id @returns {Promise<boolean>} false if it is not loaded */
+  /** Scroll to a message. @param {string} id @returns {Promise<boolean>} false if it is not loaded */
   reveal(id) {
     return this.#next(() => this.#reveal(id));
   }

@@ -1,4 +1,4 @@
-/** Turns that are not loaded are fetched when the person comes to them, or looks for a message in them. */
+/** Fetches missing turns when the user scrolls to them, or jumps to a message in them. */
 
 import { afterPainting } from "../painting.js";
 import { get } from "../requests.js";
@@ -22,7 +22,7 @@ const MESSAGE = /^#message-([\da-f-]{36})$/i;
  */
 export function offerMissingTurns(log, session, follower, base) {
   let loading = false;
-  /** The message whose branch was asked for last. */
+  /** The message whose branch was last requested. */
   let switched = "";
 
   /** @param {Record<string, string>} wanted @returns {Promise<WholeTurn[] | null>} */
@@ -35,7 +35,7 @@ export function offerMissingTurns(log, session, follower, base) {
   /** @param {WholeTurn[]} turns */
   const insert = (turns) => {
     session.insert(turns);
-    log.turns = [...session.conversation.turns]; // at once: the page draws only with its next frame
+    log.turns = [...session.conversation.turns]; // Set immediately, because the page draws only in the next frame.
   };
 
   /** @param {Missing} missing */
@@ -51,12 +51,12 @@ export function offerMissingTurns(log, session, follower, base) {
     if (hadFocus && !hadFocus.isConnected) document.getElementById("main")?.focus({ preventScroll: true });
   };
 
-  /** Going to the same message again is possible. */
+  /** The same message can be opened again. */
   const forget = () => history.replaceState(null, "", location.pathname + location.search);
 
-  /** The message stands on a branch that is not shown. @param {string} message */
+  /** The message is on a hidden branch. @param {string} message */
   const showBranch = (message) => {
-    if (switched === message) return; // it is nowhere
+    if (switched === message) return; // It does not exist.
     switched = message;
     session.addEventListener("reopened", () => afterPainting(() => void reveal()), { once: true });
     session.changeBranches("branch.switch", message);
@@ -70,7 +70,7 @@ export function offerMissingTurns(log, session, follower, base) {
     const turns = await fetchTurns({ message });
     if (!turns) return showBranch(message);
     insert(turns);
-    follower.rest(); // the end may have been come to meanwhile
+    follower.rest(); // The reader may have reached the end in the meantime.
     if (await log.reveal(message)) forget();
     switched = "";
   };

@@ -1,4 +1,4 @@
-/** One question: its text, its files, and what can be done with it. */
+/** A question: its text, files and actions. */
 
 import { html, LitElement, nothing } from "../../vendor/lit.js";
 import { ActionRow, branchActions, changeBranches } from "../answer/actions.js";
@@ -35,7 +35,7 @@ export class ChatQuestion extends LitElement {
     super();
     /** @type {Question | undefined} */
     this.question = undefined;
-    /** Whether it is on its way; a change of the question itself is not noticed. */
+    /** True while it is being sent; a change of the question itself does not trigger a redraw. */
     this.state = "";
     /** @type {Branch | undefined} */
     this.branch = undefined;
@@ -108,7 +108,7 @@ export class ChatQuestion extends LitElement {
     </form>`;
   }
 
-  /** Let the person change it. @returns {boolean} false where that is not possible now */
+  /** Let the user edit it. @returns {boolean} false where that is not possible now */
   edit() {
     if (!this.changeable || this.editing) return false;
     this.editing = true;
@@ -121,7 +121,7 @@ export class ChatQuestion extends LitElement {
     const field = this.#field();
     field?.focus();
     field?.setSelectionRange(field.value.length, field.value.length);
-    // After the page has followed its growth down to the newest answer.
+    // After the page has scrolled down to the newest answer.
     requestAnimationFrame(() => requestAnimationFrame(() => field?.scrollIntoView({ block: "center" })));
   }
 
@@ -143,7 +143,7 @@ export class ChatQuestion extends LitElement {
   #keys(event) {
     if (event.isComposing) return;
     if (event.key === "Escape") {
-      event.preventDefault(); // else it would stop an answer
+      event.preventDefault(); // Otherwise, it would stop an answer.
       void this.#cancel();
     } else if (isSendKey(event) && event.target instanceof HTMLTextAreaElement) {
       event.preventDefault();

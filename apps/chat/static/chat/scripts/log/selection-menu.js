@@ -1,4 +1,4 @@
-/** What is offered for selected words of an answer: to quote them, or to ask about them. */
+/** The menu for selected text of an answer: quote it, or ask about it. */
 
 import { icon } from "../icons.js";
 import { html, LitElement } from "../../vendor/lit.js";
@@ -20,7 +20,7 @@ export class SelectionMenu extends LitElement {
     this.popover = "manual";
     this.setAttribute("role", "toolbar");
     this.setAttribute("aria-label", gettext("Selected text"));
-    // A press would take the selection away.
+    // A press would clear the selection.
     this.addEventListener("pointerdown", (event) => event.preventDefault());
     this.addEventListener("keydown", ({ key }) => key === "Escape" && this.close());
     addEventListener("scroll", this.#leave, { passive: true });

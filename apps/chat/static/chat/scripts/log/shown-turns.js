@@ -1,4 +1,4 @@
-/** Turns as they are shown: an answer and what continues it as one, and in groups of neighbors. */
+/** Turns as displayed: an answer and its continuations as one, in groups of neighbors. */
 
 /**
  * @import { Answer } from "../session/answers.js"
@@ -15,7 +15,7 @@
  * @typedef {{key: string, turns: ShownTurn[], missing?: Missing}} TurnGroup
  */
 
-/** Turns in one group: two or three of them fill a screen. */
+/** Turns per group; two or three fill a screen. */
 const GROUP = 8;
 
 /** @param {(Question | Answer)[]} turns @returns {ShownTurn[]} without the questions that let an answer go on */
@@ -43,7 +43,7 @@ export function shownTurns(turns) {
 }
 
 /**
- * Turns in groups, which are the same whatever else is loaded, and between them what is not loaded.
+ * Turns in groups, which do not depend on what else is loaded, with gaps for missing turns.
  * @param {ShownTurn[]} turns
  */
 export function groupsOf(turns) {
@@ -71,7 +71,7 @@ export function groupsOf(turns) {
 
 /** @param {number} group @param {Question | Answer | undefined} last the turn before it */
 function keyOf(group, last) {
-  // A group that a gap divides is two.
+  // A gap divides a group into two.
   return last && Math.floor(last.at / GROUP) === group ? `turns ${group} end` : `turns ${group}`;
 }
 

@@ -1,4 +1,4 @@
-/** What a conversation can begin with, as buttons. */
+/** Suggestions for the first message, as buttons. */
 
 import { html, LitElement, nothing } from "../../vendor/lit.js";
 import { gettext } from "../texts.js";

@@ -1,4 +1,4 @@
-/** The question before a turn is deleted. */
+/** The confirmation before a turn is deleted. */
 
 import { html } from "../../vendor/lit.js";
 import { gettext } from "../texts.js";

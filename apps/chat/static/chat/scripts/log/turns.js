@@ -1,4 +1,4 @@
-/** Some neighboring turns. Far from what is in sight they give way to an empty place of their height. */
+/** Neighboring turns. Far from the viewport, an empty box of the same height replaces them. */
 
 import { html, LitElement, nothing, repeat } from "../../vendor/lit.js";
 import { textOf } from "../session/answers.js";
@@ -33,17 +33,17 @@ export class ChatTurns extends LitElement {
     this.turns = [];
     /** Changes with the turns. */
     this.state = "";
-    /** Whether these are the newest turns, which are always drawn. */
+    /** True for the newest turns, which are always drawn. */
     this.last = false;
     /** @type {Record<string, Branch>} by the ids of questions, and of the runs of answers */
     this.branches = {};
-    /** Whether branches can be begun, shown and deleted. */
+    /** True if branches can be created, shown and deleted. */
     this.changeable = false;
-    /** The most characters of a question. */
+    /** The maximum number of characters of a question. */
     this.limit = Infinity;
     /** @type {Summary | null} */
     this.summary = null;
-    /** Whether they are in sight, or soon will be. */
+    /** True if they are in view, or soon will be. */
     this.near = true;
     this.height = 0;
     this.addEventListener("focusout", () => this.requestUpdate());
@@ -71,14 +71,14 @@ export class ChatTurns extends LitElement {
     )}`;
   }
 
-  /** What has the focus or is selected stays. */
+  /** Turns with the focus or a selection stay drawn. */
   #rests() {
     if (this.near || this.last || !this.height || this.contains(document.activeElement)) return false;
     const selection = document.getSelection();
     return !selection || selection.isCollapsed || !selection.containsNode(this, true);
   }
 
-  /** The words alone, for the search of the browser. */
+  /** The plain text, for the browser's find-in-page. */
   #findable() {
     const words = this.turns.map(({ turn }) => (turn.role === "user" ? turn.text : textOf(turn))).join("\n");
     return html`<div hidden="until-found" @beforematch=${() => (this.near = true)}>${words}</div>`;

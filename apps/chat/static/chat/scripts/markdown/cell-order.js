@@ -1,4 +1,4 @@
-/** The order of the cells of a column: as numbers, as days, or as words, by what all of them are. */
+/** Sorts the cells of a column as numbers, dates or text, depending on all of them. */
 
 const DECIMAL = new Intl.NumberFormat().formatToParts(1.5).find(({ type }) => type === "decimal")?.value ?? ".";
 const DAY_FIRST = new Intl.DateTimeFormat().formatToParts(0).findIndex(({ type }) => type === "day") === 0;
@@ -28,14 +28,14 @@ export function numberOf(cell) {
   const plain = written.replace(/['’\s]/g, "");
   const points = plain.split(".").length - 1;
   const commas = plain.split(",").length - 1;
-  // Such as the day 3.1.2026.
+  // For example, the date 3.1.2026.
   if ((points > 1 || commas > 1) && !GROUPS.test(plain)) return null;
   const decimal = points && commas ? (plain.lastIndexOf(".") > plain.lastIndexOf(",") ? "." : ",") : decimalOf(plain, points, commas);
   const value = Number(decimal === "," ? plain.replaceAll(".", "").replace(",", ".") : plain.replaceAll(",", ""));
   return Number.isNaN(value) ? null : value;
 }
 
-/** `1.234` is a thousand for some and little more than one for others. @param {string} plain @param {number} points @param {number} commas */
+/** `1.234` is more than a thousand in some locales, and little more than one in others. @param {string} plain @param {number} points @param {number} commas */
 function decimalOf(plain, points, commas) {
   const sign = points ? "." : ",";
   const other = points ? "," : ".";
@@ -53,7 +53,7 @@ export function momentOf(cell) {
     const [day, month] = isDayFirst ? [parts[1], parts[3]] : [parts[3], parts[1]];
     return valid(Date.UTC(Number(parts[4]), Number(month) - 1, Number(day)));
   }
-  // Such as “5 January 2026” or “Jan 5, 2026”.
+  // For example, “5 January 2026” or “Jan 5, 2026”.
   return /^[A-Za-z\d., ]{6,24}$/.test(written) && /[A-Za-z]{3}/.test(written) && /\d{4}/.test(written) ? valid(Date.parse(written)) : null;
 }
 
@@ -62,7 +62,7 @@ function valid(moment) {
   return Number.isNaN(moment) ? null : moment;
 }
 
-/** Digits of Arabic and Persian are numbers too. @param {string} text */
+/** Converts Arabic and Persian digits. @param {string} text */
 function latin(text) {
   return text.replace(/[٠-٩۰-۹]/g, (digit) => String(digit.charCodeAt(0) & 15));
 }

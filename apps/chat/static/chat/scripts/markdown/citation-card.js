@@ -1,6 +1,6 @@
-/** What a number in an answer stands for, in a card at the number while it is pointed at or has the focus. */
+/** The source of a citation number, in a card that is shown while the number is hovered or has the focus. */
 
-/** None, so that the pointer can go into the card. */
+/** No gap, so that the pointer can move into the card. */
 const GAP = 0;
 
 /** @type {HTMLElement | null} */
@@ -12,14 +12,14 @@ for (const name of ["pointerover", "focusin"]) document.addEventListener(name, (
   const place = target instanceof Element ? target : null;
   const mark = place?.closest(".citation");
   if (mark instanceof HTMLElement) show(mark);
-  // A pointer that only lies somewhere does not take the card from the keyboard.
+  // A resting pointer does not close a card that the keyboard opened.
   else if (!place?.closest(".citation-card") && shown !== document.activeElement) hide();
 });
 document.addEventListener("focusout", hide);
 document.addEventListener("scroll", () => shown && card && place(card, shown.getBoundingClientRect()), { capture: true, passive: true });
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape" || !shown) return;
-  event.preventDefault(); // the answer goes on
+  event.preventDefault(); // Otherwise, it would stop the answer.
   hide();
 }, { capture: true });
 
@@ -45,7 +45,7 @@ function show(mark) {
   place(card, mark.getBoundingClientRect());
 }
 
-/** Above the number, or below where there is no room. @param {HTMLElement} element @param {DOMRect} at */
+/** Above the number, or below it if there is no room. @param {HTMLElement} element @param {DOMRect} at */
 function place(element, at) {
   const { width, height } = element.getBoundingClientRect();
   const left = Math.min(Math.max(8, at.left + at.width / 2 - width / 2), document.documentElement.clientWidth - width - 8);

@@ -1,4 +1,4 @@
-/** Anchors in an answer, as small numbers that lead to the sources behind them. */
+/** Anchors in an answer, shown as small numbers that link to their sources. */
 
 import { lastSegment, webAddress } from "../addresses.js";
 import "./citation-card.js";
@@ -6,16 +6,16 @@ import { gettext } from "../texts.js";
 
 /** @import { Source } from "../files/sources.js" */
 
-/** Of a sentence that is cited. */
+/** The maximum length of a cited sentence. */
 const LONGEST = 300;
 
 /**
- * What an application tells of one source. It is untrusted, like everything of a model.
+ * A source that an application reports. It is untrusted, like all content of models.
  * @typedef {Record<string, unknown>} Annotation
  */
 
 /**
- * Number the anchors; those whose source is not known, or not yet, show nothing.
+ * Numbers the anchors. Anchors without a known source show nothing.
  * @param {ParentNode} root
  * @param {Annotation[]} annotations in the order of their numbers
  */
@@ -77,7 +77,7 @@ function idOf(annotation) {
   return text(annotation.id ?? annotation.data_id ?? annotation["data-id"]);
 }
 
-/** OpenAI keeps title and address one level below. @param {Annotation} annotation @returns {Annotation} */
+/** OpenAI nests title and URL one level deeper. @param {Annotation} annotation @returns {Annotation} */
 function sourceOf(annotation) {
   const below = annotation.url_citation;
   return below && typeof below === "object" ? /** @type {Annotation} */ (below) : annotation;

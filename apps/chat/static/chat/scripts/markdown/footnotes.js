@@ -1,4 +1,4 @@
-/** Numbers in brackets, `[1]`, as small links to the places in documents that they stand for. */
+/** Numbers in brackets, `[1]`, as small links to passages in documents. */
 
 import { citationMark } from "./citations.js";
 
@@ -7,11 +7,11 @@ import { citationMark } from "./citations.js";
 const NUMBER = /\[(\d{1,4})\]/;
 /** Several numbers in one pair of brackets, `[1, 2]`. */
 const SEVERAL = /\[(\d{1,4}(?:\s*[,;]\s*\d{1,4})+)\]/g;
-/** In code and formulas brackets mean something else, and a link cannot be in a link. */
+/** Brackets have another meaning in code and formulas, and links cannot be nested. */
 const UNTOUCHED = "a, code, pre, math, .citation";
 
 /**
- * Numbers without a source stay as they are.
+ * Numbers without a source stay unchanged.
  * @param {DocumentFragment} root
  * @param {Source[]} sources
  */

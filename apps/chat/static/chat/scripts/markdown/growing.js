@@ -1,6 +1,5 @@
 /**
- * A long block of Markdown that is still being written: code, a table or a list. What is new is added
- * to what stands, so that a word costs the same after 100,000 characters as after 1,000.
+ * A long block of Markdown that is still arriving: code, a table or a list. New text is appended, so that a token costs the same after 100,000 characters as after 1,000.
  */
 
 import { blocksOf } from "./safe.js";
@@ -12,9 +11,9 @@ import { blocksOf } from "./safe.js";
  * @typedef {{grow: (text: string) => boolean}} Growing takes all of the block so far; false where it has to be drawn anew
  */
 
-/** Characters of a block up to which it is drawn anew. */
+/** Blocks up to this many characters are redrawn. */
 const SHORT = 1_000;
-/** Characters in one element of code: the browser lays out no more of it anew. */
+/** Characters per element of code, which limits the layout work of the browser. */
 const LONGEST_PART = 4_000;
 const FENCE = /^(`{3,}|~{3,})[^\n]*\n/;
 const TABLE_HEAD = /^[^\n]*\n[^\n]*\n/;

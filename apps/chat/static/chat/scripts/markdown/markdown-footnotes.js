@@ -1,4 +1,4 @@
-/** Footnotes as Markdown has them: `[^1]` in the text, `[^1]: …` in a line of its own, both as raised numbers. */
+/** Markdown footnotes: `[^1]` in the text and `[^1]: …` on a line of its own, both as raised numbers. */
 
 import { gettext } from "../texts.js";
 const MARK = /^\[\^([\w-]{1,20})\](?!:)/;
@@ -35,7 +35,7 @@ export const footnoteTexts = {
   },
 };
 
-/** Marks become buttons that lead to their notes, and each note leads back. @param {ParentNode} root */
+/** Marks become buttons that jump to their notes, and each note links back. @param {ParentNode} root */
 export function linkFootnotes(root) {
   for (const mark of root.querySelectorAll("sup[data-footnote]")) {
     mark.replaceChildren(footnoteButton(mark.textContent ?? "", gettext("Footnote {number}", { number: mark.textContent ?? "" })));

@@ -1,8 +1,8 @@
 /**
- * Markdown that grows: finished blocks stay as they are, only the tail is parsed again.
+ * Markdown that arrives in pieces. Finished blocks stay, and only the tail is parsed again.
  *
- * The whole text is parsed once more at the end, because a link's address or a loose list may reach
- * back over blocks that looked finished.
+ * The whole text is parsed once more at the end, because a link's URL or a loose list may affect
+ * blocks that looked finished.
  */
 
 import { fadeIn } from "./fading.js";
@@ -25,7 +25,7 @@ import { dressTables, useTable } from "./table-buttons.js";
  * @import { Source } from "../files/sources.js"
  */
 
-/** A tail that takes long to draw is drawn this many times its own duration apart. */
+/** A slow tail is redrawn at intervals of this many times its drawing time. */
 const PAUSE_FACTOR = 4;
 
 export class MarkdownText extends HTMLElement {
@@ -33,10 +33,10 @@ export class MarkdownText extends HTMLElement {
   #complete = false;
   #frame = 0;
   #notBefore = 0;
-  /** How much of the text is drawn for good, and the HTML that it was drawn from. */
+  /** The length of the text that is drawn for good, and the HTML from which it was drawn. */
   #kept = 0;
   #keptHtml = "";
-  /** Raw HTML may open in one block and close in another. */
+  /** Raw HTML may span several blocks. */
   #spansBlocks = false;
   #outline = new Outline();
   /** @type {Annotation[]} */
@@ -45,7 +45,7 @@ export class MarkdownText extends HTMLElement {
   #sources = [];
   /** @type {ChildNode[]} */
   #tail = [];
-  /** Where the last block begins in the text, and since when it is there. */
+  /** The position of the last block in the text, and the time of its arrival. */
   #begin = -1;
   #begunAt = 0;
   /** @type {Growing | null} the tail, where it is one long block */
@@ -60,7 +60,7 @@ export class MarkdownText extends HTMLElement {
 
   connectedCallback() {
     this.dir ||= "auto";
-    this.#draw(); // the first words do not wait for a frame
+    this.#draw(); // The first token does not wait for a frame.
   }
 
   disconnectedCallback() {
@@ -68,7 +68,7 @@ export class MarkdownText extends HTMLElement {
     this.#frame = 0;
   }
 
-  /** All of the Markdown so far. @param {string} given */
+  /** All Markdown so far. @param {string} given */
   set text(given) {
     const text = given.includes("\r") ? given.replace(/\r\n?/g, "\n") : given;
     if (text === this.#text) return;
@@ -78,13 +78,13 @@ export class MarkdownText extends HTMLElement {
     this.#schedule();
   }
 
-  /** The sources that anchors in the text lead to. @param {Annotation[]} annotations */
+  /** The sources of the anchors in the text. @param {Annotation[]} annotations */
   set annotations(annotations) {
     this.#annotations = annotations;
     showCitations(this, annotations);
   }
 
-  /** What numbers in brackets stand for. @param {Source[]} sources */
+  /** The sources of the numbers in brackets. @param {Source[]} sources */
   set sources(sources) {
     if (JSON.stringify(sources) === JSON.stringify(this.#sources)) return;
     this.#sources = sources;
@@ -93,7 +93,7 @@ export class MarkdownText extends HTMLElement {
     this.#schedule();
   }
 
-  /** Whether nothing will follow; set it after the text. @param {boolean} complete */
+  /** True if the text is complete; set it after the text. @param {boolean} complete */
   set complete(complete) {
     if (complete === this.#complete) return;
     this.#complete = complete;
@@ -102,7 +102,7 @@ export class MarkdownText extends HTMLElement {
 
   #schedule() {
     if (!this.isConnected) return;
-    if (this.#complete) this.#draw(); // at once: what stands below must not move a frame later
+    if (this.#complete) this.#draw(); // Draw immediately, so that content below does not move a frame later.
     else this.#frame ||= requestAnimationFrame((now) => this.#drawLater(now));
   }
 

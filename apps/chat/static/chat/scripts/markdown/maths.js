@@ -7,11 +7,11 @@ const PATTERNS = [
   { display: true, opening: "$$", pattern: /^\$\$([^$]+?)\$\$/ },
   { display: true, opening: "\\[", pattern: /^\\\[([\s\S]+?)\\\]/ },
   { display: false, opening: "\\(", pattern: /^\\\(([\s\S]+?)\\\)/ },
-  // Money is no formula: nothing blank inside the signs, no digit after them.
+  // Amounts of money are not formulas: no space inside the signs, and no digit after them.
   { display: false, opening: "$", pattern: /^\$(?![\s$])((?:\\.|[^$\n\\])*?[^\s$\\])\$(?!\d)/ },
 ];
 
-/** What marked needs to find formulas inside a line. */
+/** The marked extension for formulas within a line. */
 export const formulas = {
   name: "formula",
   level: /** @type {const} */ ("inline"),
@@ -26,7 +26,7 @@ export const formulas = {
     `<code data-formula="${display ? "block" : "inline"}">${escapeText(tex)}</code>`,
 };
 
-/** What marked needs to find a formula that is a paragraph of its own. */
+/** The marked extension for formulas in their own paragraph. */
 export const formulaBlocks = {
   ...formulas,
   name: "formulaBlock",
@@ -85,11 +85,11 @@ function mathml(renderToString, place) {
     });
     const fragment = DOMPurify.sanitize(text.replace(/ style="[^"]*"/g, ""), {
       USE_PROFILES: { mathMl: true },
-      // The source would be read out and copied beside the formula.
+      // Otherwise, screen readers and copies would include the source.
       FORBID_CONTENTS: ["annotation"],
       RETURN_DOM_FRAGMENT: true,
     });
-    // A wide formula scrolls, also by keyboard.
+    // A wide formula can be scrolled, also with the keyboard.
     if (display) fragment.querySelector("math")?.setAttribute("tabindex", "0");
     return fragment;
   } catch {

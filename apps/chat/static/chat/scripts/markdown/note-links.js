@@ -8,7 +8,7 @@ const PATTERN = /^\[\[(?:([^[\]|\n]{1,500})\|)?([^[\]|\n]{1,200})\]\]/;
 /** @type {Map<string, string>} addresses by title, "" for a title without a note */
 const known = new Map();
 
-/** What marked needs to find such links: until it is known where they lead, they are what was written. */
+/** The marked extension for note links. Until their targets are known, they are shown as written. */
 export const noteLinks = {
   name: "noteLink",
   level: /** @type {const} */ ("inline"),
@@ -50,7 +50,7 @@ async function find(address, titles) {
     const told = (await response.json()).known;
     for (const title of asked) known.set(title, told[title] ?? "");
   } catch {
-    // Without a connection, links stay what was written.
+    // Without a connection, links are shown as written.
   }
 }
 

@@ -1,4 +1,4 @@
-/** Pictures of one message in a dialog: large, one after the other, and as large as they are. */
+/** The pictures of a message in a dialog, one at a time, fitted or in full size. */
 
 import { html, LitElement, nothing } from "../../vendor/lit.js";
 import { icon } from "../icons.js";
@@ -25,7 +25,7 @@ export class PictureViewer extends LitElement {
     /** @type {HTMLElement[]} */
     this.places = [];
     this.at = 0;
-    /** Whether the picture has its own size, and is scrolled. */
+    /** True if the picture is shown in full size and can be scrolled. */
     this.isWhole = false;
   }
 
@@ -80,7 +80,7 @@ export class PictureViewer extends LitElement {
     if (!this.places[at]) return;
     this.at = at;
     this.isWhole = false;
-    // A button that is disabled by this would drop the focus.
+    // A button that this disables would lose the focus.
     void this.updateComplete.then(() => {
       if (!this.contains(document.activeElement)) this.#go()?.focus();
     });

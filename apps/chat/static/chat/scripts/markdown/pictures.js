@@ -1,4 +1,4 @@
-/** A click on a picture shows it large, beside the others of the same message. */
+/** A click on a picture opens it in a dialog, with the other pictures of the message. */
 
 document.addEventListener("click", (event) => {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey) return;

@@ -1,8 +1,8 @@
 /**
- * From Markdown of a model, which is untrusted, to elements that are safe to show.
+ * Converts untrusted Markdown of a model to safe elements.
  *
- * Nothing is loaded elsewhere that a model names, only the reader's own files: an image elsewhere could carry words of the conversation in
- * its address, so it becomes a link that the reader may follow.
+ * Only the reader's own files are loaded: an external image could send parts of the conversation in its URL, so it becomes a link that the
+ * reader may follow.
  */
 
 import DOMPurify from "../../vendor/dompurify.js";
@@ -31,7 +31,7 @@ const ATTRIBUTES = [
 const LINK = /^(?:https?:\/\/|mailto:)/i;
 const CITATION = /<cit\s+data-id=["']([\w.:-]{1,200})["']\s*>/gi;
 const STORED_PICTURE = /\.(?:png|jpe?g|gif|webp|avif|svg)$/i;
-/** The name of a file behind the language of a code block. */
+/** The file name after the language of a code block. */
 const TITLE = /\b(?:title|file|filename)=(?:"([^"<>&]{1,120})"|([^\s"<>&]{1,120}))|\s([\w./-]{1,110}\.\w{1,10})(?=\s|$)/;
 const PICTURE = /^data:image\/(?:png|jpeg|gif|webp|avif);base64,/i;
 
@@ -81,14 +81,14 @@ export function elementsOf(html, outline) {
   linkFootnotes(fragment);
   fragment.querySelectorAll("h1, h2, h3, h4, h5, h6").forEach((heading) => {
     if (heading.textContent?.trim() || heading.querySelector("img")) outline.place(heading);
-    else heading.remove(); // its words are still to come
+    else heading.remove(); // Its text has not arrived yet.
   });
-  // The outermost blocks alone: text in an element with a direction of its own does not count for what is around it.
+  // Only the outermost blocks: text in an element with its own direction does not affect its surroundings.
   for (const block of fragment.children) if (!block.hasAttribute("dir")) block.setAttribute("dir", "auto");
   return fragment;
 }
 
-/** Headings of a message stand below the page's own and skip no level, whatever the model wrote. */
+/** Adjusts headings of a message: they are below the page's own headings and skip no level. */
 export class Outline {
   /** @type {{depth: number, level: number}[]} */
   #path = [];
@@ -147,10 +147,10 @@ function zoomOnClick(image) {
   button.append(image);
 }
 
-/** A picture is shown no higher than the page; its link shows all of it. @param {HTMLImageElement} image @param {string} address */
+/** A picture is at most as high as the page; its link shows the full size. @param {HTMLImageElement} image @param {string} address */
 function openOnClick(image, address) {
   const link = document.createElement("a");
-  link.setAttribute("href", address); // made absolute with the other links
+  link.setAttribute("href", address); // Made absolute together with the other links.
   link.dataset.zoom = "";
   link.setAttribute("aria-label", image.alt || gettext("Picture"));
   image.replaceWith(link);
@@ -171,7 +171,7 @@ function holdLink(link) {
   if (/^https?:/i.test(address) && link.host !== location.host) markForeign(link);
 }
 
-/** A link that leaves this installation says where it leads. @param {HTMLAnchorElement} link */
+/** An external link shows its destination. @param {HTMLAnchorElement} link */
 function markForeign(link) {
   link.title = link.host;
   link.classList.add("foreign");
@@ -186,15 +186,14 @@ function showTask(mark) {
   sign.textContent = isDone ? "☑ " : "☐ ";
   const words = document.createElement("span");
   words.className = "visually-hidden";
-  words.dir = "ltr"; // so that the direction of the list is that of what the model wrote
+  words.dir = "ltr"; // The list then has the direction of the model's text.
   words.textContent = isDone ? `${gettext("Done:")} ` : `${gettext("To do:")} `;
   mark.closest("li")?.classList.add("task");
   mark.replaceWith(sign, words);
 }
 
 /**
- * Raw HTML: anchors of citations and tags without attributes stay, everything else is shown as the text that it is. The
- * content policy would complain of attributes that run or style, even before they are taken away.
+ * Removes raw HTML, except citation anchors and tags without attributes; everything else is shown as text. The content security policy would report attributes with scripts or styles even before they are removed.
  * @param {string} text
  */
 function plainTags(text) {

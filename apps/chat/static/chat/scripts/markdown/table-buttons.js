@@ -1,4 +1,4 @@
-/** What a person can do with a table of an answer: sort it by a column, and copy it. */
+/** The actions of a table: sort it by a column, and copy it. */
 
 import { copy } from "../clipboard.js";
 import { iconElement } from "../icons.js";
@@ -7,7 +7,7 @@ import { gettext } from "../texts.js";
 
 const COPIED_FOR = 2_000;
 
-/** It scrolls in a box of its own. @param {HTMLTableElement} table */
+/** The table scrolls in its own box. @param {HTMLTableElement} table */
 export function frameTable(table) {
   if (table.parentElement?.classList.contains("table")) return;
   const frame = document.createElement("div");
@@ -64,7 +64,7 @@ export function useTable(event) {
   else void copyTable(button);
 }
 
-/** Up, down, and as it was written. @param {HTMLTableCellElement} head */
+/** Ascending, descending, and the original order. @param {HTMLTableCellElement} head */
 function sort(head) {
   const table = head.closest("table");
   const body = table?.tBodies[0];
@@ -106,7 +106,7 @@ function textOf(cell) {
   return cell?.textContent?.trim() ?? "";
 }
 
-/** A program for spreadsheets must not take the text of a model for a formula. @param {string} text */
+/** A spreadsheet must not interpret the model's text as a formula. @param {string} text */
 function quoted(text) {
   const safe = /^[=+@-]/.test(text) && !/^[+-]?[\d.,\s]+%?$/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;

@@ -1,4 +1,4 @@
-/** Says what happened to people who do not see it: beginnings, ends, failures and whole sentences, never each word. */
+/** Announces events to screen readers: starts, ends, failures and whole sentences, never single words. */
 
 import { headingOf, outcomeText } from "../cards/interaction.js";
 import { SpokenAnswer } from "./spoken-answer.js";
@@ -38,7 +38,7 @@ export class Announcer {
     speak(this.#urgent, text);
   }
 
-  /** Another conversation is shown: what was spoken of the one before is no part of it. */
+  /** Another conversation is shown, so announcements of the previous one are dropped. */
   clear() {
     this.#spoken.clear();
   }
@@ -48,7 +48,7 @@ export class Announcer {
     this.#spoken.take(event);
     if (event.type === "run.status") this.#outcome(event.status);
     else if (event.type === "run.error") this.warn(gettext("The answer failed. {reason}", { reason: event.text }));
-    else if (isCall(event)) return; // its step tells what came of it
+    else if (isCall(event)) return; // Its step announces the result.
     else if (event.type === "interaction.requested") this.#asked(event.asked);
     else if (event.type === "interaction.resolved") this.say(outcomeText({ ...event, resolved: event }));
     else if (event.type === "notice.added") this.say(event.text);
@@ -91,7 +91,7 @@ function speak(region, text) {
     region.textContent = text;
     return;
   }
-  // The same words twice are heard twice only when they are new to the region.
+  // Repeated text is announced only if the region changes.
   region.textContent = "";
   requestAnimationFrame(() => (region.textContent ||= text));
 }

@@ -1,4 +1,4 @@
-/** What the person has not seen, shown by the tab: its title counts it, its icon has a dot, and a hidden tab notifies unless another one is seen. */
+/** Unseen answers, shown by the tab: its title counts them, its icon has a dot, and a hidden tab notifies unless another tab is visible. */
 
 import { isOn } from "./browser-notices.js";
 import { isQuiet } from "./quiet.js";
@@ -14,21 +14,21 @@ const SEEN = "seen-tab";
 const plain = new URL("../../images/icon.svg", import.meta.url).href;
 const dotted = new URL("../../images/icon-dot.svg", import.meta.url).href;
 
-/** Hold a lock of the browser while this tab can be seen, by which hidden ones know of it. */
+/** Hold a browser lock while this tab is visible, so that hidden tabs know about it. */
 function holdWhileSeen() {
   let release = () => {};
   const follow = () => {
     release();
     if (document.hidden) return;
     void navigator.locks.request(SEEN, { mode: "shared" }, () => {
-      if (document.hidden) return undefined; // it was hidden before the lock was given
+      if (document.hidden) return undefined; // The tab was hidden before the lock was granted.
       return new Promise((resolve) => (release = () => resolve(undefined)));
     });
   };
   document.addEventListener("visibilitychange", follow);
   follow();
 }
-// Without a secure address there are neither locks nor notifications.
+// Without a secure origin, there are neither locks nor notifications.
 if (navigator.locks) holdWhileSeen();
 
 async function isSeenElsewhere() {
@@ -36,7 +36,7 @@ async function isSeenElsewhere() {
   return held.some(({ name }) => name === SEEN);
 }
 
-/** The conversations that call, of all applications. */
+/** Conversations of all applications that need attention. */
 export class CallingConversations {
   /** @type {Calling[] | null} */
   #calling = null;
@@ -51,7 +51,7 @@ export class CallingConversations {
   }
 
   /**
-   * How many call from elsewhere. The open one counts while it is unread: nobody looks at it.
+   * The number of other conversations that need attention. The open one counts while it is unread, because it is not being viewed.
    * @param {string | null} open @param {{id: string, state?: string}[]} listed what is known before the server has told
    */
   count(open, listed) {
@@ -67,10 +67,10 @@ export function dotIcon(isCalling) {
   if (link instanceof HTMLLinkElement && link.href !== wanted) link.href = wanted;
 }
 
-/** The words say nothing of the conversation: others may look at the screen. @param {Calling} one */
+/** The text does not reveal the conversation: others may see the screen. @param {Calling} one */
 async function notify({ id, application, address, state }) {
   if (!isOn() || (await isSeenElsewhere())) return;
-  // With the same tag, the notifications of several tabs are one.
+  // Notifications of several tabs with the same tag are merged.
   const shown = new Notification(application, { body: WORDS[state], tag: id, icon: plain });
   shown.addEventListener("click", () => {
     shown.close();

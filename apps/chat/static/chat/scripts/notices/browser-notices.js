@@ -1,11 +1,11 @@
-/** The switch for notifications of this browser. Permission is asked for by its button, and never at load. */
+/** The switch for notifications in this browser. Only its button asks for permission, never a page load. */
 
 import { html, LitElement, nothing } from "../../vendor/lit.js";
 import { gettext } from "../texts.js";
 
 const KEY = "notices";
 
-/** Whether the person wants notifications in this browser, and it allows them. */
+/** True if the user wants notifications in this browser, and the browser allows them. */
 export function isOn() {
   return isPossible() && Notification.permission === "granted" && wish() === "on";
 }
@@ -23,7 +23,7 @@ function wish() {
   }
 }
 
-/** Shows itself where the browser has notifications at all. */
+/** Shown only if the browser supports notifications. */
 export class BrowserNotices extends LitElement {
   createRenderRoot() {
     return this;
@@ -69,6 +69,6 @@ export class BrowserNotices extends LitElement {
 }
 customElements.define("browser-notices", BrowserNotices);
 
-// Whoever has saved nothing yet is most likely where their browser is.
+// Users without saved settings are probably in their browser's time zone.
 const zone = document.querySelector("#notice-form[data-new] [name=time_zone]");
 if (zone instanceof HTMLInputElement) zone.value = Intl.DateTimeFormat().resolvedOptions().timeZone || zone.value;

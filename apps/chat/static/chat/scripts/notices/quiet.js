@@ -1,4 +1,4 @@
-/** Hours in which the person is not disturbed. */
+/** The user's quiet hours. */
 
 /** @typedef {{from: string, until: string, zone: string}} QuietHours "22:00", "07:00" and a time zone */
 

@@ -1,4 +1,4 @@
-/** The sentences of an answer as they come, for people who hear the page. Code and tables are named, not read. */
+/** Announces the sentences of an answer as they arrive, for screen readers. Code and tables are named, not read. */
 
 import { preference } from "../preferences.js";
 import { blocksOf } from "../markdown/safe.js";
@@ -9,11 +9,11 @@ import { gettext } from "../texts.js";
  * @import { Token } from "../markdown/safe.js"
  */
 
-/** Sentences that stay in the region: what a reader has not come to yet, it still reads. */
+/** The number of sentences in the region, because screen readers still read earlier ones. */
 const MOST = 30;
 const FENCE = /^\s*(`{3,}|~{3,})/;
 const ROW = /^\s*\|/;
-/** Of emphasis that began or ends in another sentence. */
+/** Emphasis that began or ends in another sentence. */
 const SIGNS = /^[\s*_~]+|[\s*_~]+$/g;
 const WORD = /[\p{L}\p{N}]/u;
 const LETTER = /\p{L}/u;
@@ -21,9 +21,9 @@ const sentences = new Intl.Segmenter(undefined, { granularity: "sentence" });
 
 export class SpokenAnswer {
   #region;
-  /** What has come of a sentence that is not over. */
+  /** The incomplete sentence so far. */
   #rest = "";
-  /** Of what is not read: the fence that ends it, "|" in a table. */
+  /** The skipped block: the fence that ends it, or "|" for a table. */
   #skipped = "";
 
   /** @param {HTMLElement} region a live region, in which only additions are read */
@@ -53,7 +53,7 @@ export class SpokenAnswer {
     const parts = [...sentences.segment(this.#rest)].map(({ segment }) => segment);
     const last = parts.pop() ?? "";
     const over = parts.join("");
-    if (!LETTER.test(over)) return; // the number of an item belongs to what follows
+    if (!LETTER.test(over)) return; // The number of a list item belongs to the text after it.
     this.#say(over);
     this.#rest = last;
   }

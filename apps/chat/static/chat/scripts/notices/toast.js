@@ -1,10 +1,10 @@
-/** A short message with a way back. It goes by itself, but not while somebody is about to use it. */
+/** A short message with an undo button. It disappears automatically, but not while the user is about to use it. */
 
 import { html, LitElement, nothing } from "../../vendor/lit.js";
 import { gettext } from "../texts.js";
 
 const SECONDS = 10;
-/** What was done cannot be undone for ever. */
+/** Undo is possible only for a limited time. */
 const MOST_SECONDS = 28;
 
 export class ChatToast extends LitElement {

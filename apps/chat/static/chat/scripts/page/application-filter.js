@@ -1,10 +1,10 @@
-/** The search over applications on the first page: cards without the words are hidden. */
+/** Filters the applications on the home page: cards without the search words are hidden. */
 
 export function filterApplications() {
   const field = document.getElementById("application-query");
   if (!(field instanceof HTMLInputElement)) return;
   field.addEventListener("input", () => filter(field.value));
-  filter(field.value); // a browser may have filled it in
+  filter(field.value); // The browser may have restored the value.
 }
 
 /** @param {string} query */

@@ -1,4 +1,4 @@
-/** What the page shows of the application, on its first load and when another conversation is opened in place. */
+/** The application's parts of the page, at its first load and when another conversation is opened in place. */
 
 import { offerMemorySwitch, showMemory } from "../answer/memory.js";
 import { tellMemory } from "./notices.js";
@@ -26,7 +26,7 @@ const placeNotice = element("place-notice", HTMLElement);
 offerMemorySwitch(memorySwitch, session, base, tellMemory);
 offerKeeping();
 
-/** What the server has written into the page. @returns {PageData} */
+/** The data that the server embedded in the page. @returns {PageData} */
 export function writtenData() {
   return read("page-data");
 }
@@ -40,7 +40,7 @@ export function takeData({ attributes, starters, memory, keeping, place }) {
   tell(placeNotice, [place, page.narrative].filter(Boolean).join(": "));
 }
 
-/** Draw what is known of the application and the open conversation. */
+/** Shows the application and the open conversation. */
 export function showApplication() {
   const { id } = session.conversation;
   element("application-title", HTMLElement).textContent = page.title ?? "";
@@ -77,7 +77,7 @@ export function offerDownload() {
   element("files-button", HTMLButtonElement).hidden = !id;
 }
 
-/** Signing in leads back to where one is now. @param {string} path */
+/** Makes the sign-in link return to the current page. @param {string} path */
 export function comeBackTo(path) {
   for (const link of document.querySelectorAll(".account a[href*='?next=']")) {
     link.setAttribute("href", `${link.getAttribute("href")?.split("?")[0]}?next=${path}`);

@@ -1,4 +1,4 @@
-/** A new conversation: the box is in the middle, with suggestions below it. */
+/** A new conversation: the message box is in the middle, with suggestions below it. */
 
 import { filterApplications } from "./application-filter.js";
 import { follower } from "./parts.js";
@@ -9,7 +9,7 @@ const still = matchMedia("(prefers-reduced-motion: reduce)");
 filterApplications();
 follower.isPaused = isFresh();
 
-/** With the first message the box glides to the bottom. @param {boolean} fresh whether nothing was said yet */
+/** The first message moves the message box to the bottom. @param {boolean} fresh whether nothing was said yet */
 export function beginOrContinue(fresh) {
   if (fresh === isFresh()) return;
   const dock = document.querySelector(".dock");

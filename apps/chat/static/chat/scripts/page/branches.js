@@ -1,4 +1,4 @@
-/** The buttons below a turn that show another branch, copy it or delete it: the focus goes to where the turn is then. */
+/** The buttons below a turn that switch, copy or delete branches. The focus follows the turn. */
 
 import { ActionRow } from "../answer/actions.js";
 import { afterDrawing } from "./cards.js";
@@ -18,7 +18,7 @@ export function offerBranches() {
   session.addEventListener("reopened", () => void afterDrawing().then(focusChanged));
 }
 
-/** The change was refused. */
+/** The change was rejected. */
 export function forgetChange() {
   changed = null;
 }
@@ -33,7 +33,7 @@ function changeBranches(event) {
   session.changeBranches(type, message);
 }
 
-/** Go to a new conversation with the messages up to an answer. @param {string} message its id */
+/** Opens a new conversation with the messages up to an answer. @param {string} message its id */
 async function fork(message) {
   tell(problem, "");
   const { status, told } = await postForm(`${base()}${session.conversation.id}/fork/`, { message });
@@ -46,7 +46,7 @@ async function fork(message) {
   await go(new URL(conversation.address, location.href).href);
 }
 
-/** The button that was pressed may stand below another message now. */
+/** The pressed button may be below another message now. */
 function focusChanged() {
   if (!changed) return;
   const { at, name } = changed;

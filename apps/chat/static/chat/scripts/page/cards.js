@@ -1,4 +1,4 @@
-/** The card of an answer that waits for the person: the page tells of it and gives it the focus. */
+/** The card of an answer that waits for the user: the page announces it and moves the focus to it. */
 
 import { ChatInteraction } from "../cards/interaction.js";
 import { openInteraction, openQuestion } from "../session/interactions.js";
@@ -13,12 +13,12 @@ let shownCard;
 
 cardNotice.addEventListener("click", focusCard);
 
-/** Whether the answer waits for the person. */
+/** True if the answer waits for the user. */
 export function isWaiting() {
   return shownCard !== undefined;
 }
 
-/** A card that appears gets the focus, unless the person is busy elsewhere on the page. @returns {boolean} whether there is another card than before */
+/** A new card gets the focus, unless the user is busy elsewhere on the page. @returns {boolean} whether there is another card than before */
 export function showWaiting() {
   const card = session.loaded ? openInteraction(session.conversation.running) : undefined;
   composer.waiting = card !== undefined;
@@ -38,13 +38,13 @@ export function focusCard() {
   }
 }
 
-/** Whether nothing is being typed. */
+/** True if nothing is being typed. */
 function isIdle() {
   const at = document.activeElement;
   return at === document.body || at === null || (at.id === "question" && !composer.text);
 }
 
-/** The elements of the conversation draw one inside of another. */
+/** The elements of the conversation draw nested elements. */
 export async function afterDrawing() {
   await log.updateComplete;
   await new Promise((drawn) => requestAnimationFrame(drawn));

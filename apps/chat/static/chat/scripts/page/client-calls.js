@@ -1,4 +1,4 @@
-/** Carries out what answers ask of the page. Of all pages that show a conversation one does. */
+/** Executes the calls that answers make on the page. Only one of the pages that show a conversation does so. */
 
 import { interactionsOf, isOpenCall } from "../session/interactions.js";
 import { postJson } from "../requests.js";
@@ -11,7 +11,7 @@ import { gettext } from "../texts.js";
  * @import { Session } from "../session/session.js"
  */
 
-/** Milliseconds that other pages leave to the one that asked the question. */
+/** Milliseconds for which other pages wait for the page that sent the question. */
 const COURTESY = 1_000;
 const AGAIN = 500;
 const PAGE_KEY = "page";
@@ -21,13 +21,13 @@ export class ClientCalls {
   #tools;
   #session;
   #page = uuid();
-  /** The page that was in this tab before. */
+  /** The ID of the page in this tab before a reload. */
   #former = sessionStorage.getItem(PAGE_KEY) ?? "";
   /** @type {Set<string>} */
   #seen = new Set();
   /** @type {Map<Interaction, {run: string, leave: (result: null) => void}>} calls that are carried out here */
   #open = new Map();
-  /** Calls are carried out one after the other: they may be about the same field. */
+  /** Calls are executed one at a time, because they may affect the same field. */
   #last = Promise.resolve();
 
   /** @param {PageTools} tools @param {Session} session */
@@ -42,7 +42,7 @@ export class ClientCalls {
     const { loaded, conversation } = this.#session;
     const answer = conversation.running;
     for (const [call, { run, leave }] of this.#open) if (!this.#isAwaited(run, call)) leave(null);
-    // Before it waits, the server does not know what it asks.
+    // Until the answer waits, the server has not stored its calls.
     if (!loaded || answer?.status !== "waiting") return;
     for (const call of interactionsOf(answer)) {
       const id = `${answer.id} ${call.key}`;
@@ -66,8 +66,8 @@ export class ClientCalls {
 
   /** @param {{run: string, key: string}} place @param {Interaction} call */
   async #carryOut(place, call) {
-    if (!this.#isAwaited(place.run, call)) return; // it was stopped while an earlier one took its time
-    // A tool may never come to an end: when nobody waits for it any more, the next call can begin.
+    if (!this.#isAwaited(place.run, call)) return; // It was stopped while an earlier call was running.
+    // A tool may never return. Once its call is no longer awaited, the next call can begin.
     /** @type {Promise<null>} */
     const left = new Promise((leave) => this.#open.set(call, { run: place.run, leave }));
     const result = await Promise.race([left, this.#tools.call(call.asked.name, call.asked.arguments)]);
@@ -81,7 +81,7 @@ export class ClientCalls {
   }
 
   /**
-   * Send until the server has taken or refused it, as long as the call is open.
+   * Send until the server accepts or rejects it, while the call is open.
    * @param {Interaction} call @param {string} path @param {object} body
    * @returns {Promise<string>} the state that the server tells, "" for none
    */

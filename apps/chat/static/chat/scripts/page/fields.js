@@ -1,15 +1,15 @@
-/** The page's own tools: what it shows of itself, and fields that can be filled in. */
+/** The page's built-in tools: they describe the page and fill in fields. */
 
 /** @import { PageTools } from "./tools.js" */
 /** @typedef {HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement} Field */
 
 const MOST_FIELDS = 100;
 const LONGEST_VALUE = 10_000;
-/** Types of inputs whose values nobody but the person sees or chooses. */
+/** Input types with values that only the user may see or choose. */
 const PRIVATE = new Set(["password", "hidden", "file"]);
 
 /**
- * Elements with `data-tool-field="name"` are what the page shows; nothing else of it is read.
+ * Only elements with `data-tool-field="name"` are exposed; nothing else on the page is read.
  * @param {PageTools} tools
  * @param {() => Record<string, unknown>} about what the page says of itself
  * @param {(label: string, undo: () => void) => void} tell the person that a field was filled in

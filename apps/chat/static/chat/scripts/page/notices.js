@@ -1,4 +1,4 @@
-/** Notices above the composer: of the connection, of fields that an answer filled in, of uploads and of memory. */
+/** Notices above the composer, about the connection, filled-in fields, uploads and memory. */
 
 import { announcer, element, problem, tell } from "./parts.js";
 import { session } from "./session.js";
@@ -28,7 +28,7 @@ export function showConnection() {
   wasLost = isLost;
 }
 
-/** What was told belongs to what was before. */
+/** Notices apply only to the previous conversation. */
 export function clearNotices() {
   tell(problem, "");
   tell(setNotice, "");

@@ -1,6 +1,6 @@
 /** The chat page: one session, and the elements that show it. */
 
-import "../session/socket-opening.js"; // before all that makes elements
+import "../session/socket-opening.js"; // First, before the modules that define elements.
 import { wireComposer } from "../composer/wiring.js";
 import { ClientCalls } from "./client-calls.js";
 import { Drafts } from "../composer/drafts.js";
@@ -56,7 +56,7 @@ import { gettext } from "../texts.js";
  * @import { Attachment } from "../session/frames.js"
  */
 
-/** Milliseconds after which the list of a page is no longer what it was loaded with. */
+/** Milliseconds after which the list of a loaded page is outdated. */
 const FRESH = 30_000;
 const sum = element("conversation-sum", HTMLElement);
 const tools = new PageTools();
@@ -107,11 +107,11 @@ uploads.addEventListener("told", (event) => tellUpload(detailOf(event)));
 for (const offering of [log, starters]) offering.addEventListener("starter", (event) => start(detailOf(event)));
 log.addEventListener("branch-ask", (event) => {
   ask(detailOf(event));
-  composer.focus(); // its button is gone
+  composer.focus(); // Its button is gone.
 });
 log.addEventListener("answer", (event) => {
   tell(problem, "");
-  focusCard(); // its button is about to be disabled
+  focusCard(); // Its button is about to be disabled.
   session.answer(detailOf(event));
 });
 log.addEventListener("helper-stop", (event) => session.stopHelper(detailOf(event)));
@@ -139,17 +139,17 @@ connection.connect();
 draw();
 if (unsent) void composer.updateComplete.then(() => composer.giveBack(unsent, []));
 if (page.draft) void composer.updateComplete.then(() => beginWith(page.draft ?? ""));
-// On a touch screen the focus would open the keyboard over the page.
+// On a touch screen, the focus would open the keyboard over the page.
 if (matchMedia("(pointer: fine)").matches) afterPainting(focusComposer);
 
-/** Unless the person went elsewhere before the page was there. */
+/** Unless the user went elsewhere before the page was ready. */
 function focusComposer() {
   if (document.activeElement === document.body) composer.focus();
 }
 
-/** Many frames, one drawing. */
+/** Merges many frames into one redraw. */
 function scheduleDraw() {
-  if (log.loaded !== session.loaded) return draw(); // the person waits for the conversation
+  if (log.loaded !== session.loaded) return draw(); // The user waits for the conversation.
   if (drawing) return;
   drawing = true;
   requestAnimationFrame(() => {
@@ -178,14 +178,14 @@ function draw() {
   if (showWaiting()) entitle();
 }
 
-/** The page adds up what it has; of a conversation whose beginning is not loaded, the server knows the sum. */
+/** The page adds up the loaded answers. If the beginning is not loaded, the server provides the sum. */
 function sumOfAll() {
   const { conversation } = session;
   const known = gauge.use?.sum;
   return known && !conversation.isWhole ? known : sumOf(conversation.turns);
 }
 
-/** What a tool may know of the page, beside its fields. */
+/** The description of the page for tools, in addition to its fields. */
 function describePage() {
   const { id, title } = session.conversation;
   return { application: page.title, address: location.pathname, conversation: { id, title } };
@@ -211,7 +211,7 @@ function order({ type, id, changes }) {
   session.queueOrder(type, id, changes);
 }
 
-/** What was missed while there was no connection is fetched; a page that was just loaded has it. */
+/** Fetch what was missed while disconnected; a newly loaded page is up to date. */
 function reconnected() {
   if (performance.now() > FRESH) void history.rows.refresh();
 }
@@ -220,7 +220,7 @@ function reconnected() {
 function ask({ text = "", attachments, ...branching }) {
   clearNotices();
   session.ask(text, attachments, branching);
-  draw(); // the question is seen in this very frame
+  draw(); // The question appears in this frame.
   follower.follow();
 }
 
@@ -259,7 +259,7 @@ function refused({ text, question, attachments }) {
   forgetChange();
   tell(problem, text);
   announcer.warn(text);
-  showWaiting(); // what is given back may be an answer again, before anything is drawn
+  showWaiting(); // A restored message may be an answer again, so this is set before drawing.
   if (question || attachments.length) composer.giveBack(question, attachments);
 }
 
@@ -269,7 +269,7 @@ function takeDropped(dropped) {
   composer.focus();
 }
 
-/** The open conversation, whether or not the rail has got as far as its row. */
+/** The open conversation, even if its row is not loaded in the sidebar. */
 function rename() {
   const { id, title } = session.conversation;
   if (id) history.rename(history.rows.find(id) ?? { id, title, address: `${base()}${id}/` });
@@ -282,13 +282,13 @@ function renamed({ id, title }) {
   entitle();
 }
 
-/** The rail hears of a title that a model wrote, or that another tab gave. */
+/** The sidebar gets titles from a model or from another tab. */
 function retitled() {
   const { id } = session.conversation;
   const row = history.rows.find(id);
   session.conversation.title = row?.title || session.conversation.title;
   entitle();
-  // It goes on with another application, where it has another address.
+  // It continues with another application, where it has another URL.
   if (row && base() !== addressOf(row) && !row.application.ended) void go(new URL(row.address, location.href).href);
 }
 
@@ -301,7 +301,7 @@ function addressOf({ address, id }) {
 function changed({ rows, text, isDeletion, undo }) {
   const open = isDeletion ? rows.find(({ id }) => id === session.conversation.id) : undefined;
   announcer.say(`${text} ${gettext("You can undo this.")}`);
-  if (open) void go(newChat.href, { takesFocus: false }); // the way back has it
+  if (open) void go(newChat.href, { takesFocus: false }); // Undo still has it.
   void toast.show(text, () => undoChange(undo, open));
 }
 
@@ -327,7 +327,7 @@ function stopByKey(event) {
   session.stop();
 }
 
-/** What the person has written already stays. @param {string} text that the address of the page asks for */
+/** Keeps text that the user has already typed. @param {string} text that the address of the page asks for */
 function beginWith(text) {
   if (!composer.text.includes(text.trim())) composer.fill(composer.text ? `${composer.text}\n\n${text}` : text);
 }

@@ -1,4 +1,4 @@
-/** The parts of the chat page that its scripts share: elements of the document, and words told in them. */
+/** The parts of the chat page that its scripts share: document elements, and announcements. */
 
 import { Announcer } from "../notices/announcer.js";
 import { ChatComposer } from "../composer/composer.js";
@@ -13,7 +13,7 @@ import { ChatQueue } from "../composer/queue.js";
 import { ChatToast } from "../notices/toast.js";
 import { ChatTodo } from "./todo.js";
 
-/** What the server says of the application and the conversation. */
+/** The server's data about the application and the conversation. */
 export const page = element("main", HTMLElement).dataset;
 export const log = element("log", ChatLog);
 export const composer = element("composer", ChatComposer);

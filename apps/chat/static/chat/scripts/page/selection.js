@@ -1,10 +1,10 @@
-/** Selected words of an answer can be quoted; what offers it is loaded with the first selection. */
+/** Selected text of an answer can be quoted; the menu is loaded with the first selection. */
 
 import { composer, detailOf, log } from "./parts.js";
 
 /** @import { SelectionMenu } from "../log/selection-menu.js" */
 
-/** Milliseconds in which a selection is still being made. */
+/** Milliseconds for which a selection counts as unfinished. */
 const PAUSE = 250;
 /** @type {SelectionMenu | undefined} */
 let menu;

@@ -1,4 +1,4 @@
-/** The session of the chat page, and what it keeps in the browser under the address of the conversation. */
+/** The session of the chat page, and the data that it stores in the browser under the conversation's URL. */
 
 import { Connection } from "../session/connection.js";
 import { page } from "./parts.js";
@@ -13,12 +13,12 @@ session.narrative = page.narrative ?? "";
 session.application = page.application ?? "";
 export const uploads = new Uploads(`${base()}files/`, limits(), () => session.conversation.id ?? session.begin);
 
-/** The address of the application. */
+/** The base URL of the application. */
 export function base() {
   return page.address ?? "";
 }
 
-/** Of files that may be attached. @returns {import("../files/uploads.js").Limits} */
+/** The limits of attached files. @returns {import("../files/uploads.js").Limits} */
 export function limits() {
   return {
     size: Number(page.uploadLimit) || Infinity,
@@ -27,14 +27,14 @@ export function limits() {
   };
 }
 
-/** Files are uploaded for a conversation that has yet to begin; a reload finds them again. @param {string | null} conversation that is open */
+/** Files are uploaded for a conversation that does not exist yet; after a reload, they are found again. @param {string | null} conversation that is open */
 export function beginning(conversation) {
   const begin = sessionStorage.getItem(beginKey()) ?? uuid();
   if (!conversation) sessionStorage.setItem(beginKey(), begin);
   return begin;
 }
 
-/** The conversation that was to begin has begun; the next one gets an id of its own. */
+/** The new conversation has begun; the next one gets a new ID. */
 export function forgetBeginning() {
   sessionStorage.removeItem(beginKey());
 }
@@ -43,7 +43,7 @@ function beginKey() {
   return `begin ${page.address}`;
 }
 
-/** Under which the draft of the open conversation is kept. */
+/** The key of the open conversation's draft. */
 export function draftKey() {
   return `${base()}${session.conversation.id ?? ""}`;
 }

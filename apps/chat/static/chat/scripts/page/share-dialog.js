@@ -1,4 +1,4 @@
-/** The dialog in which a person shares a conversation: what a link shows, to whom, how long, and the links there are. */
+/** The dialog for sharing a conversation: the content of a link, its audience and expiry, and the existing links. */
 
 import { html, LitElement, nothing, repeat } from "../../vendor/lit.js";
 import { copy } from "../clipboard.js";
@@ -22,7 +22,7 @@ const TIMES = {
 };
 const USUAL = "7";
 
-/** Dispatches `said` (detail: words for people who do not see what happened). */
+/** Dispatches `said` (detail: the text for screen readers). */
 export class ShareDialog extends LitElement {
   static properties = {
     address: { state: true },
@@ -34,7 +34,7 @@ export class ShareDialog extends LitElement {
 
   constructor() {
     super();
-    /** Of the conversation that is shared, "" while the dialog is closed. */
+    /** The URL of the shared conversation; "" while the dialog is closed. */
     this.address = "";
     /** @type {Shared | null} */
     this.shared = null;

@@ -1,4 +1,4 @@
-/** What leaves the page: links to a conversation, and prints of it. */
+/** Shares and prints conversations. */
 
 import { drawForPaper, offerPaper } from "../code/paper.js";
 import { announcer, detailOf, element, history, log } from "./parts.js";
@@ -6,11 +6,11 @@ import { base, session } from "./session.js";
 import { go } from "./switching.js";
 import { ShareDialog } from "./share-dialog.js";
 
-/** Milliseconds for a conversation to be opened and drawn before it is printed. */
+/** Milliseconds in which a conversation must be opened and drawn before it is printed. */
 const PATIENCE = 10_000;
 const dialog = element("share-dialog", ShareDialog);
 
-/** Of the conversation that is open, and of those in the rail. */
+/** For the open conversation, and for those in the sidebar. */
 export function offerSharing() {
   element("share", HTMLButtonElement).addEventListener("click", () => {
     const { id } = session.conversation;
@@ -40,7 +40,7 @@ async function printRow({ id, address }) {
   print();
 }
 
-/** Fetches the turns that are missing. Whether there is anything to print. */
+/** Fetches the missing turns. Returns true if there is something to print. */
 async function isDrawn() {
   const end = performance.now() + PATIENCE;
   while (performance.now() < end) {

@@ -1,4 +1,4 @@
-/** Another conversation is opened without leaving the page; the address and the buttons of the browser go along. */
+/** Opens another conversation without leaving the page; the URL and the browser's buttons follow. */
 
 import { showApplication, takeData } from "./application.js";
 import { clearNotices } from "./notices.js";
@@ -15,14 +15,14 @@ let opening = 0;
 /** @type {{key: string, text: string} | null} a question that was on its way when its conversation was left */
 let unconfirmed = null;
 
-/** Open links of the rail in place, and follow the buttons of the browser. */
+/** Open links of the sidebar in place, and handle the browser's buttons. */
 export function offerSwitching() {
   sidebar.addEventListener("click", follow);
   element("beneath", HTMLElement).addEventListener("click", follow);
   addEventListener("popstate", () => {
     if (location.pathname === shown) return;
     if (CONVERSATION.test(location.pathname)) void open(location.href);
-    else location.reload(); // to the first page, which the server draws
+    else location.reload(); // The server renders the home page.
   });
 }
 
@@ -30,29 +30,29 @@ export function offerSwitching() {
 function follow(event) {
   const link = event.target instanceof Element ? event.target.closest("a") : null;
   if (!link || !isPlain(event) || !CONVERSATION.test(link.pathname) || link.origin !== location.origin) return;
-  if (link.hasAttribute("download") || link.search) return; // a question in an address is taken on a first load
+  if (link.hasAttribute("download") || link.search) return; // A question in a URL is only read on a first load.
   event.preventDefault();
   void go(link.href);
 }
 
-/** The conversation that was new has an address now. */
+/** The new conversation has a URL now. */
 export function noteAddress() {
   shown = location.pathname;
 }
 
-/** Whether the question that was on its way arrived. */
+/** Checks whether the question that was being sent arrived. */
 export function confirmLeft() {
   if (unconfirmed && composer.drafts?.read(unconfirmed.key) === unconfirmed.text) composer.drafts.write(unconfirmed.key, "");
   unconfirmed = null;
 }
 
-/** What was on its way was refused: it stays as the draft of its conversation. */
+/** The question was rejected: it becomes the draft of its conversation. */
 export function keepLeft() {
   unconfirmed = null;
 }
 
 /**
- * Show another conversation and go to its box, unless the person went elsewhere while it was fetched.
+ * Show another conversation and focus its message box, unless the user went elsewhere while it was loading.
  * @param {string} href of a conversation, or of an application for a new one @param {{takesFocus?: boolean}} [how]
  */
 export async function go(href, { takesFocus = true } = {}) {
@@ -78,7 +78,7 @@ async function open(href) {
     return true;
   }
   if (!id && !search && pathname === base() && document.body.classList.contains("fresh")) {
-    // Fetching the same page again would replace a question that is sent in the meantime.
+    // Loading the same page again would replace a question that is sent in the meantime.
     if (location.pathname !== pathname) window.history.pushState(null, "", pathname);
     shown = pathname;
     return true;
@@ -87,7 +87,7 @@ async function open(href) {
   const data = await get(`${pathname}page/${search}`);
   if (number !== opening) return false;
   if (!data) {
-    location.assign(href); // the server says what is wrong
+    location.assign(href); // The server shows the error.
     return false;
   }
   if (location.href !== href) window.history.pushState(null, "", `${pathname}${search}${hash}`);

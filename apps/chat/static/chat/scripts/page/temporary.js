@@ -1,4 +1,4 @@
-/** Temporary conversations: the switch of a new one, and the words on how long the open one is kept. */
+/** Temporary conversations: the switch for a new one, and the retention of the open one. */
 
 import { announcer, element, tell } from "./parts.js";
 import { tellProblem } from "./notices.js";
@@ -19,7 +19,7 @@ const keepButton = element("keep-conversation", HTMLButtonElement);
 /** @type {Keeping} */
 let known = { text: "", temporary: "", is_temporary: false };
 
-/** What becomes of the conversation that is open, or may begin. @param {Keeping} keeping @param {boolean} canBegin */
+/** The retention of the open or new conversation. @param {Keeping} keeping @param {boolean} canBegin */
 export function showKeeping(keeping, canBegin) {
   known = keeping;
   session.temporary = keeping.is_temporary;
@@ -27,13 +27,13 @@ export function showKeeping(keeping, canBegin) {
   draw();
 }
 
-/** The conversation has begun: what it is, it stays, unless it is kept. */
+/** Once the conversation has begun, only saving it can change this. */
 export function fixKeeping() {
   switching.hidden = true;
   draw();
 }
 
-/** Begin a temporary conversation instead, or no longer. */
+/** Start a temporary conversation instead, or stop. */
 export function switchTemporary() {
   session.temporary = !session.temporary;
   draw();
@@ -50,7 +50,7 @@ export function offerKeeping() {
     session.temporary = false;
     draw();
     element("share", HTMLButtonElement).hidden = false;
-    element("main", HTMLElement).focus({ preventScroll: true }); // the button is gone
+    element("main", HTMLElement).focus({ preventScroll: true }); // The button is gone.
     announcer.say(gettext("This conversation is saved to your history."));
   });
 }

@@ -1,4 +1,4 @@
-/** The titles of the tab and of the conversation, with how many others call. */
+/** The titles of the tab and of the conversation, with the number of other conversations that need attention. */
 
 import { CallingConversations, dotIcon } from "../notices/attention.js";
 import { isWaiting } from "./cards.js";
@@ -9,7 +9,7 @@ import { gettext } from "../texts.js";
 export const calling = new CallingConversations();
 const place = element("conversation-title", HTMLButtonElement);
 
-/** Show the title of the open conversation, and how many others wait for the person or have something new. */
+/** Show the title of the open conversation, and the number of others that wait for the user or have unread answers. */
 export function entitle() {
   const { id, title } = session.conversation;
   const others = calling.count(id, history.rows.all);

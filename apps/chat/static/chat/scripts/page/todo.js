@@ -1,4 +1,4 @@
-/** The to-do list that the model keeps for a conversation, ticked as it goes. */
+/** The to-do list that the model maintains for a conversation. */
 
 import { html, LitElement, nothing } from "../../vendor/lit.js";
 import { icon } from "../icons.js";
@@ -32,7 +32,7 @@ export class ChatTodo extends LitElement {
   constructor() {
     super();
     this.text = "";
-    // On a small screen it is one line until somebody wants to see more.
+    // On a small screen, it is one line until the user expands it.
     this.unfolded = matchMedia("(min-width: 48rem)").matches;
   }
 

@@ -1,4 +1,4 @@
-/** Tools that scripts of the page bring: answers can ask for calls of them. */
+/** Tools that the page's scripts provide, which answers can call. */
 
 /** @typedef {Record<string, any>} Arguments */
 /** @typedef {(given: Arguments) => unknown} Run what it returns, or what its promise gives, is the result: JSON */
@@ -25,7 +25,7 @@ export class PageTools {
     return () => void this.#tools.delete(name);
   }
 
-  /** Let scripts of the site register tools of their own. */
+  /** Let scripts of the site register their own tools. */
   publish() {
     /** @param {{name: string, run: Run}} tool */
     const register = (tool) => {

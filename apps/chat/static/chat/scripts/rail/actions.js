@@ -1,4 +1,4 @@
-/** What the menus of the rail do. */
+/** The actions of the sidebar's menus. */
 
 import { get, post } from "../requests.js";
 import { gettext } from "../texts.js";
@@ -45,7 +45,7 @@ export async function actOnFolder(rows, name, folder) {
   if (name === "delete-folder") {
     const { problem } = await rows.changeFolders(`${folder.id}/delete/`, {});
     if (problem) return { problem };
-    await rows.refresh(); // its conversations are among the others now
+    await rows.refresh(); // Its conversations are in the main list now.
     return { said: gettext("Folder deleted. Its conversations are still here.") };
   }
   const at = rows.folders.findIndex(({ id }) => id === folder.id);
@@ -54,7 +54,7 @@ export async function actOnFolder(rows, name, folder) {
   return problem ? { problem } : { said: gettext("Folder moved.") };
 }
 
-/** Put a conversation that is dropped there into a folder. @param {HistoryRows} rows @param {Row} row @param {Folder | null} folder @returns {Promise<Outcome>} */
+/** Moves a dropped conversation into a folder. @param {HistoryRows} rows @param {Row} row @param {Folder | null} folder @returns {Promise<Outcome>} */
 export async function drop(rows, row, folder) {
   const fields = { folder: folder ? String(folder.id) : "", ...(row.pinned ? { pinned: "false" } : {}) };
   return arrange(rows, row, fields, folder ? gettext("Conversation moved.") : gettext("Conversation removed from its folder."));

@@ -1,4 +1,4 @@
-/** The sidebar collapses to its icons; the browser remembers it, and every page begins with it. */
+/** The sidebar collapses to its icons. The browser remembers this for every page. */
 
 const KEY = "rail";
 
@@ -20,7 +20,7 @@ function collapse(isCollapsed) {
     if (isCollapsed) localStorage.setItem(KEY, "collapsed");
     else localStorage.removeItem(KEY);
   } catch {
-    // It holds for this page.
+    // It applies to this page only.
   }
 }
 

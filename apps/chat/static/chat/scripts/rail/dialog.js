@@ -1,4 +1,4 @@
-/** The dialogs of the rail: a title, the name of a folder, and into which folder a conversation goes. */
+/** The dialogs of the sidebar: rename a conversation or a folder, and move a conversation to a folder. */
 
 import { html, LitElement, nothing } from "../../vendor/lit.js";
 import { gettext, ngettext } from "../texts.js";
@@ -19,7 +19,7 @@ const HEADINGS = {
 };
 const LONGEST = { rename: 200, "rename-folder": 100, "new-folder": 100 };
 
-/** Dispatches `done` (detail: what was done) after the server has done it, and `left` when it closes. */
+/** Dispatches `done` (detail: the change) after the server has made it, and `left` when it closes. */
 export class HistoryDialog extends LitElement {
   static properties = { asked: { state: true }, problem: { state: true }, isNew: { state: true } };
 
@@ -30,7 +30,7 @@ export class HistoryDialog extends LitElement {
     /** @type {Asked | null} */
     this.asked = null;
     this.problem = "";
-    /** Whether the conversation goes into a folder that is made for it. */
+    /** True if the conversation is moved to a new folder. */
     this.isNew = false;
     /** @type {Element | null} what had the focus */
     this.opener = null;

@@ -1,4 +1,4 @@
-/** What a folder brings to the answers in its conversations: instructions and files. */
+/** The instructions and files of a folder, which all its conversations use. */
 
 import { html, LitElement, nothing, repeat } from "../../vendor/lit.js";
 import { fileAddress } from "../addresses.js";
@@ -16,7 +16,7 @@ import { gettext, ngettext } from "../texts.js";
 const LONGEST = 4_000;
 const FAILED = gettext("That didn’t work. Check the connection and try again.");
 
-/** Dispatches `said` (detail: words for people who do not see it). */
+/** Dispatches `said` (detail: the text for screen readers). */
 export class FolderDialog extends LitElement {
   static properties = {
     folder: { state: true },
@@ -34,7 +34,7 @@ export class FolderDialog extends LitElement {
     this.instructions = "";
     /** @type {StoredFile[] | null} null before they are known */
     this.files = null;
-    /** The name of the file that is on its way, "" for none. */
+    /** The name of the file that is being uploaded, "" for none. */
     this.uploading = "";
     this.problem = "";
     /** @type {StoredFile | null} the one that would be deleted */
@@ -125,7 +125,7 @@ export class FolderDialog extends LitElement {
     return `/conversations/folders/${this.folder?.id}/${what}/`;
   }
 
-  /** One after the other, so that each keeps its name. @param {Event} event */
+  /** One at a time, so that each keeps its name. @param {Event} event */
   async #add(event) {
     const input = /** @type {HTMLInputElement} */ (event.target);
     const chosen = [...(input.files ?? [])];

@@ -1,4 +1,4 @@
-/** The rail on the pages that are not a conversation: the same list; what it opens is another page. */
+/** The sidebar on other pages: the same list, but a link opens another page. */
 
 import { offerCollapsing } from "./collapse.js";
 import { ChatHistory } from "./history.js";
@@ -8,7 +8,7 @@ import { gettext } from "../texts.js";
 
 /** @import { Undoable } from "./actions.js" */
 
-/** Milliseconds after which a page that is looked at again fetches the list. */
+/** Milliseconds after which a page that becomes visible fetches the list. */
 const FRESH = 30_000;
 const history = document.getElementById("history");
 const toast = document.getElementById("toast");

@@ -1,4 +1,4 @@
-/** The rail: all conversations of the person, whichever application they are with. */
+/** The sidebar: all conversations of the user, with any application. */
 
 import { html, LitElement, nothing, repeat } from "../../vendor/lit.js";
 import "./folder-dialog.js";
@@ -19,8 +19,7 @@ import { gettext } from "../texts.js";
  */
 
 /**
- * Dispatches `renamed`, `share` and `print` (detail: the row), `undoable` (detail: what was done) and `said`
- * (detail: words for people who do not see it).
+ * Dispatches `renamed`, `share` and `print` (detail: the row), `undoable` (detail: the change) and `said` (detail: the text for screen readers).
  */
 export class ChatHistory extends LitElement {
   static properties = {
@@ -47,7 +46,7 @@ export class ChatHistory extends LitElement {
     this.chosen = null;
     this.addEventListener("keydown", (event) => this.#pressSelecting(event));
     this.addEventListener("dragover", allow);
-    this.addEventListener("drop", (event) => this.#drop(event, null)); // anywhere beside the folders
+    this.addEventListener("drop", (event) => this.#drop(event, null)); // Anywhere next to the folders.
     this.onMore = new IntersectionObserver((seen) => {
       for (const { isIntersecting, target } of seen) if (isIntersecting) this.#more(target);
     });
@@ -60,7 +59,7 @@ export class ChatHistory extends LitElement {
   updated() {
     const dialog = this.#dialog;
     if (dialog) dialog.rows = this.rows;
-    this.onMore.disconnect(); // so that a button that is still in sight is told of again
+    this.onMore.disconnect(); // Observed again, so that a button that is still in view is reported again.
     for (const button of this.querySelectorAll("[data-more]")) this.onMore.observe(button);
   }
 
@@ -183,7 +182,7 @@ export class ChatHistory extends LitElement {
     return rows.some(({ id }) => id === this.current) ? this.current : null;
   }
 
-  /** Ask for another title. A rail that is behind its button, as on a phone, is shown for as long. @param {import("./rows.js").Named} row */
+  /** Edit the title. A hidden sidebar, as on a phone, is shown in the meantime. @param {import("./rows.js").Named} row */
   rename(row) {
     const rail = this.closest("[popover]");
     this.#dialog?.ask({ kind: "rename", row });
@@ -204,7 +203,7 @@ export class ChatHistory extends LitElement {
     return /** @type {RowMenu | null} */ (this.querySelector("row-menu"));
   }
 
-  /** Show checkboxes, whose script is loaded now. @param {Row} [row] that is selected first */
+  /** Show checkboxes, whose script is loaded on demand. @param {Row} [row] that is selected first */
   async #select(row) {
     const { Selection } = await import("./selection.js");
     const selection = new Selection(this.rows, () => this.#entries.map(({ dataset }) => dataset.conversation ?? ""));
@@ -235,7 +234,7 @@ export class ChatHistory extends LitElement {
     }
   }
 
-  /** Escape ends the selection, and Ctrl+A selects everything in sight. @param {KeyboardEvent} event */
+  /** Escape ends the selection, and Ctrl+A selects all visible rows. @param {KeyboardEvent} event */
   #pressSelecting(event) {
     const { selection } = this;
     const isElsewhere = event.target instanceof Element && event.target.closest("dialog, .row-menu");
@@ -243,15 +242,15 @@ export class ChatHistory extends LitElement {
     if (event.key === "Escape") this.#endSelection();
     else if (event.key.toLowerCase() === "a" && (event.ctrlKey || event.metaKey)) selection.selectAll();
     else return;
-    event.preventDefault(); // it neither stops the answer nor closes the rail
+    event.preventDefault(); // It neither stops the answer nor closes the sidebar.
   }
 
-  /** The conversations in sight. @returns {HTMLElement[]} */
+  /** The visible conversations. @returns {HTMLElement[]} */
   get #entries() {
     return [...this.querySelectorAll(".history-lists [data-conversation]")].filter((one) => one instanceof HTMLElement);
   }
 
-  /** Up and down among the conversations. @param {KeyboardEvent} event */
+  /** Up and Down move among the conversations. @param {KeyboardEvent} event */
   #press(event) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     const links = [...this.querySelectorAll("[data-conversation]")].filter((one) => one instanceof HTMLElement);
@@ -300,10 +299,10 @@ export class ChatHistory extends LitElement {
     void this.updateComplete.then(() => this.#keepFocus(id));
   }
 
-  /** A row that moves takes the focus along; what is gone leaves it to the search. @param {string} [id] of a conversation */
+  /** A row that moves keeps the focus; if it is gone, the search gets the focus. @param {string} [id] of a conversation */
   #keepFocus(id = "") {
     requestAnimationFrame(() => {
-      if (document.activeElement !== document.body) return; // somebody has moved it meanwhile
+      if (document.activeElement !== document.body) return; // The focus has moved in the meantime.
       const link = id ? this.querySelector(`[data-conversation="${id}"]`) : null;
       const next = link ?? this.querySelector("#history-query");
       if (next instanceof HTMLElement) next.focus();

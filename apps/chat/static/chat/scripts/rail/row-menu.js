@@ -1,4 +1,4 @@
-/** The menu of a conversation or of a folder in the rail. */
+/** The menu of a conversation or a folder in the sidebar. */
 
 import { html, LitElement } from "../../vendor/lit.js";
 import { icon } from "../icons.js";
@@ -10,7 +10,7 @@ import { gettext } from "../texts.js";
  * @typedef {{name: string, words: string, icon: string, href?: string}} Item with `href` it is a link that downloads
  */
 
-/** What can be done with a conversation; another entry needs a `case` where `chosen` is heard. @param {Row} row @param {boolean} isSignedIn @returns {Item[]} */
+/** The actions of a conversation. A new entry needs a `case` in the handler of `chosen`. @param {Row} row @param {boolean} isSignedIn @returns {Item[]} */
 export function itemsOfRow(row, isSignedIn) {
   const { address, pinned, archived } = row;
   /** @type {(Item | false)[]} */

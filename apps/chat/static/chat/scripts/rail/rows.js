@@ -1,4 +1,4 @@
-/** The conversations that the rail knows: fetched page by page, and kept in step with the server's news. */
+/** The conversations of the sidebar, fetched page by page and updated by the server. */
 
 import { sectionsOf } from "./sections.js";
 import { get, post, postForm } from "../requests.js";
@@ -71,7 +71,7 @@ export class HistoryRows extends EventTarget {
     return this.#rows.get(id ?? "");
   }
 
-  /** Whether there is more of a list. @param {string} list "main", "archived" or the id of a folder */
+  /** Returns true if there is more of a list. @param {string} list "main", "archived" or the id of a folder */
   hasMore(list) {
     return this.#next.get(list) !== "";
   }
@@ -89,7 +89,7 @@ export class HistoryRows extends EventTarget {
     this.#changed();
   }
 
-  /** Fetch the list from its beginning: news may have been missed. */
+  /** Fetch the list again, because updates may have been missed. */
   async refresh() {
     const page = await get("/conversations/");
     if (page) this.begin(page);
@@ -144,7 +144,7 @@ export class HistoryRows extends EventTarget {
     return "";
   }
 
-  /** Let another application answer from the next question on. @param {Row} row @param {string} application @returns {Promise<string>} what went wrong, or "" */
+  /** Let another application answer, starting with the next question. @param {Row} row @param {string} application @returns {Promise<string>} what went wrong, or "" */
   async goOn(row, application) {
     const { status, told } = await postForm(`${row.address}go-on/`, { application });
     if (status !== 200) return wordsOf(told);
@@ -160,7 +160,7 @@ export class HistoryRows extends EventTarget {
     return "";
   }
 
-  /** Bring a deleted conversation back. @param {Row} row @returns {Promise<string>} what went wrong, or "" */
+  /** Restore a deleted conversation. @param {Row} row @returns {Promise<string>} what went wrong, or "" */
   async restore(row) {
     const { status, told } = await postForm(`${row.address}restore/`, {});
     if (status !== 200) return wordsOf(told);
@@ -169,7 +169,7 @@ export class HistoryRows extends EventTarget {
   }
 
   /**
-   * Make, change or delete a folder.
+   * Create, change or delete a folder.
    * @param {string} path below that of the folders @param {Record<string, string>} fields
    * @returns {Promise<{folder: number | null, problem: string}>}
    */

@@ -1,4 +1,4 @@
-/** The search in all conversations of the person, in the rail. */
+/** Searches all conversations of the user, in the sidebar. */
 
 import { html, LitElement, nothing } from "../../vendor/lit.js";
 import { icon } from "../icons.js";
@@ -12,10 +12,10 @@ import { tile } from "../tile.js";
  * @typedef {Row & {excerpt: string, message: string}} Hit `message` is the id of what was said, "" for the title
  */
 
-/** Milliseconds after the last key. */
+/** Milliseconds after the last key press. */
 const PAUSE = 200;
 
-/** Dispatches `searching` (detail: whether results are shown) and `said` (detail: words for people who do not see it). */
+/** Dispatches `searching` (detail: true if results are shown) and `said` (detail: the text for screen readers). */
 export class HistorySearch extends LitElement {
   static properties = {
     query: { state: true },
@@ -188,7 +188,7 @@ function wordsOf(query) {
   return query.toLowerCase().split(/\s+/).filter(Boolean);
 }
 
-/** The text with the words marked. @param {string} text @param {string[]} words */
+/** The text with the search words marked. @param {string} text @param {string[]} words */
 function marked(text, words) {
   if (!words.length) return text;
   const pattern = new RegExp(`(${words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|")})`, "giu");

@@ -1,4 +1,4 @@
-/** One section of the rail. It draws itself anew only when one of its rows has changed. */
+/** One section of the sidebar. It is redrawn only when one of its rows has changed. */
 
 import { html, ifDefined, LitElement, nothing, repeat } from "../../vendor/lit.js";
 import { momentText } from "../durations.js";
@@ -8,12 +8,12 @@ import { tile } from "../tile.js";
 
 /** @import { Row } from "./rows.js" */
 
-/** What a mark says; a conversation that is done and read has none. @type {Record<string, string>} */
+/** The labels of the marks. A finished conversation without unread answers has none. @type {Record<string, string>} */
 const MARKS = { running: gettext("Being answered"), waiting: gettext("Waiting for you"), unread: gettext("Unread") };
 
 const KEYS = ["F2", "Shift+F10"].join(" ");
 
-/** Lets `row-menu` (detail: `{row, button}`) and `row-rename` (detail: the row) through. */
+/** Forwards `row-menu` (detail: `{row, button}`) and `row-rename` (detail: the row). */
 export class HistorySection extends LitElement {
   static properties = {
     rows: { attribute: false },
@@ -30,7 +30,7 @@ export class HistorySection extends LitElement {
     this.current = null;
     /** @type {import("./selection.js").Selection | null} while rows are selected */
     this.selection = null;
-    /** Another one whenever the selection has changed. */
+    /** Changes with the selection. */
     this.version = 0;
   }
 
@@ -53,7 +53,7 @@ export class HistorySection extends LitElement {
     const { id, title, state, address, application, updated_at } = row;
     const isCurrent = id === this.current;
     const name = title || gettext("Untitled");
-    // One Tab stop: arrow keys lead to the button of the menu, and the keys of menus open it.
+    // One tab stop: arrow keys move to the menu button, and menu keys open it.
     return html`<li
       class="history-entry"
       draggable="true"
@@ -106,7 +106,7 @@ export class HistorySection extends LitElement {
 }
 customElements.define("chat-history-section", HistorySection);
 
-/** The kind of what is dragged: the id of a conversation. */
+/** The drag data type: the ID of a conversation. */
 export const CONVERSATION = "application/x-quickapps-conversation";
 
 /** @param {DragEvent} event @param {Row} row */
@@ -115,7 +115,7 @@ function drag({ dataTransfer }, { id }) {
   if (dataTransfer) dataTransfer.effectAllowed = "linkMove";
 }
 
-/** Where an arrow key points, as the page is read. @param {KeyboardEvent} event @param {Element} entry @returns {"start" | "end" | ""} */
+/** The direction of an arrow key, in reading order. @param {KeyboardEvent} event @param {Element} entry @returns {"start" | "end" | ""} */
 function sideOf({ key, altKey, ctrlKey, metaKey }, entry) {
   if (altKey || ctrlKey || metaKey || !["ArrowLeft", "ArrowRight"].includes(key)) return "";
   const isRightToLeft = getComputedStyle(entry).direction === "rtl";

@@ -1,4 +1,4 @@
-/** Into which sections of the rail conversations go: pinned, folders, days and months. */
+/** Sorts conversations into sections of the sidebar: pinned, folders, days and months. */
 
 import { gettext, locale } from "../texts.js";
 

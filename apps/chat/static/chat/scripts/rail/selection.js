@@ -1,4 +1,4 @@
-/** Selecting several conversations of the rail: rows with checkboxes, and a bar with what is done with them. */
+/** Selects several conversations in the sidebar: rows with checkboxes, and a bar with actions. */
 
 import { html, LitElement, nothing } from "../../vendor/lit.js";
 import { icon } from "../icons.js";
@@ -9,10 +9,10 @@ import { gettext, ngettext } from "../texts.js";
  * @import { Outcome } from "./actions.js"
  */
 
-/** As many as the server changes at once. */
+/** The maximum number that the server changes at once. */
 const MOST = 100;
 
-/** What is selected. Dispatches `change`, and `said` (detail: words for people who do not see it). */
+/** The selection. Dispatches `change`, and `said` (detail: the text for screen readers). */
 export class Selection extends EventTarget {
   /** @type {Set<string>} */
   #chosen = new Set();
@@ -35,7 +35,7 @@ export class Selection extends EventTarget {
     return this.#anchor;
   }
 
-  /** What is selected, without what has been deleted meanwhile. @returns {Row[]} */
+  /** The selected rows, without deleted ones. @returns {Row[]} */
   get rows() {
     return [...this.#chosen].map((id) => this.#rows.find(id)).filter((row) => row !== undefined);
   }
@@ -44,7 +44,7 @@ export class Selection extends EventTarget {
     return this.rows.length >= MOST;
   }
 
-  /** Whether all rows in sight are selected, or as many as there may be. */
+  /** True if all visible rows are selected, or the maximum number of rows. */
   get hasAll() {
     return this.isFull || this.#shown().every((id) => this.#chosen.has(id));
   }
@@ -63,7 +63,7 @@ export class Selection extends EventTarget {
     this.#take(chosen);
   }
 
-  /** Select all from the row that was last selected to this one. @param {string} id */
+  /** Select all rows from the last selected row to this one. @param {string} id */
   extend(id) {
     const shown = this.#shown();
     const from = shown.indexOf(this.#anchor);
@@ -103,7 +103,7 @@ export class Selection extends EventTarget {
   }
 
   /**
-   * Archive, restore, move or delete what is selected.
+   * Archive, restore, move or delete the selected rows.
    * @param {string} name of the button @returns {Promise<Outcome>}
    */
   async act(name) {
@@ -115,7 +115,7 @@ export class Selection extends EventTarget {
     return { undoable: { rows, text, isDeletion: name === "delete", undo: () => this.#rows.changeAll(rows, back) } };
   }
 
-  /** Extend the range to the row that an arrow key leads to. @param {HTMLElement | undefined} next @param {HTMLElement} focused */
+  /** Extend the range to the row in the direction of an arrow key. @param {HTMLElement | undefined} next @param {HTMLElement} focused */
   step(next, focused) {
     if (!next) return;
     this.#anchor ||= focused.dataset.conversation ?? "";
@@ -139,9 +139,9 @@ export class SelectionBar extends LitElement {
   constructor() {
     super();
     this.count = 0;
-    /** Whether everything in sight is selected. */
+    /** True if all visible rows are selected. */
     this.all = false;
-    /** Whether these are the archived conversations. */
+    /** True for the archived conversations. */
     this.archived = false;
     this.full = false;
   }

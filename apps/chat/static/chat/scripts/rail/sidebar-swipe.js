@@ -1,11 +1,11 @@
-/** On a phone the menu is opened and closed by a finger too; its buttons do the same. */
+/** On a phone, a swipe also opens and closes the menu. */
 
-/** The part of the window in which a move that opens begins: at its very side it is the browser's own. */
+/** The share of the window's width in which an opening swipe begins; the edge itself belongs to the browser. */
 const BEGINNING = 0.4;
-/** Pixels that a finger has to go, and how many times as far along as across. */
+/** The minimum distance in pixels, and the minimum ratio of horizontal to vertical movement. */
 const FAR = 56;
 const STRAIGHT = 2;
-/** What a finger moves something in: a caret, a place in a film. */
+/** Elements that handle swipes themselves, such as sliders and video controls. */
 const OWN_MOVES = "input, textarea, select, audio, video, iframe";
 
 /**
@@ -20,7 +20,7 @@ export function offerSwipes(sidebar, opener) {
     from = touches.length === 1 && opener.checkVisibility() && mayBegin(touches[0].clientX, target) ? { ...at(touches[0]), wasOpen: isOpen() } : null;
   }, { passive: true });
   addEventListener("touchmove", ({ touches }) => {
-    if (touches.length > 1) from = null; // two fingers make the page larger
+    if (touches.length > 1) from = null; // Two fingers zoom the page.
   }, { passive: true });
   addEventListener("touchcancel", () => (from = null));
   addEventListener("touchend", ({ changedTouches }) => {
@@ -28,7 +28,7 @@ export function offerSwipes(sidebar, opener) {
     const to = at(changedTouches[0]);
     const along = (to.x - from.x) * (isFromTheRight() ? -1 : 1);
     const isStraight = Math.abs(along) > FAR && Math.abs(along) > STRAIGHT * Math.abs(to.y - from.y);
-    // A finger beside it has closed it already.
+    // A touch outside has already closed it.
     const selects = !(getSelection()?.isCollapsed ?? true);
     if (isStraight && !selects && along > 0 !== from.wasOpen && isOpen() === from.wasOpen) sidebar.togglePopover();
     from = null;
@@ -52,7 +52,7 @@ function isFromTheRight() {
   return document.documentElement.dir === "rtl";
 }
 
-/** Whether the finger moves what is below it. @param {EventTarget | null} target */
+/** True if the finger scrolls an element below it. @param {EventTarget | null} target */
 function movesItself(target) {
   if (target instanceof Element && target.closest(OWN_MOVES)) return true;
   for (let element = target instanceof Element ? target : null; element; element = element.parentElement) {

@@ -1,7 +1,7 @@
 import { askPerson, resolve } from "./interactions.js";
 
 /**
- * What the events of a run make of its answer.
+ * Applies the events of a run to its answer.
  *
  * @import { Interaction } from "./interactions.js"
  * @import { Annotation } from "../markdown/citations.js"
@@ -117,7 +117,7 @@ function write(answer, text) {
 }
 
 /**
- * What was shown after the last thing that stands comes again.
+ * Everything after the last stored step is repeated.
  * @param {Answer} answer @param {AnswerRestarted} event
  */
 function restart(answer, { text, attachments, annotations }) {
@@ -152,7 +152,7 @@ function replaceText(answer, text) {
 function openStep(answer, event) {
   const known = answer.steps.get(event.stage);
   if (known) {
-    // It is made again, because the process that made it was gone.
+    // It is created again, because its process has ended.
     Object.assign(known, { title: event.title, text: "", length: 0, state: "running", attachments: [] });
     return;
   }
@@ -204,8 +204,7 @@ function closeStep(answer, event) {
 }
 
 /**
- * The stored answer counts. Where its text is what the deltas built, the text keeps its place
- * among the steps.
+ * The stored answer is authoritative. If its text is the same as that of the deltas, the text keeps its position among the steps.
  * @param {Answer} answer @param {StoredMessage} message
  */
 function complete(answer, message) {

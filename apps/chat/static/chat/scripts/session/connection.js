@@ -1,4 +1,4 @@
-/** A WebSocket that comes back: it connects again, ever more slowly, until it is told to stop. */
+/** A WebSocket that reconnects with increasing delays until it is stopped. */
 
 const FIRST_DELAY = 400;
 const LONGEST_DELAY = 15_000;
@@ -20,7 +20,7 @@ export class Connection extends EventTarget {
   #timer = 0;
   #refused = false;
   #address;
-  /** The id of the conversation that the socket opens by itself, or "". */
+  /** The ID of the conversation that the socket opens itself, or "". */
   opens = "";
   /** @type {object | null} the first frame of each socket, which identifies a visitor who has no cookie */
   greeting = null;
@@ -33,7 +33,7 @@ export class Connection extends EventTarget {
     this.#address = address.href;
     addEventListener("online", () => this.restart());
     addEventListener("offline", () => this.#drop());
-    // A page that comes out of the back/forward cache has lost its socket without being told.
+    // A page that returns from the back/forward cache has lost its socket without an event.
     addEventListener("pageshow", (event) => event.persisted && this.restart());
   }
 
@@ -61,7 +61,7 @@ export class Connection extends EventTarget {
     this.#tell("open");
   }
 
-  /** What was opened before there were modules, if it is still of use. @returns {FirstSocket | null} */
+  /** The socket that was opened before the modules were loaded, if it is still usable. @returns {FirstSocket | null} */
   #first() {
     const first = /** @type {{firstSocket?: FirstSocket}} */ (globalThis).firstSocket;
     Object.assign(globalThis, { firstSocket: undefined });
@@ -69,7 +69,7 @@ export class Connection extends EventTarget {
     return first && address === this.#address && first.socket.readyState <= WebSocket.OPEN ? first : null;
   }
 
-  /** Forget the socket, which may be dead without knowing it, and connect at once. */
+  /** Drop the socket, which may be dead without an event, and connect immediately. */
   restart() {
     this.#drop();
     this.connect();
@@ -105,7 +105,7 @@ export class Connection extends EventTarget {
 
   /** @param {string} text */
   #receive(text) {
-    // Only now: a server that accepts and closes at once must not be asked without a pause.
+    // Reset only now: a server that accepts and closes at once must not be called without a pause.
     this.#failures = 0;
     this.#tell("frame", JSON.parse(text));
   }

@@ -1,4 +1,4 @@
-/** What a conversation has said so far, built from its events. It knows neither socket nor page. */
+/** The state of a conversation, built from its events. It does not depend on the socket or the page. */
 
 import { change, finish, isGoing } from "./answers.js";
 
@@ -28,9 +28,9 @@ export class Conversation {
   title = "";
   /** The to-do list, as Markdown with checkboxes. */
   todo = "";
-  /** The newest sequence number that was taken. */
+  /** The newest sequence number that was applied. */
   last = 0;
-  /** Whether a run is going of which nothing has been taken yet. */
+  /** True if a run is active whose first event has not arrived yet. */
   awaiting = false;
   /** @type {Record<string, Branch>} by the ids of questions and of the runs of answers */
   branches = {};
@@ -52,7 +52,7 @@ export class Conversation {
   }
 
   /**
-   * Take an event, once.
+   * Apply an event, once.
    * @param {Event} event
    * @returns {boolean} false when it was taken before or belongs elsewhere
    */
@@ -63,7 +63,7 @@ export class Conversation {
     if (event.type === "todo.changed") this.todo = event.text;
     if (event.type === "message.complete") this.todo = event.message.todo ?? this.todo;
     if (event.type === "message.added") this.#add(event.message, event.run);
-    else if (event.type === "branches.changed") return true; // the session opens the conversation anew
+    else if (event.type === "branches.changed") return true; // The session opens the conversation again.
     else change(this.#answer(event.run), event);
     return true;
   }
@@ -82,14 +82,14 @@ export class Conversation {
     this.turns.push(turn);
   }
 
-  /** Take back a question that the server refused. @param {string} id */
+  /** Remove a question that the server rejected. @param {string} id */
   withdraw(id) {
     this.turns = [...this.turns.filter((turn) => turn.id !== id), ...this.#replaced];
     this.#replaced = [];
   }
 
   /**
-   * Put turns that came as a whole in their places, each once.
+   * Insert complete turns at their positions, each once.
    * @param {WholeTurn[]} whole
    */
   insert(whole) {
@@ -98,7 +98,7 @@ export class Conversation {
     this.turns = [...this.turns, ...made].sort((one, other) => one.at - other.at);
   }
 
-  /** Replace what a step says, which was cut. @param {WholeTurn} whole @param {string} step */
+  /** Replace the truncated content of a step. @param {WholeTurn} whole @param {string} step */
   complete(whole, step) {
     const known = this.turns.find((turn) => turn.role === "assistant" && turn.id === whole.run);
     const answer = this.#made(whole).find((turn) => turn.role === "assistant");
@@ -121,12 +121,12 @@ export class Conversation {
     return alone.turns;
   }
 
-  /** Whether all turns are here, from the first on. */
+  /** True if all turns are loaded, from the first one on. */
   get isWhole() {
     return this.turns.every(({ at }, index) => at <= (this.turns[index - 1]?.at ?? -1) + 1);
   }
 
-  /** The place of a turn that is new. */
+  /** The position of a new turn. */
   get #next() {
     return (this.turns.at(-1)?.at ?? -1) + 1;
   }
@@ -141,7 +141,7 @@ export class Conversation {
     }
   }
 
-  /** No run is going any more, whatever was said before. */
+  /** No run is active any longer, whatever earlier events said. */
   settle() {
     this.awaiting = false;
     const answer = this.running;
@@ -163,7 +163,7 @@ export class Conversation {
   }
 
   /**
-   * Put a turn behind all that the server has; questions that it has not confirmed stay last.
+   * Append a turn after all turns of the server; unconfirmed questions stay last.
    * @template {Question | Answer} Turn
    * @param {() => Turn} make knows the place then
    */

@@ -1,5 +1,5 @@
 /**
- * What the socket carries, as types; docs/chat.md describes it.
+ * The types of the socket's frames; docs/chat-protocol.md describes them.
  *
  * @import { Annotation } from "../markdown/citations.js"
  *

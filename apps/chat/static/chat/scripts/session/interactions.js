@@ -1,5 +1,5 @@
 /**
- * What a run asks the person, and what came of it. It knows neither socket nor page.
+ * A run's requests to the user, and their results. It does not depend on the socket or the page.
  *
  * @import { Answer } from "./answers.js"
  * @import { InteractionAnswer, InteractionRequested, InteractionResolved, RunStatus } from "./frames.js"
@@ -28,7 +28,7 @@ export function askPerson(answer, { key, kind, asked, due }) {
 export function resolve(answer, { key, kind, answer: given, by, at }) {
   const known = interactionsOf(answer).find((one) => one.key === key && one.kind === kind);
   if (known) Object.assign(known, { resolved: { answer: given, by, at }, sending: false });
-  // It goes on when a process takes it up; with the results of calls, once there are all of them.
+  // The run continues when a process takes it up; with results of calls, once all of them have arrived.
   const isMissing = kind === "client_tool" && interactionsOf(answer).some((one) => isOpenCall(one));
   if (answer.status === "waiting" && !isMissing) answer.status = "queued";
 }
@@ -62,7 +62,7 @@ export function isOpenCall({ kind, resolved }) {
 }
 
 /**
- * A call that asks goes on meanwhile; everything else is asked by an answer that waits.
+ * A call that asks continues in the meantime; all other requests belong to an answer that waits.
  * @param {Interaction} interaction @param {RunStatus} status
  */
 export function isOpen({ kind, resolved }, status) {

@@ -1,4 +1,4 @@
-/** The models that people may choose in the application that is open. */
+/** The models that users can choose in the open application. */
 
 /** @typedef {{id: string, title: string}} OfferedModel */
 

@@ -1,4 +1,4 @@
-/** One conversation on one connection: what is asked arrives once, what is missed is fetched. */
+/** One conversation on one connection: each question arrives exactly once, and missed events are fetched. */
 
 import { Conversation } from "./conversation.js";
 import { interactionsOf, openQuestion } from "./interactions.js";
@@ -16,7 +16,7 @@ import { gettext } from "../texts.js";
  * @typedef {"connecting" | "open" | "lost" | "refused"} ConnectionState
  */
 
-/** Milliseconds without a word on a question or an answer before the connection counts as dead. */
+/** Milliseconds without a response to a question or an answer after which the connection counts as dead. */
 const PATIENCE = 10_000;
 /** @type {{text: string, attachments: Attachment[]}} */
 const NOTHING = { text: "", attachments: [] };
@@ -24,12 +24,7 @@ const NOT_SENT = gettext("There is no connection. Try again when it is back.");
 const MAYBE_NOT_SENT = gettext("The connection was lost. Send your answer again.");
 
 /**
- * Dispatches `change` (something is to be shown), `opened`, `switched` (another conversation is shown),
- * `reopened` (another path through it is shown), `event` (detail: a live event that was taken),
- * `listed` (detail: what changed in the list of conversations), `folders` (detail: all of them),
- * `calling` (detail: what the person has not seen), `moved` (the person works in another team),
- * `queued` (detail: a message that was) and `refused` (detail: `{text, question, attachments}`: the
- * question to give back or "").
+ * Dispatches `change` (redraw), `opened`, `switched` (another conversation is shown), `reopened` (another path through it is shown), `event` (detail: a live event that was applied), `listed` (detail: the changes of the conversation list), `folders` (detail: all of them), `calling` (detail: the conversations that need attention), `moved` (the user works in another team), `queued` (detail: a message that was queued) and `refused` (detail: `{text, question, attachments}`: the question to restore, or "").
  */
 export class Session extends EventTarget {
   /** @type {ConnectionState} */
@@ -37,16 +32,16 @@ export class Session extends EventTarget {
   conversation;
   /** @type {Queued[]} messages that are asked after the answer */
   queue = [];
-  /** Whether everything that was said before has been replayed. */
+  /** True if all earlier events have been replayed. */
   loaded;
-  /** Why nothing can be sent during maintenance; "" when it can. */
+  /** The reason why nothing can be sent during maintenance, or "". */
   readOnly = "";
-  /** The run of the question that was asked here last. */
+  /** The run of the last question from this page. */
   asked = "";
   #connection;
   /** @type {Asked | null} the question that the server has not confirmed */
   #pending = null;
-  /** The answer to a question in the person's own words, until the server has confirmed it. */
+  /** The free-text answer to a question, until the server has confirmed it. */
   #words = "";
   /** @type {{id: string, text: string} | null} the queued message that was changed last */
   #changed = null;
@@ -55,13 +50,13 @@ export class Session extends EventTarget {
   #patience = 0;
   #stopping = false;
   #replayedUntil = 0;
-  /** The number after which events were asked for last. */
+  /** The number after which events were last requested. */
   #openedAfter = 0;
   /** @type {Conversation | null} the conversation anew, until it is read as far as there is something */
   #next = null;
-  /** Whether frames of the path before may still come. */
+  /** True if frames of the previous path may still arrive. */
   #isReopening = false;
-  /** The ids of the frame before, which the next one does not repeat. */
+  /** The IDs of the previous frame, which the next one omits. */
   #ids = { conversation: "", run: "" };
   /** @type {Set<string>} conversations that were open before */
   #left = new Set();
@@ -76,15 +71,15 @@ export class Session extends EventTarget {
     this.begin = begin;
     /** The slug of the application. */
     this.application = "";
-    /** Whether a new conversation may use what is remembered of the person. */
+    /** True if a new conversation may use memories of the user. */
     this.memory = true;
-    /** Whether the conversation, or a new one, is kept for a while only. */
+    /** True if the conversation, or a new one, is temporary. */
     this.temporary = false;
-    /** How much the model shall think in a new conversation, "" as it is set up. */
+    /** The thinking effort of a new conversation; "" for the default. */
     this.effort = "";
-    /** The id of the model that shall answer in a new conversation, "" as it is set up. */
+    /** The ID of the model of a new conversation; "" for the default. */
     this.deployment = "";
-    /** The slug of the place where the person is, and what they look at there. */
+    /** The slug of the user's place, and a description of what the user is viewing. */
     this.place = this.narrative = "";
     this.conversation = new Conversation(id);
     this.loaded = id === null;
@@ -126,32 +121,32 @@ export class Session extends EventTarget {
     return { text: unconfirmed?.text ?? "", isSent };
   }
 
-  /** Whether a question waits for its answer. */
+  /** True if a question waits for its answer. */
   get busy() {
     const { awaiting, running } = this.conversation;
     return this.#pending !== null || awaiting || running !== null;
   }
 
-  /** Questions that the server has not confirmed, in the order of asking. */
+  /** Questions that the server has not confirmed, in the order of sending. */
   get unsent() {
     return this.#pending ? [this.#pending, ...this.#later] : [];
   }
 
-  /** The texts of messages on their way that are no turns yet. */
+  /** The texts of messages that are being sent and are not turns yet. */
   get sendingToQueue() {
     const { turns } = this.conversation;
-    // What is answered again stands among the turns, and is never queued.
+    // A repeated question is among the turns already, and is never queued.
     const added = this.unsent.filter(({ id, again }) => !again && turns.every((turn) => turn.id !== id));
     return added.map(({ text }) => text || gettext("Files"));
   }
 
   /**
-   * Ask; while an answer is going, the message is queued.
+   * Ask; while an answer is in progress, the message is queued.
    * @param {string} written @param {Attachment[]} [attachments] that are stored
    * @param {Branching} [branching] where it begins another branch
    */
   ask(written, attachments = [], branching = {}) {
-    // As it will be stored, so that it is recognized when it comes back.
+    // In the stored form, so that it is recognized when the server returns it.
     const text = written.toWellFormed().replaceAll("\0", "\uFFFD");
     const message = { id: uuid(), text, attachments, ...branching };
     if (!this.busy) this.conversation.expect(message);
@@ -160,13 +155,13 @@ export class Session extends EventTarget {
     this.#tell("change");
   }
 
-  /** Ask once more what may not have arrived. @param {Asked[]} questions with their ids, so that each counts once */
+  /** Send questions again that may not have arrived. @param {Asked[]} questions with their ids, so that each counts once */
   askAgain(questions) {
     this.#later.push(...questions);
     if (!this.#pending) this.#sendNext();
   }
 
-  /** Answer the question that takes the person's own words. @param {string} text */
+  /** Answer the question that accepts free text. @param {string} text */
   answerWords(text) {
     const card = openQuestion(this.conversation.running);
     if (!card) return;
@@ -175,7 +170,7 @@ export class Session extends EventTarget {
   }
 
   /**
-   * Change a queued message, remove it, or ask it at once.
+   * Change a queued message, remove it, or send it now.
    * @param {"queue.change" | "queue.remove" | "queue.send"} type
    * @param {string} id
    * @param {{text?: string, held?: boolean}} [changes]
@@ -192,7 +187,7 @@ export class Session extends EventTarget {
     if (!this.#connection.send({ type, conversation: id, message })) this.#refuse({ type: "error", text: NOT_SENT, code: "not_sent" });
   }
 
-  /** Read the conversation anew, because another path is shown, and show it once its end is there. */
+  /** Load the conversation again, because another path is shown, and show it once its end has arrived. */
   reopen() {
     const { id, title } = this.conversation;
     this.#next = new Conversation(id);
@@ -201,7 +196,7 @@ export class Session extends EventTarget {
     this.#openAfter(0);
   }
 
-  /** From where it broke off, or by its last turns. @param {number} after */
+  /** From the interruption, or by its last turns. @param {number} after */
   #openAfter(after) {
     this.#openedAfter = after;
     const { application } = this;
@@ -209,7 +204,7 @@ export class Session extends EventTarget {
     return this.#connection.send({ type: "open", conversation: this.conversation.id, application, ...how });
   }
 
-  /** What comes while the page is hidden is not seen. */
+  /** Events that arrive while the page is hidden are not seen. */
   tellVisibility() {
     this.#connection.send({ type: "visibility", hidden: document.hidden });
   }
@@ -219,13 +214,13 @@ export class Session extends EventTarget {
     this.#stopping = !this.#connection.send({ type: "stop" });
   }
 
-  /** Stop one helper; the answer goes on. @param {string} key */
+  /** Stop one sub-agent; the answer continues. @param {string} key */
   stopHelper(key) {
     if (!this.#connection.send({ type: "helper.stop", key })) this.#refuse({ type: "error", text: NOT_SENT, code: "not_sent" });
   }
 
   /**
-   * Answer a card of the answer that waits.
+   * Answer a card of the waiting answer.
    * @param {{key: string, kind: string, answer: InteractionAnswer}} given
    */
   answer({ key, kind, answer }) {
@@ -238,7 +233,7 @@ export class Session extends EventTarget {
     this.#redraw(running);
   }
 
-  /** Answers that were on their way may be given again: one of them counts. */
+  /** Answers that were being sent may be sent again: only one of them counts. */
   #allowAnswers() {
     const { running } = this.conversation;
     if (!running) return;
@@ -246,13 +241,13 @@ export class Session extends EventTarget {
     this.#redraw(running);
   }
 
-  /** Show turns that were fetched. @param {WholeTurn[]} turns */
+  /** Show fetched turns. @param {WholeTurn[]} turns */
   insert(turns) {
     this.conversation.insert(turns);
     this.#tell("change");
   }
 
-  /** Show all of a step that was cut. @param {WholeTurn} turn @param {string} step */
+  /** Show all of a truncated step. @param {WholeTurn} turn @param {string} step */
   completeStep(turn, step) {
     this.conversation.complete(turn, step);
     this.#tell("change");
@@ -363,14 +358,14 @@ export class Session extends EventTarget {
     const conversation = this.#next ?? this.conversation;
     this.#isReopening = false;
     const isNew = conversation.id === null;
-    if (isNew && this.#left.has(frame.conversation)) return; // what was asked for before it was left
+    if (isNew && this.#left.has(frame.conversation)) return; // A response to a request from before the conversation was left.
     this.#ids = { conversation: frame.conversation, run: "" };
     if (!isNew && conversation.id !== frame.conversation) return;
     conversation.id = frame.conversation;
     conversation.title = frame.title;
     conversation.branches = frame.branches ?? {};
     this.#showWindow(conversation, frame);
-    // What a new conversation begins with is news.
+    // The first events of a new conversation are new.
     this.#replayedUntil = isNew ? 0 : frame.last;
     if (frame.last <= conversation.last) {
       if (frame.run === null) conversation.settle();
@@ -394,7 +389,7 @@ export class Session extends EventTarget {
   /** @param {Event} event */
   #take(event) {
     if (this.#isReopening || !(this.#next ?? this.conversation).take(event)) return;
-    // Of a conversation that is read from its beginning, the path is as it is now.
+    // If a conversation is read from its beginning, its path is already current.
     const isPast = this.#openedAfter === 0 && event.seq <= this.#replayedUntil;
     if (event.type === "branches.changed" && !isPast) return this.reopen();
     if (event.type === "message.added" && this.#pending && isOf(event.message, this.#pending)) {
@@ -412,7 +407,7 @@ export class Session extends EventTarget {
 
   /** @param {Refusal} refusal */
   #refuse({ text, code }) {
-    if (code === "no_run" || code === "no_helper") return; // it ended while the wish to stop it was on its way
+    if (code === "no_run" || code === "no_helper") return; // It ended while the stop request was being sent.
     if (code === "not_queued" || code === "not_sent") {
       this.#tell("refused", { text, code, question: this.#changed?.text ?? "", attachments: [] });
       this.#changed = null;
@@ -420,7 +415,7 @@ export class Session extends EventTarget {
     }
     this.#allowAnswers();
     const pending = this.#pending;
-    // What was asked again and refused stands where it was.
+    // A repeated question that was rejected stays at its position.
     const isAgain = pending?.again || pending?.continues;
     const { text: question, attachments } = isAgain ? NOTHING : (pending ?? { ...NOTHING, text: this.#words });
     this.#words = "";
@@ -430,7 +425,7 @@ export class Session extends EventTarget {
     this.#tell("refused", { text, code, question, attachments });
   }
 
-  /** Give an answer back that may have been lost with the connection. */
+  /** Restore an answer that may have been lost with the connection. */
   #giveWordsBack() {
     const card = openQuestion(this.conversation.running);
     if (!this.#words || !card || this.conversation.last < this.#replayedUntil) return;
@@ -438,7 +433,7 @@ export class Session extends EventTarget {
     this.#words = "";
   }
 
-  /** Show the conversation that was read anew, once all of it is there. */
+  /** Show the reloaded conversation once it is complete. */
   #exchange() {
     if (!this.#next || this.#next.last < this.#replayedUntil) return;
     this.conversation = this.#next;
@@ -463,18 +458,18 @@ export class Session extends EventTarget {
   }
 }
 
-/** Whether a turn that is over is that of what was asked here. @param {WholeTurn} turn @param {Asked} asked */
+/** True if a finished turn belongs to the question from this page. @param {WholeTurn} turn @param {Asked} asked */
 function answers({ run, events }, asked) {
   return run === asked.id || events.some((event) => event.type === "message.added" && isOf(event.message, asked));
 }
 
-/** Whether the stored question is the one that was asked here. @param {StoredMessage} message @param {Asked} asked */
+/** True if the stored question is the one from this page. @param {StoredMessage} message @param {Asked} asked */
 function isOf({ id, text, sender }, asked) {
   if (asked.continues) return sender?.kind === "continuation";
   return id === (asked.again ?? asked.id) || (!asked.again && text === asked.text);
 }
 
-/** `crypto.randomUUID` exists on secure origins only, and a server on a local network is none. */
+/** `crypto.randomUUID` exists only on secure origins, and a server on a local network is not one. */
 export function uuid() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[6] = (bytes[6] & 0x0f) | 0x40;

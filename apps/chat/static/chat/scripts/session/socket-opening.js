@@ -1,11 +1,11 @@
 /**
- * Waits a moment for the socket that opens the conversation, before the elements of the page are made.
+ * Waits a moment for the socket that opens the conversation, before the elements of the page are created.
  *
- * What the server sends is not read from the network until the page has seen that its socket is open. Nothing is
- * seen while the elements are made and drawn, which takes longer than the server takes to answer.
+ * The browser reads the server's frames from the network only after the page has handled the `open` event. It handles
+ * no events while the elements are created and drawn, which takes longer than the server takes to answer.
  */
 
-/** Milliseconds: about what the socket of a server nearby still needs then. Of one far away it is a small part. */
+/** Milliseconds that the socket of a nearby server still needs at this point. For a distant server, the wait is insignificant. */
 const LONGEST = 12;
 
 const { firstSocket } = /** @type {{firstSocket?: import("./connection.js").FirstSocket}} */ (globalThis);

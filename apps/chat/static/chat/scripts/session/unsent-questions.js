@@ -1,4 +1,4 @@
-/** Questions that the server has not confirmed outlive a reload of their tab. Sent again, each counts once. */
+/** Unconfirmed questions survive a reload of their tab. If they are sent again, each counts once. */
 
 /**
  * @import { Asked, Session } from "./session.js"
@@ -6,11 +6,11 @@
  */
 
 const KEY = "unsent questions";
-/** Milliseconds after which a question comes back into the box, and is not asked by itself. */
+/** Milliseconds after which a question returns to the message box instead of being sent again. */
 const FRESH = 600_000;
 
 /**
- * Ask again what was on its way when the page was left, and keep what is from now on.
+ * Send unconfirmed questions from before the reload again, and store new ones.
  * @param {Session} session before it is connected @param {string} account @param {() => string} place the key of the conversation
  * @returns {string} what was asked too long ago to be asked by itself
  */
@@ -46,6 +46,6 @@ function write(kept) {
   try {
     sessionStorage.setItem(KEY, JSON.stringify(kept));
   } catch {
-    // The browser keeps nothing, or not as much; the question is on its way nevertheless.
+    // The browser refuses storage, or has no space. The question is sent anyway.
   }
 }

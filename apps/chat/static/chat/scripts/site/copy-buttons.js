@@ -1,4 +1,4 @@
-/** Buttons that copy the text of the element whose id is in `data-copies`. */
+/** Buttons that copy the text of the element whose ID is in `data-copies`. */
 
 import { copy } from "../clipboard.js";
 import { gettext } from "../texts.js";

@@ -1,4 +1,4 @@
-/** The page with a person's data: a file that is too large is refused before it is sent. */
+/** The data page: a file that is too large is rejected before the upload. */
 
 import { gettext } from "../texts.js";
 const field = document.getElementById("import-file");

@@ -1,4 +1,4 @@
-/** Menus that a button opens beside it: they stay inside of the window, close when something is chosen, and give the focus back. */
+/** Menus next to the button that opens them. They stay inside the window, close after a selection, and return the focus. */
 
 import { placeBeside } from "../placing.js";
 
@@ -34,7 +34,7 @@ function press(menu, event) {
   const at = entries.indexOf(/** @type {HTMLElement} */ (focused));
   /** @type {Record<string, number>} */
   const moves = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: -1 };
-  // In a list or among choices, arrows choose.
+  // In a list or among options, arrow keys select.
   if (!(event.key in moves) || (focused instanceof Element && focused.matches("select, [type=radio]"))) return;
   event.preventDefault();
   entries.at(moves[event.key] % entries.length)?.focus();

@@ -1,4 +1,4 @@
-/** A note is shown as Markdown; in its form, Ctrl+Enter saves. */
+/** Shows a note as Markdown; in its form, Ctrl+Enter saves. */
 
 import { MarkdownText } from "../markdown/markdown.js";
 

@@ -1,6 +1,6 @@
-/** The page for no connection: loads what was asked for as soon as the server can be reached. */
+/** The offline page: loads the requested page as soon as the server is reachable. */
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two checks. */
 const PAUSE = 5000;
 
 document.getElementById("retry")?.addEventListener("click", () => location.reload());
@@ -12,6 +12,6 @@ async function look() {
     const answer = await fetch("/manifest.webmanifest", { cache: "no-store", method: "HEAD" });
     if (answer.ok) location.reload();
   } catch {
-    // Still away.
+    // Still unreachable.
   }
 }

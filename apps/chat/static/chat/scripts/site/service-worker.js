@@ -1,8 +1,8 @@
-/** Registers the worker that keeps static files and shows a page when there is no connection. */
+/** Registers the service worker, which caches static files and provides the offline page. */
 
 if ("serviceWorker" in navigator) {
   addEventListener("load", () => {
-    // Private windows and insecure origins refuse; the page works without.
+    // Private windows and insecure origins refuse it; the page works without it.
     navigator.serviceWorker.register("/service-worker.js").catch(() => undefined);
   });
 }

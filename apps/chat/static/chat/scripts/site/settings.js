@@ -1,4 +1,4 @@
-/** The page of settings: what is chosen is saved at once, with the account or else in this browser, and can be undone. */
+/** The settings page: each choice is saved immediately, in the account or else in this browser, and can be undone. */
 
 import { browserPreferences, keepInBrowser } from "../preferences.js";
 import { csrfToken } from "../requests.js";
@@ -7,7 +7,7 @@ import { gettext } from "../texts.js";
 const LANGUAGE = "language";
 const A_YEAR = 365 * 24 * 3600;
 
-/** The attributes of the page, by the fields of the forms. @type {Record<string, string>} */
+/** Maps form fields to attributes of the page. @type {Record<string, string>} */
 const NAMES = {
   theme: "theme",
   density: "density",
@@ -24,7 +24,7 @@ const NAMES = {
 /** @typedef {Record<string, string>} Values of the fields by their names; boxes are "on" or "off" */
 
 const isSignedIn = Boolean(document.getElementById("main")?.dataset.account);
-// The frame has defined it.
+// The page's frame has defined it.
 const toast = /** @type {ChatToast | null} */ (document.getElementById("toast"));
 const said = document.getElementById("said");
 
@@ -84,14 +84,14 @@ async function send(form) {
   }
 }
 
-/** The server writes the texts: the page is fetched again. @param {string} language */
+/** The server renders the texts, so the page is fetched again. @param {string} language */
 function readIn(language) {
   // biome-ignore lint/suspicious/noDocumentCookie: Firefox before 140 has no CookieStore.
   if (!isSignedIn) document.cookie = `${LANGUAGE}=${language}; path=/; max-age=${language ? A_YEAR : 0}; samesite=lax`;
   location.reload();
 }
 
-/** What this browser keeps, by the names of fields. @param {HTMLFormElement} form @returns {Values} */
+/** The preferences that this browser stores, by field name. @param {HTMLFormElement} form @returns {Values} */
 function ofBrowser(form) {
   /** @type {Record<string, string>} */
   const kept = { ...browserPreferences(), theme: document.documentElement.dataset.theme ?? "system" };

@@ -1,4 +1,4 @@
-/** The page on which others read a conversation that was shared, with the elements of the chat page. */
+/** The page of a shared conversation, with the elements of the chat page. */
 
 import { Conversation } from "../session/conversation.js";
 import { drawForPaper, offerPaper } from "../code/paper.js";
@@ -14,7 +14,7 @@ const button = document.getElementById("continue");
 if (log instanceof ChatLog && turns) {
   const conversation = new Conversation("shared");
   conversation.insert(JSON.parse(turns.textContent ?? "[]"));
-  log.ended = true; // nothing can be asked here
+  log.ended = true; // Questions are not possible here.
   log.turns = conversation.turns;
   offerPaper(() => void printAll(log));
 }
@@ -29,7 +29,7 @@ async function printAll(log) {
 }
 
 /**
- * A form would be refused: a page that tells nobody its address sends none with its forms either.
+ * A form would be rejected: a page without a referrer sends no origin with its forms either.
  * @param {HTMLButtonElement} pressed
  */
 async function goOn(pressed) {

@@ -1,4 +1,4 @@
-/** Whoever signs out leaves nothing behind that they have written. */
+/** Signing out removes the user's drafts. */
 
 import { forgetDrafts } from "../composer/drafts.js";
 

@@ -1,4 +1,4 @@
-/** What every page of the site does. */
+/** Scripts of every page of the site. */
 
 import "./menus.js";
 import "./sections.js";

@@ -1,4 +1,4 @@
-/** The parts of the style guide that scripts draw. */
+/** The parts of the style guide that need scripts. */
 
 import "../choice-list.js";
 import { MarkdownText } from "../markdown/markdown.js";
@@ -38,7 +38,7 @@ fill("guide-many", CITIES.map((title) => ({ value: title, title })), "Cork");
 fill("guide-model", [{ value: "", title: "Quick" }]);
 const text = document.getElementById("guide-markdown");
 if (text instanceof MarkdownText) Object.assign(text, { text: MARKDOWN, complete: true });
-// The frame has defined it.
+// The page's frame has defined it.
 const toast = /** @type {ChatToast | null} */ (document.getElementById("toast"));
 document.getElementById("guide-toast")?.addEventListener("click", () => void toast?.show("Conversation deleted.", () => {}));
 const dialog = document.getElementById("guide-dialog");

@@ -1,4 +1,4 @@
-/** Show the answers of a conversation that is only read as Markdown. */
+/** Shows the answers of a read-only conversation as Markdown. */
 
 import { MarkdownText } from "../markdown/markdown.js";
 

@@ -1,4 +1,4 @@
-/** Light, dark, or as the system has it; remembered, and the same in every tab. */
+/** The theme (light, dark, or the system's), stored and shared by all tabs. */
 
 import { post } from "../requests.js";
 
@@ -25,7 +25,7 @@ for (const input of inputs()) {
     try {
       localStorage.setItem(KEY, input.value);
     } catch {
-      // It holds for this page.
+      // It applies to this page only.
     }
   });
 }

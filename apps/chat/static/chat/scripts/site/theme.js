@@ -1,12 +1,12 @@
-// Runs before the first paint, which a module cannot: the page never flashes in the other theme.
+// Runs before the first paint, which a module cannot do, so that the page never flashes in the wrong theme.
 (() => {
   const chosen = document.documentElement.dataset;
   try {
     if (localStorage.getItem("rail") === "collapsed") chosen.rail = "collapsed";
   } catch {
-    // Storage is refused: the sidebar is shown.
+    // Storage is refused: show the sidebar.
   }
-  if (chosen.kept) return; // by the account, and on the page already
+  if (chosen.kept) return; // Set by the account, and already on the page.
   try {
     const kept = JSON.parse(localStorage.getItem("preferences") ?? "{}");
     for (const name of ["density", "width", "textSize", "sendKey", "shortcuts", "voice", "spoken"]) {
@@ -15,6 +15,6 @@
     const theme = localStorage.getItem("theme") ?? "system";
     if (["light", "dark", "contrast"].includes(theme)) chosen.theme = theme;
   } catch {
-    // Storage is refused: the system's theme it is.
+    // Storage is refused: use the system's theme.
   }
 })();

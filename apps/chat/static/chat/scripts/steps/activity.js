@@ -1,4 +1,4 @@
-/** Steps in a row, as much of them as the person wants to see. */
+/** Consecutive steps, with as much detail as the user wants to see. */
 
 import { html, LitElement, nothing } from "../../vendor/lit.js";
 import { secondsText } from "../durations.js";
@@ -21,7 +21,7 @@ export class StepActivity extends LitElement {
     this.steps = [];
     /** @type {unknown} what Lit draws of each step */
     this.list = nothing;
-    /** Whether the text of the answer has begun after them. */
+    /** True if the text of the answer has begun after them. */
     this.past = false;
     this.redraw = () => this.requestUpdate();
   }

@@ -1,4 +1,4 @@
-/** What a person can do with a helper of an answer. */
+/** The actions of a sub-agent of an answer. */
 
 import { html, nothing } from "../../vendor/lit.js";
 import { icon } from "../icons.js";

@@ -1,4 +1,4 @@
-/** One helper of an answer, read by itself: what it was asked, what it does, what it says. */
+/** One sub-agent of an answer: its task, its steps and its text. */
 
 import { html, nothing } from "../../vendor/lit.js";
 import { stopButton } from "./helper-buttons.js";

@@ -1,4 +1,4 @@
-/** The choice of how much of the work is shown, wherever a page offers it. */
+/** The selector for the amount of detail, on every page that offers it. */
 
 import { setStepLevel, stepLevel, stepLevelChanges } from "./level.js";
 

@@ -1,4 +1,4 @@
-/** How much of an answer's work a person wants to see; remembered in this browser, the same in every tab. */
+/** The amount of detail of steps; stored in this browser, and shared by all tabs. */
 
 const KEY = "steps";
 
@@ -26,7 +26,7 @@ export function setStepLevel(wanted) {
   try {
     localStorage.setItem(KEY, known(wanted));
   } catch {
-    // It holds for this page.
+    // It applies to this page only.
   }
   become(known(wanted));
 }

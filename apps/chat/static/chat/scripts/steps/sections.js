@@ -1,4 +1,4 @@
-/** What a step says, taken apart: its headed sections, and the named values of a request. */
+/** Splits the content of a step into sections with headings, and the named values of a request. */
 
 const HEADING = /^> #{4,5} (.{1,60}?):?\s*$/;
 const ENTRY = /^\*\*\*(.{1,80}?):\*\*\* ?(.*)$/;
@@ -46,7 +46,7 @@ export function causeOf(text) {
 }
 
 /**
- * Lines by what begins a piece, outside of code blocks.
+ * Splits lines where a new piece begins, outside code blocks.
  * @param {string} text @param {RegExp} beginning
  */
 function split(text, beginning) {

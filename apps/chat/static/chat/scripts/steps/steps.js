@@ -1,4 +1,4 @@
-/** The visible work of an answer: each stage a line that unfolds into what went in and came out. */
+/** The visible work of an answer: each stage is a line that expands to its input and output. */
 
 import { html, nothing, repeat } from "../../vendor/lit.js";
 import { secondsText } from "../durations.js";
@@ -18,7 +18,7 @@ const STATES = {
   stopped: { symbol: "square", words: gettext("Stopped") },
 };
 
-/** The title of a step in which a model thinks. */
+/** The title of a reasoning step. */
 const THINKING = "Thinking";
 const LONGEST_THOUGHT = 200;
 const EXPIRED = gettext("The model no longer reads this result; it stays stored and visible.");
@@ -91,13 +91,13 @@ function thinking(text) {
     <span class="step-thought" dir="auto">${last.slice(-LONGEST_THOUGHT)}</span>`;
 }
 
-/** Why it failed, without unfolding it. @param {Step} step */
+/** The reason for a failure, visible without expanding. @param {Step} step */
 function cause({ text }) {
   const words = causeOf(text);
   return words ? html`<p class="step-cause" dir="auto">${words}</p>` : nothing;
 }
 
-/** What went in and came out. @param {Step} step @returns {unknown} what Lit draws */
+/** The input and output. @param {Step} step @returns {unknown} what Lit draws */
 export function stepContent(step) {
   return html`<div class="step-content">
     ${step.text

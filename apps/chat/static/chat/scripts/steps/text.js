@@ -1,4 +1,4 @@
-/** What went into a step and came out of it, as a person reads it: named values, tables, pictures; raw on demand. */
+/** The input and output of a step in readable form: named values, tables, pictures; the raw text on demand. */
 
 import { html, LitElement, nothing } from "../../vendor/lit.js";
 import { entriesOf, sectionsOf, valueOf } from "./sections.js";
@@ -8,14 +8,14 @@ import { gettext } from "../texts.js";
 /** @import { Source } from "../files/sources.js" */
 /** @import { Section } from "./sections.js" */
 
-/** Of what is longer, the beginning is shown first. */
+/** If it is longer, only the beginning is shown at first. */
 const MOST_ROWS = 20;
 const MOST_CHARACTERS = 1_500;
 const MOST_COLUMNS = 8;
 const DEEPEST = 3;
 const PICTURE = /^data:image\/(?:png|jpeg|gif|webp|avif);base64,[\w+/=]+$/i;
 
-/** What steps have as headings, by their words in English; tools may have others. @type {Record<string, string>} */
+/** Translations of the usual headings, by their English text; tools may have others. @type {Record<string, string>} */
 const HEADINGS = {
   Request: gettext("Request"),
   Response: gettext("Response"),
@@ -37,13 +37,13 @@ export class StepText extends LitElement {
   constructor() {
     super();
     this.text = "";
-    /** Whether nothing will follow. */
+    /** True if the content is complete. */
     this.complete = false;
     /** @type {Source[]} */
     this.sources = [];
     this.all = false;
     this.raw = false;
-    /** Whether something was left out of what was drawn last. */
+    /** True if the last drawing omitted something. */
     this.isCut = false;
   }
 
@@ -52,13 +52,13 @@ export class StepText extends LitElement {
   }
 
   render() {
-    // While it grows it is drawn as it comes, which costs least.
+    // While it grows, it is drawn as it arrives, which costs least.
     if (!this.complete) return this.#markdown(this.text);
     if (this.raw) return html`<pre class="step-raw" tabindex="0" role="group" aria-label=${gettext("Raw text")}>${this.text}</pre>${this.#buttons()}`;
     this.isCut = false;
     const sections = sectionsOf(this.text);
     const drawn = sections.map((section) => this.#section(section));
-    // Words alone read the same in their raw form.
+    // Plain text looks the same in its raw form.
     const isPlain = !this.isCut && sections.every(({ heading, text }) => !heading && !valueOf(text) && !entriesOf(text).length);
     return html`${drawn}${isPlain ? nothing : this.#buttons()}`;
   }

@@ -1,4 +1,4 @@
-/** The chat in the frame of the widget: the elements and the session of the chat page, for one application. */
+/** The chat in the widget's frame: the elements and the session of the chat page, for one application. */
 
 import { Announcer } from "../notices/announcer.js";
 import { ChatComposer } from "../composer/composer.js";
@@ -95,7 +95,7 @@ export class Chat {
     this.#log.addEventListener("branch-ask", (event) => {
       const { text = "", attachments, ...branching } = detailOf(event);
       session.ask(text, attachments, branching);
-      this.#composer.focus(); // its button is gone
+      this.#composer.focus(); // Its button is gone.
     });
     this.#log.addEventListener("branch-change", (event) => {
       const { type, message } = detailOf(event);
@@ -129,11 +129,11 @@ export class Chat {
     this.#tell(this.#problem, "");
     this.#session.ask(text, attachments);
     this.#host.tell("message", { role: "user" });
-    this.#draw(); // the question is seen in this very frame
+    this.#draw(); // The question appears in this frame.
     this.#follower.follow();
   }
 
-  /** Begin another conversation. */
+  /** Start another conversation. */
   begin() {
     this.#memory.write(this.#key, "");
     this.#tell(this.#problem, "");
@@ -168,7 +168,7 @@ export class Chat {
     this.#log.limit = this.#composer.limit = textLimit;
   }
 
-  /** Many frames, one drawing. */
+  /** Merges many frames into one redraw. */
   #scheduleDraw() {
     if (this.#drawing) return;
     this.#drawing = true;

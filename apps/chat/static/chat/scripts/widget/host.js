@@ -1,8 +1,8 @@
-/** The page that shows the widget: another site, which is heard only through a port. */
+/** The page that embeds the widget, on another site; messages are accepted only through a port. */
 
 /** @typedef {"ready" | "opened" | "closed" | "message" | "error" | "size"} Verb */
 
-/** Dispatches `connected` and one event for each verb of the host (detail: its value). */
+/** Dispatches `connected`, and one event for each command of the host (detail: its value). */
 export class Host extends EventTarget {
   /** The origin of the page, "" until the port has arrived. */
   origin = "";
@@ -19,7 +19,7 @@ export class Host extends EventTarget {
     addEventListener("message", (event) => this.#greet(event));
   }
 
-  /** Ask the page for a port. There is nothing in the message that others must not read. */
+  /** Request a port from the page. The message contains nothing confidential. */
   begin() {
     if (this.#parent !== window) this.#parent.postMessage("quickapps ready", "*");
   }

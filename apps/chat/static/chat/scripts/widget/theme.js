@@ -1,4 +1,4 @@
-/** How the widget looks on the site: a scheme and a few tokens, which are checked one by one. */
+/** The appearance of the widget on the site: a scheme and a few tokens, which are validated one by one. */
 
 const SCHEMES = new Set(["light", "dark", "contrast"]);
 const COLOUR = /^#(?:[\da-f]{3}|[\da-f]{6})$/i;

@@ -1,14 +1,14 @@
-/** Who uses the widget: a token, because browsers block the cookies of frames on other sites. */
+/** The widget's user: a token, because browsers block cookies of frames on other sites. */
 
 /**
  * @typedef {{token: string, expires: number, visitor: string, files?: string}} Visitor `expires` in seconds; `files` is before the paths of files
  * @typedef {{code: string, message: string}} Problem
  */
 
-/** Seconds before its end in which a token is not used any more. */
+/** Seconds before its expiry from which a token is no longer used. */
 const SPARE = 60;
 
-/** What the browser keeps for this site, in memory where it refuses to keep anything. */
+/** The browser's storage for this site, or memory if storage is refused. */
 export class Memory {
   /** @type {Map<string, string>} */
   #kept = new Map();
@@ -35,7 +35,7 @@ export class Memory {
       if (text) localStorage.setItem(this.#prefix + name, text);
       else localStorage.removeItem(this.#prefix + name);
     } catch {
-      // The browser keeps nothing: it lasts as long as the page.
+      // The browser stores nothing: the value lasts as long as the page.
     }
   }
 }

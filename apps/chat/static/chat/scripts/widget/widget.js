@@ -25,11 +25,11 @@ import { knownVisitor, Memory, newVisitor } from "./visitor.js";
  * @property {number} textLimit
  */
 
-/** Pixels: the button with its shadow, and the chat. */
+/** In pixels: the button with its shadow, and the chat. */
 const CLOSED = { width: 80, height: 80 };
 const OPEN = { width: 416, height: 680 };
 const LONGEST_ASKED = 8_000;
-/** Under which a token outlives one reload of the frame: of an identity, which is used once. */
+/** The storage key under which a token survives one reload of the frame, for an identity that can be used only once. */
 const ONCE = "widget once";
 
 /** @type {Settings} */
@@ -73,20 +73,20 @@ function connected() {
 }
 
 async function open() {
-  if (!memory) return; // it is opened once the site is known
+  if (!memory) return; // Opened once the site is known.
   const wasOpen = !panel.hidden;
   panel.hidden = false;
   launcher.hidden = true;
   document.body.classList.add("open");
   host.tell("size", OPEN);
   if (!wasOpen) host.tell("opened");
-  // An identity that comes with the first messages is meant for this conversation.
+  // An identity that arrives with the first messages belongs to this conversation.
   await new Promise((resolve) => setTimeout(resolve));
   await identifying;
   chat ??= start();
   const starting = chat;
   const started = await starting;
-  if (!started && chat === starting) chat = null; // the next opening tries again
+  if (!started && chat === starting) chat = null; // The next opening tries again.
   if (started) started.focus();
   else document.getElementById("widget-close")?.focus();
 }
@@ -178,7 +178,7 @@ async function signedIn(code) {
 function ended(code, text) {
   fail(code, text);
   memory.write("visitor", "");
-  if (once("ended")) return; // no second time in a row
+  if (once("ended")) return; // Not twice in a row.
   keepOnce("ended", "yes");
   restart();
 }
@@ -258,7 +258,7 @@ function keepOnce(name, text) {
   try {
     sessionStorage.setItem(`${ONCE} ${settings.application} ${name}`, text);
   } catch {
-    // The browser keeps nothing: the frame begins anew.
+    // The browser stores nothing: the frame starts again.
   }
 }
 

@@ -1,4 +1,4 @@
-// Who may use the application. A change is saved at once; draft and live version stay as they are.
+// The access to the application. A change is saved immediately; draft and live version are not affected.
 
 import { button, element, focusOn, group, newId, paragraph, quiet } from "../elements.js";
 import { HolderSearch } from "../holder-search.js";
@@ -149,7 +149,7 @@ class AccessPanel {
     return [named, search.root, owner ? paragraph(nobody) : ""];
   }
 
-  /** Save, and show what is stored then. @param {string} name @param {object} body */
+  /** Save, and show the stored state. @param {string} name @param {object} body */
   async save(name, body) {
     const isSaved = await this.store.saveAtOnce(name, body);
     const key = document.activeElement instanceof HTMLElement ? document.activeElement.dataset.key : undefined;
@@ -168,7 +168,7 @@ const roleSelect = (role, properties) =>
   element("select", properties, ...ROLES.map(([value, text]) => element("option", { value, selected: value === role }, text)));
 
 /**
- * A switch that is saved at once.
+ * A switch that is saved immediately.
  * @param {string} key @param {string} label @param {string} help @param {boolean} isOn @param {boolean} may
  * @param {(on: boolean) => unknown} save
  */

@@ -1,4 +1,4 @@
-// What the application can do beside calling its tools, as switches.
+// The features of the application in addition to its tools, as switches.
 
 import { findings, group, linesField, numberField, selectField, switchField } from "../elements.js";
 

@@ -1,4 +1,4 @@
-// How clients reach the application: a key, and each door with its address, snippets and a first message.
+// Shows how clients call the application: a key, and each door with its URL, snippets and a test message.
 
 import { button, element, group, link, newId, paragraph, quiet } from "../elements.js";
 import { WidgetBuilder } from "./widget.js";
@@ -57,7 +57,7 @@ class ConnectPanel {
     );
   }
 
-  /** Create a key for this application alone; its value is on the page until it is left. @param {MouseEvent} event @param {HTMLElement} made */
+  /** Creates a key for this application only; its value is shown until the user leaves the page. @param {MouseEvent} event @param {HTMLElement} made */
   async createKey(event, made) {
     const { slug, csrf, connect: { keys, user } } = this.store.data;
     const created = /** @type {HTMLButtonElement} */ (event.currentTarget);
@@ -133,18 +133,18 @@ class ConnectPanel {
   }
 }
 
-/** The body as people read it: JSON on several lines, and no more than fits. @param {string} body */
+/** The response body in readable form: indented JSON, truncated if it is too long. @param {string} body */
 function shown(body) {
   let text = body;
   try {
     text = JSON.stringify(JSON.parse(body), null, 2);
   } catch {
-    // It is shown as it is.
+    // Shown unchanged.
   }
   return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
 }
 
-/** The first thing that a refusal of the API names. @param {any} answer */
+/** The first problem in an error response of the API. @param {any} answer */
 function problemOf(answer) {
   const first = Object.values(answer ?? {}).flat()[0];
   return typeof first === "string" ? first : "the server can’t be reached.";

@@ -1,4 +1,4 @@
-// What has pages of its own: versions, cases, runs, usage. Each is linked with what there is.
+// Links to related pages: versions, test cases, runs and usage.
 
 import { element, link, paragraph, quiet } from "../elements.js";
 

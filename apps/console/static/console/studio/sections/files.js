@@ -1,4 +1,4 @@
-// What the application knows from the start: texts, files and folders.
+// The initial knowledge of the application: texts, files and folders.
 
 import { part, reasonOf } from "../../parts.js";
 import { button, element, field, findings, focusOn, link, newId, numberField, paragraph, quiet, switchField, textField, withChoices } from "../elements.js";
@@ -70,7 +70,7 @@ export const files = {
 };
 
 /**
- * Files of this computer, each of which becomes a context. @param {Store} store @param {Choices} choices @param {(path: string) => void} done
+ * Uploads files from this computer; each becomes a context. @param {Store} store @param {Choices} choices @param {(path: string) => void} done
  */
 function uploading(store, choices, done) {
   if (!store.data.may_change) return "";
@@ -90,7 +90,7 @@ function uploading(store, choices, done) {
       }
     }
     paths.forEach(done);
-    // Drawn again, the section has another place for the words.
+    // After a redraw, the message has a new element.
     const place = paths.length ? part(document, "[data-upload]", HTMLElement) : status;
     place.textContent = [paths.length && `Uploaded: ${paths.map((path) => decodeURIComponent(path.split("/").pop() ?? "")).join(", ")}.`, ...failed].filter(Boolean).join(" ");
     place.classList.toggle("studio-error", failed.length > 0);

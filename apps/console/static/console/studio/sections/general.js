@@ -1,4 +1,4 @@
-// The application as a whole: its name in addresses, when it was made and changed, and what can be done with it.
+// General information: the name in addresses, the times of creation and change, and actions.
 
 import { button, element, group, newId, paragraph } from "../elements.js";
 import { factsAndLinks } from "./elsewhere.js";
@@ -17,7 +17,7 @@ export const general = {
   },
 };
 
-/** The name in addresses, which is saved at once. @param {Store} store */
+/** The name in addresses, which is saved immediately. @param {Store} store */
 function address(store) {
   const id = newId("slug");
   const input = element("input", { id, value: store.data.slug, maxLength: 50, autocomplete: "off", spellcheck: false, disabled: !store.data.may_change });

@@ -1,4 +1,4 @@
-// What the model is told: the prompt, its variables, predefined prompts, and what comes beside it.
+// The model's instructions: the prompt, its variables, predefined prompts, and what is added to it.
 
 import { part } from "../../parts.js";
 import { button, element, findings, group, newId, paragraph, quiet, selectField, textField } from "../elements.js";
@@ -86,7 +86,7 @@ function written(store, choices, redraw) {
   });
   const textarea = part(prompt, "textarea", HTMLTextAreaElement);
   const whole = () => store.get(PATH) ?? { type: "custom", content: "", variables: {} };
-  // A prompt that was left out gets the members that it has to have.
+  // A missing prompt gets the required members.
   textarea.addEventListener("input", () => store.change(PATH, { ...whole(), content: textarea.value }), { capture: true });
   textarea.classList.add("studio-prompt");
   const count = element("p", { class: "studio-count" });
@@ -100,7 +100,7 @@ function written(store, choices, redraw) {
   return [prompt, ...(choices.prompts?.length ? [begin(store, choices.prompts, redraw)] : []), variables(store, textarea)];
 }
 
-/** As the server estimates it: four bytes are a token. @param {string} text */
+/** The same estimate as on the server: four bytes per token. @param {string} text */
 const tokens = (text) => Math.ceil(new TextEncoder().encode(text).length / 4);
 
 /** @param {Store} store @param {Prompt[]} prompts @param {() => void} redraw */

@@ -1,4 +1,4 @@
-// What an answer, a tool and the application as a whole may use.
+// The limits of an answer, a tool and the whole application.
 
 import { group, link, numberField, paragraph, selectField } from "../elements.js";
 

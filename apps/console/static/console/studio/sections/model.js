@@ -1,4 +1,4 @@
-// The model that answers: which one, whether it can be reached, and what it is sent.
+// The model that answers: its selection, its availability, and its parameters.
 
 import { part } from "../../parts.js";
 import { button, element, findings, focusOn, group, link, newId, numberField, paragraph, quiet, selectField, withChoices } from "../elements.js";

@@ -1,4 +1,4 @@
-// Instructions that the model reads when a task calls for them.
+// Instructions that the model reads when a task needs them.
 
 import { button, element, findings, focusOn, group, link, paragraph, quiet, selectField, textField, withChoices } from "../elements.js";
 import { freeName } from "../tools/paths.js";

@@ -1,4 +1,4 @@
-// Buttons that a new conversation offers, with a preview of them.
+// Buttons of a new conversation, with a preview.
 
 import { part, parts } from "../../parts.js";
 import { button, element, findings, group, paragraph, quiet, switchField, textField } from "../elements.js";
@@ -27,7 +27,7 @@ export const starters = {
     const created = () => container.append(around(store), preview(store));
     container.append(paragraph("Questions that a new conversation offers as buttons."));
     if (!list.length) container.append(quiet("None yet. Three to six starters show users what the application can do."));
-    // Without any, the first one stands there to be typed.
+    // If there are none, the first one is ready for input.
     container.append(...(list.length ? list : [null]).map((_, index) => row(store, index, list.length, { redraw, created })));
     const add = () => {
       const next = { title: "", text: "" };
@@ -74,7 +74,7 @@ function row(store, index, count, { redraw, created }) {
 }
 
 /**
- * The question, and the words on its button, which follow it until somebody writes others.
+ * The question, and the label of its button, which follows the question until it is edited.
  * @param {Store} store @param {string} path @param {(() => void) | null} created
  */
 function texts(store, path, created) {

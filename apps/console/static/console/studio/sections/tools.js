@@ -1,4 +1,4 @@
-// The tools that the model may call: a card for each toolset, and where new ones come from.
+// The tools that the model may call: a card for each toolset, and the sources of new ones.
 
 import { addBar } from "../tools/sources.js";
 import { card } from "../tools/cards.js";
@@ -30,7 +30,7 @@ export const tools = {
       list.replaceChildren(...(cards.length ? cards : [quiet("No tools yet. Without tools, the model answers from its own knowledge.")]));
     };
     /**
-     * The server is asked anew, because names and numbers have changed; the cards are there at once.
+     * The server is called again, because names and numbers have changed; the cards appear at once.
      * @param {number} [isOpen]
      */
     const redraw = (isOpen) => {

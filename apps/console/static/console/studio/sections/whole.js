@@ -1,4 +1,4 @@
-// The whole manifest: every field that its schema has, and the text as it is stored.
+// The whole manifest: every field of its schema, and the stored text.
 
 import { reasonOf } from "../../parts.js";
 import { button, element, paragraph } from "../elements.js";
@@ -10,7 +10,7 @@ import { fetchJson } from "../store.js";
  * @import { Store } from "../store.js"
  */
 
-const LARGE_CHARACTERS = 60_000; // above it the form takes seconds to build
+const LARGE_CHARACTERS = 60_000; // Above this size, building the form takes seconds.
 
 /** @type {Promise<{form: Json, schema: Json}> | undefined} */
 let schemas;
@@ -49,7 +49,7 @@ export const allFields = {
   },
 };
 
-/** Ask before a form is built that takes seconds. @param {HTMLElement} container @param {number} characters @returns {Promise<void>} */
+/** Ask before building a form that takes seconds. @param {HTMLElement} container @param {number} characters @returns {Promise<void>} */
 async function wanted(container, characters) {
   if (characters <= LARGE_CHARACTERS || isLargeWanted || container.closest("[disabled]")) return;
   await new Promise((resolve) => {

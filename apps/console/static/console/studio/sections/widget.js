@@ -1,4 +1,4 @@
-// The widget: which sites can show it, how it looks there, and what they have to include.
+// The widget: the sites that can show it, its appearance, and the code that they include.
 
 import { button, element, focusOn, newId, paragraph, quiet } from "../elements.js";
 
@@ -73,7 +73,7 @@ export class WidgetBuilder {
     );
   }
 
-  /** What a site has to include, and how it looks. */
+  /** The code that a site includes, and a preview. */
   built() {
     const snippet = element("div", {});
     const preview = element("iframe", { class: "studio-widget-preview", title: "Preview of the widget" });

@@ -18,14 +18,14 @@ import { openTrial } from "./trial.js";
  * @typedef {{kind?: string, name?: string, about?: string, tools?: string[] | null, failures?: Failure[]}} About a toolset: what the server knows
  */
 
-/** A type that there is not, which may be a mistake. @type {Kind} */
+/** An unknown type, which may be a mistake. @type {Kind} */
 const UNKNOWN = { title: "", fields: [], is_named: true, is_remote: false, is_written: true, is_addable: false };
 
 /** @param {Store} store @param {string} type @returns {Kind} */
 const kindOf = (store, type) => ({ ...UNKNOWN, ...store.data.kinds[type] });
 
 /**
- * The fields that the record of a kind may ask for.
+ * The fields that the record of a kind may request.
  * @type {Record<CardField["editor"], (store: Store, index: number, field: CardField, secrets: Secrets) => Iterable<Node>>}
  */
 const EDITORS = {
@@ -36,7 +36,7 @@ const EDITORS = {
 };
 
 /**
- * `about` is what the server knows of it; `redraw(open)` draws all cards anew.
+ * `about` is the server's data about it; `redraw(open)` redraws all cards.
  * @param {Store} store @param {number} index @param {{about?: About, secrets: Secrets, redraw: (open?: number) => void, isOpen: boolean}} drawing
  */
 export function card(store, index, { about, secrets, redraw, isOpen }) {

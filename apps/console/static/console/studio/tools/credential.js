@@ -1,5 +1,5 @@
-// How a service is told who is calling, and the credential for it: a secret's name, or a typed text,
-// of which saving makes a secret.
+// The authentication of a service and its credential: a secret's name, or typed text, which saving
+// converts to a secret.
 
 import { element, field, link, newId, quiet, selectField, textField } from "../elements.js";
 
@@ -40,7 +40,7 @@ const TEXTS = {
 };
 
 /**
- * `isRest`: a REST service, which can get a key in the body and the caller's token.
+ * `isRest`: a REST service, which also supports a key in the body and the caller's token.
  * @param {Store} store @param {string} path @param {Secrets} secrets @param {boolean} isRest
  */
 export function authorizationField(store, path, secrets, isRest) {

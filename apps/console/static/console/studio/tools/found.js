@@ -1,4 +1,4 @@
-// What a source of tools has, to be ticked and added: a server, an OpenAPI document, a curl command.
+// The contents of a tool source, to be selected and added: a server, an OpenAPI document, a curl command.
 
 import { button, element, newId, quiet } from "../elements.js";
 import { freeName, plainName, plural } from "./paths.js";
@@ -21,11 +21,11 @@ import { UNREACHABLE } from "../../parts.js";
  *   authorization?: {written: Json} | null}} FoundCommand
  */
 
-// Of operations that only read, more are not ticked by themselves: each costs tokens.
+// The maximum number of read-only operations that are selected by default, because each costs tokens.
 const MOST_TICKED = 20;
 
 /**
- * Fields of such a form, which belong to no place of the document.
+ * Fields of such a form, which have no path in the document.
  * @param {string} label @param {Field} control @param {string} [help]
  */
 export function labelled(label, control, help) {
@@ -36,7 +36,7 @@ export function labelled(label, control, help) {
 }
 
 /**
- * A secret that there is not yet is typed instead, and made when the draft is saved.
+ * A secret that does not exist yet is typed, and created when the draft is saved.
  * @param {Json} written @param {string[]} secrets
  */
 const withKnownSecret = (written, secrets, typed = "") =>
@@ -54,7 +54,7 @@ export async function ask(store, name, body) {
 }
 
 /**
- * `done(toolset)` adds what was chosen, here and below. A server that is registered as `template` is only referred to.
+ * `done(toolset)` adds the selection, here and below. A server that is registered as `template` is only referred to.
  * @param {FoundServer} found @param {(toolset: Json) => void} done @param {string} [template]
  */
 export function serverFound(found, done, template) {

@@ -1,4 +1,4 @@
-// The parameters of a REST tool as a table: each row is one, and can be changed, hidden and removed.
+// The parameters of a REST tool as a table: each row can be changed, hidden and removed.
 
 import { button, element, findings, quiet } from "../elements.js";
 import { join } from "../../manifest/paths.js";
@@ -28,7 +28,7 @@ const EMPTY = {
 };
 
 /**
- * `parts` lead to the parameters of the function.
+ * `parts` is the path to the parameters of the function.
  * @param {Store} store @param {(string | number)[]} parts @param {string} toolName
  */
 export function parameterTable(store, parts, toolName) {
@@ -171,7 +171,7 @@ export function parameterTable(store, parts, toolName) {
 }
 
 /**
- * A typed text as a value of that type; a constant is JSON if it can be read as such, else text.
+ * Converts typed text to a value of the type; a constant is JSON if it is valid JSON, else text.
  * @param {string} text @param {string | null | undefined} type @returns {{value?: unknown, problem?: string}}
  */
 function readAs(text, type) {

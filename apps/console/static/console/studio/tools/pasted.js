@@ -1,4 +1,4 @@
-// One field for whatever somebody has at hand: an address, a curl command, an OpenAPI document, a SKILL.md.
+// One field for any pasted source: a URL, a curl command, an OpenAPI document, a SKILL.md.
 
 import { reasonOf } from "../../parts.js";
 import { element, newId } from "../elements.js";
@@ -18,7 +18,7 @@ import { readSkill } from "../skill-text.js";
 const ADDRESS = /^https?:\/\/\S+$/i;
 const DOCUMENT = /openapi|swagger|\.(?:json|ya?ml)(?:$|\?)/i;
 
-/** `done` is that of the other sources. @param {Store} store @param {Choices} choices @param {Done} done */
+/** `done` is the same as for the other sources. @param {Store} store @param {Choices} choices @param {Done} done */
 export function pasteField(store, choices, done) {
   const id = newId("paste");
   const text = element("textarea", { id, rows: 1, spellcheck: false, autocomplete: "off", class: "studio-paste", placeholder: "https://… or curl …", "aria-describedby": `${id}-help` });
@@ -51,7 +51,7 @@ export function pasteField(store, choices, done) {
   };
   text.addEventListener("paste", () => setTimeout(read));
   text.addEventListener("keydown", (event) => {
-    // A text of several lines is pasted; Enter is for an address that was typed.
+    // Text with several lines is pasted; Enter is for a typed URL.
     if (event.key !== "Enter" || event.shiftKey) return;
     event.preventDefault();
     void read();
@@ -68,7 +68,7 @@ export function pasteField(store, choices, done) {
 }
 
 /**
- * What the text is: `parts` to choose from, or what was `said` of it once it `isDone`.
+ * Recognizes the text: `parts` to choose from, or the message `said` once it `isDone`.
  * @param {Store} store @param {Choices} choices @param {string} text @param {Done} done @returns {Promise<Recognized>}
  */
 async function recognized(store, choices, text, done) {
@@ -86,7 +86,7 @@ async function recognized(store, choices, text, done) {
   try {
     return await likely();
   } catch (error) {
-    // The reason of the likelier guess helps more.
+    // The error of the more likely format is more helpful.
     return other().catch(() => {
       throw error;
     });

@@ -1,4 +1,4 @@
-// Places of toolsets and tools in the manifest, names for new ones, and what was found at them.
+// Paths of toolsets and tools in the manifest, names for new ones, and their findings.
 
 import { join } from "../../manifest/paths.js";
 import { element } from "../elements.js";
@@ -22,7 +22,7 @@ export const nameOf = ({ name, template_name: template, type }) => {
   return text || template || type || "Toolset";
 };
 
-/** `weather`, or `weather_2` where that is taken. @param {string} wanted @param {string[]} taken */
+/** `weather`, or `weather_2` if that is taken. @param {string} wanted @param {string[]} taken */
 export function freeName(wanted, taken, joint = "_") {
   if (!taken.includes(wanted)) return wanted;
   let number = 2;
@@ -34,7 +34,7 @@ export function freeName(wanted, taken, joint = "_") {
 export const plainName = (text) => text.replace(/[^A-Za-z0-9_-]+/g, "_").replace(/^_+|_+$/g, "").slice(0, 24) || "service";
 
 /**
- * Put toolsets behind those that there are, each under a name of its own; tells the first place.
+ * Appends toolsets, each under a unique name. Returns the first path.
  * @param {Store} store @param {Json[]} added
  */
 export function addToolsets(store, ...added) {
@@ -50,7 +50,7 @@ export function addToolsets(store, ...added) {
 }
 
 /**
- * A mark such as "(1 mistake)", kept up to date, for what is found in a part that may be folded.
+ * A mark such as "(1 mistake)", kept up to date, for the findings of a part that may be collapsed.
  * @param {Store} store @param {Node} owner @param {() => Finding[]} found
  */
 export function countedFindings(store, owner, found) {

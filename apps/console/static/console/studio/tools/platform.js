@@ -1,4 +1,4 @@
-// The tools that the platform itself has: a card with a switch for each, and its few settings.
+// The platform's own tools: a card with a switch for each, and its settings.
 
 import { element, group, linesField, link, numberField, quiet, selectField, switchField } from "../elements.js";
 import { subagentFields } from "./subagents.js";
@@ -26,7 +26,7 @@ const approval = (store, path, usual) =>
   });
 
 /**
- * `on` is what the manifest gets when the tool is switched on; `settings` are fields that show then.
+ * `on` is the manifest value of an enabled tool; `settings` are fields that are shown then.
  * @type {{name: string, label: string, help: string, on?: object, isOn?: (value: any) => boolean, settings?: (store: Store, choices: Choices) => Node[]}[]}
  */
 const TOOLS = [

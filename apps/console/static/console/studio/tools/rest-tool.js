@@ -1,4 +1,4 @@
-// A tool of a toolset as it is edited: what the model is told, the request, and its parameters.
+// The editor of a tool: its description for the model, the request, and its parameters.
 
 import { button, element, selectField, textField } from "../elements.js";
 import { approvalField, enabledField, fallbackField } from "./rules.js";
@@ -24,7 +24,7 @@ export const titleOf = (tool) =>
   tool?.open_ai_tool?.function?.name ?? tool?.template_name ?? tool?.deployment_id ?? tool?.name ?? "tool";
 
 /**
- * `remove` takes the tool out of the toolset.
+ * `remove` removes the tool from the toolset.
  * @param {Store} store @param {number} index @param {number} number @param {() => void} remove
  */
 export function toolEditor(store, index, number, remove) {

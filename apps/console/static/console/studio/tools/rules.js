@@ -1,4 +1,4 @@
-// What toolsets and their tools have in common: approval, what happens on failure, and being switched off.
+// The common fields of toolsets and their tools: approval, handling of failures, and the switch.
 
 import { element, field, selectField, switchField } from "../elements.js";
 
@@ -29,7 +29,7 @@ const STRATEGIES = {
 };
 
 /**
- * Rules that are more than one of these stay as they are until another choice is made.
+ * Rules that match none of these options stay until another option is selected.
  * @param {Store} store @param {string} path
  */
 export function fallbackField(store, path) {

@@ -1,4 +1,4 @@
-// The tools that a server offers, as boxes to tick; what is ticked is what the model may call.
+// The tools of a server as checkboxes; the model may call the selected ones.
 
 import { part } from "../../parts.js";
 import { button, element, newId, quiet } from "../elements.js";
@@ -22,7 +22,7 @@ import { plural } from "./paths.js";
  */
 
 /**
- * What the server at `server` offers, or the one that is registered as `template`, as `{ tools, needs_sign_in, message, name, server }`.
+ * Lists the tools of the server at `server`, or of the server registered as `template`, as `{ tools, needs_sign_in, message, name, server }`.
  * @param {Store} store @param {Json} server @param {AbortSignal} [signal] @param {string} [template] @returns {Promise<FoundServer>}
  */
 export async function askServer(store, server, signal, template) {
@@ -33,7 +33,7 @@ export async function askServer(store, server, signal, template) {
 }
 
 /**
- * `allowed` is null for all; `onchange` is told the ticked names, null when all are.
+ * `allowed` is null for all; `onchange` receives the selected names, or null for all.
  * @param {Tool[]} tools @param {string[] | null} allowed @param {(allowed: string[] | null, ticked: string[]) => void} onchange
  */
 export function tickList(tools, allowed, onchange) {

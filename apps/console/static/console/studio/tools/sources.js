@@ -1,4 +1,4 @@
-// Where new tools come from. Each source is a form of its own, which ends in toolsets of the draft.
+// The sources of new tools. Each source is a form that adds toolsets to the draft.
 
 import { parts, reasonOf, UNREACHABLE } from "../../parts.js";
 import { button, element, link, quiet } from "../elements.js";
@@ -20,7 +20,7 @@ import { pasteField } from "./pasted.js";
  */
 
 /**
- * A button that does something slow; what fails is told beside it.
+ * A button for a slow action; errors are shown next to it.
  * @param {string} text @param {() => Promise<string | undefined>} work @param {string} doing
  */
 function slow(text, work, doing) {
@@ -41,7 +41,7 @@ function slow(text, work, doing) {
   return element("div", { class: "studio-actions" }, made, status);
 }
 
-/** An MCP server: an address, or one that is registered here; then its tools. @type {Source} */
+/** An MCP server: a URL, or a registered server; then its tools. @type {Source} */
 function fromServer(store, choices, done) {
   const address = line({ placeholder: "https://mcp.example.com/mcp", inputMode: "url" });
   const { registered, servers } = choices;
@@ -100,7 +100,7 @@ function fromOpenApi(store, choices, done) {
   return [labelled("Address of the document", address), labelled("Or a file", file), labelled("Or its text, in JSON or YAML", text), read, place];
 }
 
-/** A curl command: one tool, in a toolset of its own or in one of the same service. @type {Source} */
+/** A curl command: one tool, in a new toolset or in one of the same service. @type {Source} */
 function fromCurl(store, choices, done) {
   const text = element("textarea", { rows: 4, spellcheck: false, placeholder: "curl https://api.example.com/v1/parcels/{id} -H 'X-API-Key: …'" });
   const place = element("div", { class: "studio-inner" });
@@ -117,7 +117,7 @@ function fromCurl(store, choices, done) {
   return [labelled("Command", text, "The command is parsed, not run. Credentials in it are removed."), read, place];
 }
 
-/** What this installation has ready, with words for each. @type {Source} */
+/** The predefined toolsets of this installation, with descriptions. @type {Source} */
 function fromPredefined(store, _choices, done) {
   const place = element("div", { class: "studio-inner" }, quiet("Loading…"));
   fetchJson(store.data.urls.predefined)
@@ -143,7 +143,7 @@ function fromPredefined(store, _choices, done) {
   return [place];
 }
 
-/** Another application or a model, asked as a tool. @type {Source} */
+/** Another application or a model that is called as a tool. @type {Source} */
 function fromApplication(store, choices, done) {
   const options = [
     ...choices.applications.map(({ id, name }) => [id, `${name} (application)`]),
@@ -170,7 +170,7 @@ function fromApplication(store, choices, done) {
   return [labelled("Deployment", select, "The model sends it a question and gets the answer as the result."), element("p", {}, add)];
 }
 
-/** A REST service of which there is no document. @type {Source} */
+/** A REST service without a document. @type {Source} */
 function byHand(_store, _choices, done) {
   const address = line({ placeholder: "https://api.example.com/v1", inputMode: "url" });
   const add = button("Add", () => {
@@ -180,7 +180,7 @@ function byHand(_store, _choices, done) {
   return [labelled("Address of the service", address), element("p", {}, add)];
 }
 
-/** A toolset of a kind that needs nothing but a name and the fields of its card. @param {string} type @param {string} title @returns {Source} */
+/** A toolset of a kind that needs only a name and the fields of its card. @param {string} type @param {string} title @returns {Source} */
 const ofKind = (type, title) => (_store, _choices, done) => {
   const name = line({ placeholder: plainName(title) });
   const add = button("Add it", () => done({ type, name: plainName(name.value.trim() || title) }), { class: "console-button console-primary" });
@@ -198,7 +198,7 @@ const SOURCES = [
 ];
 
 /**
- * `done(toolset)` adds one, `done(index)` tells which one it went into.
+ * `done(toolset)` adds one; `done(index)` reports the toolset that it was added to.
  * @param {Store} store @param {Choices} choices @param {(index: number) => void} added
  */
 export function addBar(store, choices, added) {

@@ -1,10 +1,10 @@
-// The form for the arguments of a tool: it calls the tool, and shows the report beside it.
+// The form for the arguments of a tool: it calls the tool, and shows the report next to it.
 
 import { part, parts, reasonOf, UNREACHABLE } from "../../parts.js";
 
 /** @import { Field } from "../../parts.js" */
 
-/** Markdown as the chat page shows it. What stands there before is the same text, unformatted. @param {Element} place */
+/** Renders Markdown as on the chat page. Until then, the same text is shown unformatted. @param {Element} place */
 export async function render(place) {
   const texts = place.querySelectorAll("pre[data-markdown]");
   if (!texts.length) return;
@@ -18,7 +18,7 @@ export async function render(place) {
 }
 
 /**
- * `call(signal)` sends what the form holds; the report is put into `outcome`.
+ * `call(signal)` sends the values of the form; the report is shown in `outcome`.
  * @param {HTMLFormElement} form @param {HTMLElement} outcome @param {(signal: AbortSignal) => Promise<Response>} call
  */
 export function tryOut(form, outcome, call) {
@@ -70,7 +70,7 @@ export function tryOut(form, outcome, call) {
 /** Return why a request failed. @param {unknown} error */
 export const failureOf = (error) => (error instanceof TypeError ? `${UNREACHABLE} Reload the page.` : reasonOf(error));
 
-/** Say at each field what is wrong with it. @param {HTMLFormElement} form @param {HTMLElement} outcome */
+/** Shows each error at its field. @param {HTMLFormElement} form @param {HTMLElement} outcome */
 function mark(form, outcome) {
   for (const note of form.querySelectorAll(".console-error")) note.remove();
   for (const field of form.querySelectorAll("[aria-invalid]")) field.removeAttribute("aria-invalid");
@@ -90,7 +90,7 @@ function mark(form, outcome) {
   }
 }
 
-/** The fields as JSON; null when one of them cannot be read. @param {HTMLFormElement} form */
+/** The fields as JSON; null if one of them cannot be read. @param {HTMLFormElement} form */
 function written(form) {
   /** @type {Record<string, unknown>} */
   const found = {};

@@ -1,4 +1,4 @@
-// Trying the tools of the draft or of the live version, in a dialog: the list, one tool's form, and its report.
+// Tries the tools of the draft or of the live version, in a dialog: the list, one tool's form, and its report.
 
 import { part, parts } from "../../parts.js";
 import { button, element, newId } from "../elements.js";
@@ -37,7 +37,7 @@ export function openTrial(store, place, title) {
     element("p", { class: "studio-quiet" }, "Calls run with your permissions and have the same effects as in a run."),
     body,
   );
-  /** What is shown, or being loaded, called or shown next ends it. */
+  /** The current view or request; opening another one aborts it. */
   let shown = new AbortController();
   dialog.addEventListener("close", () => {
     shown.abort();
@@ -88,7 +88,7 @@ export function openTrial(store, place, title) {
   void list();
 }
 
-/** Show only the tools that have all the words that are typed. @param {HTMLElement} body */
+/** Show only the tools that contain all typed words. @param {HTMLElement} body */
 function filter(body) {
   const input = body.querySelector("[data-filter]");
   if (!(input instanceof HTMLInputElement)) return;
