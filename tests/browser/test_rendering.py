@@ -186,6 +186,9 @@ def test_diagrams_and_charts_are_pictures_whose_source_can_be_read(
         ]
     )
     expect(page.locator(".diagram pre:visible")).to_have_count(2)
+    page.emulate_media(media="print")
+    expect(page.locator(".diagram-picture img:visible")).to_have_count(2)
+    page.emulate_media(media="screen")
     assert [url for url in asked if "example.org" in url] == []
     assert barriers(page) == []
 

@@ -122,8 +122,8 @@ def test_a_search_with_filters_takes_a_bounded_number_of_queries(
 @pytest.fixture
 def browser(django_user_model: Any) -> Client:
     user = django_user_model.objects.create_user("ada")
-    for title, more in (("mine", {"text": CODE}), ("plain", {"app": "desk"})):
-        said(title, owner=bucket_of(user.pk), **more)
+    said("mine", text=CODE, owner=bucket_of(user.pk))
+    said("plain", app="desk", owner=bucket_of(user.pk))
     said("hers", text=CODE, owner="user-902", app="secret")
     client = Client()
     client.force_login(user)

@@ -214,13 +214,13 @@ def errors_table(found: UsageReport) -> Table:
 
 def last_errors_table(errors: Sequence[FailedCall], links: Links) -> Table:
     named = caller_names(one.bucket for one in errors)
-    titles = application_titles(one.application for one in errors)
+    applications = application_titles(one.application for one in errors)
     rows = [
         [
             Cell(one.started_at, link=links.to_run(one.run)),
             Cell(one.kind),
             Cell(one.name),
-            named_cell(one.application, titles, links.to("application", one.application)),
+            named_cell(one.application, applications, links.to("application", one.application)),
             named_cell(one.bucket, named),
         ]
         for one in errors
