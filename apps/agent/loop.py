@@ -8,7 +8,7 @@ features do not require changes to this module.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import replace
 
 import msgspec
@@ -84,7 +84,7 @@ class AgentLoop(msgspec.Struct, frozen=True):
         with DeferredStages() as deferred:
             if self.is_resumed:
                 emit = Replay(emit, progress)
-                deferred.callback(emit.end)
+                deferred.call_at_end(emit.end)
             reason = ""
             if calls := unanswered_calls(messages):
                 reason = await self.make_calls(self.turn(emit, progress, deferred), calls)
@@ -120,12 +120,13 @@ class AgentLoop(msgspec.Struct, frozen=True):
         early = EarlyStages(self.tools.announcement, conversation, emit)
         return Turn(conversation, emit, progress, early, deferred)
 
-    async def reply(self, turn: Turn) -> Reply:
+    def reply(self, turn: Turn) -> Awaitable[Reply]:
         """Return the recorded answer of this turn, or call the model if no answer is recorded.
         Raises `ModelFailed`.
         """
-        if not self.ledger.is_kept:
-            return await self.ask(turn)
+        return self.recorded_reply(turn) if self.ledger.is_kept else self.ask(turn)
+
+    async def recorded_reply(self, turn: Turn) -> Reply:
         if (recorded := repeat_reply(self.ledger, turn)) is not None:
             stay_with(self.model, recorded.deployment)
             return recorded
@@ -248,7 +249,8 @@ class AgentLoop(msgspec.Struct, frozen=True):
                 turn.progress.conversation.waiting = left
             if internal:
                 turn.progress.conversation.added += [
-                    replace(one, tool_calls=internal) for one in asking
+                    one if one.tool_calls == internal else replace(one, tool_calls=internal)
+                    for one in asking
                 ]
             self.keep_results(turn, internal, outcomes)
             if is_waiting:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from apps.agent.call_arguments import object_texts
 from apps.agent.events import (
@@ -99,20 +100,28 @@ class Announcement:
     lead: str = ""
 
 
-class DeferredStages(ExitStack):
+class DeferredStages:
     """The stages of a run's tool calls that stay open until the model has answered the results.
 
     An exception that leaves the block closes them as failed.
     """
 
     def __init__(self) -> None:
-        super().__init__()
         self.open: dict[str, Stage] = {}
+
+    @cached_property
+    def blocks(self) -> ExitStack:
+        # Created on use, because each waiting stream would hold one.
+        return ExitStack()
 
     def keep(self, stage: Stage, block: AbstractContextManager[object]) -> None:
         """Close the stage later, by leaving its block at that time."""
-        self.push(block)
+        self.blocks.push(block)
         self.open[stage.id] = stage
+
+    def call_at_end(self, function: Callable[[], object]) -> None:
+        """Call the function when the stages are closed."""
+        self.blocks.callback(function)
 
     def show_changes(self, before: Sequence[ModelMessage], after: Sequence[ModelMessage]) -> None:
         """Write results that a rewrite of the messages has changed into their open stages."""
@@ -123,8 +132,15 @@ class DeferredStages(ExitStack):
                 stage.write(f"\n\n{message.text}\n")
 
     def close(self) -> None:
-        super().close()
+        self.__exit__(None, None, None)
         self.open.clear()
+
+    def __enter__(self) -> DeferredStages:
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        if "blocks" in vars(self):
+            self.blocks.__exit__(*raised)
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Mapping
 from typing import Any, TypeVar
 
-from channels.consumer import AsyncConsumer
+from asgiref.sync import markcoroutinefunction
 
 from apps.doors.bodies import BODY_SECONDS, BoundedBody, Receive, drain
 from apps.outages import RETRY_SECONDS, outage_of
@@ -35,7 +35,7 @@ RETRY_AFTER = (b"retry-after", b"%d" % RETRY_SECONDS)
 HEARTBEAT = b": heartbeat\n\n"
 
 
-class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
+class HttpConsumer:
     """The consumer of a request. Doors implement `handle`, which is canceled when the client
     disconnects.
 
@@ -58,6 +58,20 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
         self.listening: asyncio.Task[None] | None = None
         self.beating: asyncio.TimerHandle | None = None
         self.beat: asyncio.Task[None] | None = None
+
+    @classmethod
+    def as_asgi(cls, **options: Any) -> Any:
+        """Return an ASGI application that creates a consumer with these options for each
+        request.
+        """
+
+        def application(scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+            # This adds no coroutine, because each chunk of an answer passes through every
+            # coroutine.
+            return cls(**options)(scope, receive, send)
+
+        vars(application)["consumer_class"] = cls
+        return markcoroutinefunction(application)
 
     async def handle(self) -> None:
         raise NotImplementedError

@@ -113,7 +113,7 @@ class ChunkEncoder:
 
     def encode(self, events: Iterable[Event]) -> bytes:
         """Return all frames of a batch, or b"" if there is nothing to show yet."""
-        return b"".join([self.frame(event) for event in events])
+        return b"".join(map(self.frame, events))
 
     def opening(self) -> bytes:
         return self.chunk({"role": "assistant"})

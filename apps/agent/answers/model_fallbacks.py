@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from math import inf
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 
@@ -141,7 +141,7 @@ class CandidateCall:
         await breaker.succeeded(began)
 
 
-Ask = Callable[[CandidateCall], Awaitable[None]]
+Ask = Callable[[CandidateCall], Coroutine[Any, Any, None]]
 """Calls the model, with retries if its caller allows them. Raises `ModelFailed` if the call
 fails.
 """
@@ -163,17 +163,21 @@ class FallbackChain:
         """Yield the answer of the current candidate without trying any fallback."""
         return self.candidates[0].model.stream(request)
 
-    async def receive(self, request: ModelRequest, assembly: Assembly, ask: Ask) -> None:
+    def receive(
+        self, request: ModelRequest, assembly: Assembly, ask: Ask
+    ) -> Coroutine[Any, Any, None]:
         """Add the answer of the first candidate that succeeds to the assembly.
 
         Skips models whose context window is too small. Raises the failure of a candidate that has
         begun to answer, or of the current candidate if it rejects the request. If all fail, raises
         the first transient failure, otherwise the first failure.
         """
-        current = self.current
         if len(self.candidates) == 1:
-            await ask(self.call(current, request, assembly, has_next=False))
-            return
+            return ask(self.call(self.current, request, assembly, has_next=False))
+        return self.receive_first(request, assembly, ask)
+
+    async def receive_first(self, request: ModelRequest, assembly: Assembly, ask: Ask) -> None:
+        current = self.current
         excesses = {one.name: one.excess(request) for one in self.candidates}
         left = list(excesses.values()).count(0)
         failures: dict[str, QuickAppError] = {}

@@ -3,12 +3,13 @@
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from contextlib import aclosing, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 from math import inf
+from typing import Any
 
 from msgspec import structs
 
@@ -143,23 +144,23 @@ class RetryPolicy:
     wait: Callable[[float], Awaitable[object]] = asyncio.sleep
     seconds: float = inf
 
-    async def receive(
+    def receive(
         self,
         model: Model,
         request: ModelRequest,
         assembly: Assembly,
         name: str,
         iteration: int = 1,
-    ) -> None:
+    ) -> Coroutine[Any, Any, None]:
         """Add the model's complete answer to the assembly. Raises `ModelFailed`."""
+        # This adds no coroutine, because each chunk of an answer passes through every coroutine.
         if not isinstance(model, FallbackChain):
             call = partial(receive, model, request, assembly, name, iteration)
-            await self.repeat(call, assembly, name)
-            return
+            return self.repeat(call, assembly, name)
 
         started = time.monotonic()
 
-        def ask_candidate(call: CandidateCall) -> Awaitable[None]:
+        def ask_candidate(call: CandidateCall) -> Coroutine[Any, Any, None]:
             one = call.candidate.name
             ask = partial(receive, assembly=assembly, name=one, iteration=iteration)
 
@@ -168,7 +169,7 @@ class RetryPolicy:
 
             return self.repeat(partial(call.made, ask), assembly, one, patience)
 
-        await model.receive(request, assembly, ask_candidate)
+        return model.receive(request, assembly, ask_candidate)
 
     async def repeat(
         self,

@@ -45,6 +45,13 @@ class HttpConnection(asyncio.Protocol):
     `read_piece` until it returns b"".
     """
 
+    __slots__ = (
+        *("buffered", "ends_at", "failure", "has_head", "head", "header_bytes", "headers"),
+        *("heard_at", "idle_seconds", "is_complete", "is_discarding", "is_framed", "is_paused"),
+        *("is_write_blocked", "keeps_alive", "loop", "news", "parser", "pieces", "timer"),
+        *("total_seconds", "transport", "waiter"),
+    )
+
     def __init__(self) -> None:
         self.loop = asyncio.get_running_loop()
         self.transport: asyncio.Transport | None = None
@@ -166,20 +173,19 @@ class HttpConnection(asyncio.Protocol):
 
     # --- Waiting --------------------------------------------------------------------------
 
-    async def wait(self) -> None:
+    def wait(self) -> asyncio.Future[None]:
+        """Return a future that the next `wake` completes. Raises the same errors as `send`."""
         if self.failure is not None or self.transport is None:
             raise self.failure or closed_error()
         self.waiter = self.loop.create_future()
         if self.has_head:
             self.heard_at = self.loop.time()
-        try:
-            await self.waiter
-        finally:
-            self.waiter = None
+        return self.waiter
 
     def wake(self) -> None:
-        if self.waiter is not None and not self.waiter.done():
-            self.waiter.set_result(None)
+        waiter, self.waiter = self.waiter, None
+        if waiter is not None and not waiter.done():
+            waiter.set_result(None)
 
     def start_timer(self) -> None:
         self.stop_timer()

@@ -6,10 +6,10 @@ reader is our own code, because the library's path costs more per token than the
 
 import asyncio
 import math
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Any, Self
 
 import httpx2
 import msgspec
@@ -50,9 +50,9 @@ class Body(httpx2.AsyncByteStream):
         self.origin = origin
         self.connection: HttpConnection | None = connection
 
-    async def read_piece(self) -> bytes:
+    def read_piece(self) -> Coroutine[Any, Any, bytes]:
         """Return the bytes of one or more network reads; b"" at the end. Raises httpx2's errors."""
-        return b"" if self.connection is None else await self.connection.read_piece()
+        return no_bytes() if self.connection is None else self.connection.read_piece()
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         while piece := await self.read_piece():
@@ -103,6 +103,10 @@ class Body(httpx2.AsyncByteStream):
             self.pool.give_back(self.origin, connection)
         else:
             connection.close()
+
+
+async def no_bytes() -> bytes:
+    return b""
 
 
 class StreamedResponse(msgspec.Struct, frozen=True):

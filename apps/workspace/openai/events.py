@@ -163,19 +163,15 @@ class TextForm:
         self.make: Callable[[str], Delta] = TextDelta
         self.attempts = 0
 
-    def matches(self, payload: bytes) -> bool:
-        return (
-            len(payload) >= self.least
-            and payload.startswith(self.before)
-            and payload.endswith(self.after)
-        )
-
     def read(self, payload: bytes) -> Delta | None:
         """Return the delta of a chunk with this form, or None for any other chunk."""
-        if not self.matches(payload):
+        before, after = self.before, self.after
+        if not (
+            len(payload) >= self.least and payload.startswith(before) and payload.endswith(after)
+        ):
             return None
         try:
-            text = payload[len(self.before) : -len(self.after)].decode()
+            text = payload[len(before) : -len(after)].decode()
         except UnicodeDecodeError:
             return None
         return self.make(text) if is_plain(text) else None

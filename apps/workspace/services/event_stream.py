@@ -69,7 +69,8 @@ class EventDecoder:
             self.rest.clear()
             self.size = 0
         end = data.rfind(b"\n\n")
-        self.keep(data[end + 2 :])
+        if rest := data[end + 2 :]:
+            self.keep(rest)
         return self.decode(data[:end])
 
     def end(self) -> list[Delta]:
@@ -79,8 +80,6 @@ class EventDecoder:
         return self.decode(data) if data.strip() and self.failure is None else []
 
     def keep(self, rest: bytes) -> None:
-        if not rest:
-            return
         self.size += len(rest)
         if self.size > self.most_bytes:
             self.failure = ModelFailed(

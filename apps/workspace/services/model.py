@@ -100,7 +100,10 @@ class ServiceModel(Generic[S]):
                 decoder = EventDecoder(reader, self.api.most_event_bytes)
                 has_content = is_ending = False
                 while not reader.is_done:
-                    data = await read(body)
+                    try:
+                        data = await body.read_piece()
+                    except HTTPError as error:
+                        raise failure_of_break(error) from error
                     deltas = decoder.feed(data) if data else decoder.end()
                     if deltas:
                         has_content = has_content or speaks(deltas)
@@ -172,16 +175,6 @@ class CredentialMask:
     def __exit__(self, kind: object, failure: BaseException | None, traceback: object) -> None:
         if isinstance(failure, ModelFailed):
             failure.said = mask_and_cut(failure.said, self.service.credentials())
-
-
-async def read(body: Body) -> bytes:
-    """Return the bytes that have arrived; b"" at the end. Raises `ModelFailed` if the service
-    fails.
-    """
-    try:
-        return await body.read_piece()
-    except HTTPError as error:
-        raise failure_of_break(error) from error
 
 
 async def read_all(body: Body) -> bytes:
