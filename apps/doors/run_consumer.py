@@ -4,8 +4,8 @@ encodes the answer.
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import aclosing, asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, aclosing, suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
@@ -201,23 +201,11 @@ class OpenAnswers:
         self.deadlines: set[asyncio.Timeout] = set()
         self.left = asyncio.Event()
 
-    @asynccontextmanager
-    async def hold(self) -> AsyncIterator[None]:
+    def hold(self) -> AbstractAsyncContextManager[None]:
         """Register the answer of the block. When the process stops, `ServerStopping` is raised in
         the block.
         """
-        deadline = asyncio.timeout(None)
-        self.deadlines.add(deadline)
-        try:
-            async with deadline:
-                yield
-        except TimeoutError as error:
-            if not deadline.expired():
-                raise
-            raise ServerStopping from error
-        finally:
-            self.deadlines.discard(deadline)
-            self.left.set()
+        return OpenAnswer(self)
 
     async def end(self, seconds: float) -> None:
         """Wait up to `seconds` for the open answers, interrupt the remaining answers, and return
@@ -237,6 +225,28 @@ class OpenAnswers:
                 while self.deadlines:
                     self.left = asyncio.Event()
                     await self.left.wait()
+
+
+class OpenAnswer:
+    # Not a generator, because each waiting stream would hold one.
+    __slots__ = ("answers", "deadline")
+
+    def __init__(self, answers: OpenAnswers) -> None:
+        self.answers = answers
+        self.deadline = asyncio.timeout(None)
+
+    async def __aenter__(self) -> None:
+        self.answers.deadlines.add(self.deadline)
+        await self.deadline.__aenter__()
+
+    async def __aexit__(self, *raised: Any) -> None:
+        try:
+            await self.deadline.__aexit__(*raised)
+        except TimeoutError as error:
+            raise ServerStopping from error
+        finally:
+            self.answers.deadlines.discard(self.deadline)
+            self.answers.left.set()
 
 
 OPEN_ANSWERS = OpenAnswers()

@@ -3,7 +3,13 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractContextManager, asynccontextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    asynccontextmanager,
+    nullcontext,
+)
+from typing import Any
 
 import msgspec
 from channels.db import database_sync_to_async
@@ -89,36 +95,42 @@ async def answer_request(run: AdmittedRun, emit: Emit, progress: Progress) -> Le
 logger = logging.getLogger(__name__)
 
 
-@asynccontextmanager
-async def while_valid(caller: Caller) -> AsyncIterator[None]:
+def while_valid(caller: Caller) -> AbstractAsyncContextManager[None]:
     """Cancel the block when the caller's key is revoked or expires. Callers without a key are not
     checked.
 
     A key is checked every `HEARTBEAT_SECONDS`, so short answers are not affected. Raises
     `NotAuthenticated`.
     """
-    if caller.kind != "key":
-        yield
-        return
-    loop, limit = asyncio.get_running_loop(), asyncio.timeout(None)
-    tasks: list[asyncio.Task[None]] = []
-    try:
-        async with limit:
-            # A timer takes a tenth of the time of a task.
-            timer = loop.call_later(
-                settings.HEARTBEAT_SECONDS,
-                lambda: tasks.append(loop.create_task(end_with_key(caller, limit))),
-            )
-            try:
-                yield
-            finally:
-                timer.cancel()
-                for task in tasks:
-                    task.cancel()
-    except TimeoutError:
-        if not limit.expired():
-            raise
-        raise NotAuthenticated from None
+    return KeyWatch(caller) if caller.kind == "key" else nullcontext()
+
+
+class KeyWatch:
+    # Not a generator, because each waiting stream would hold one.
+    __slots__ = ("caller", "limit", "task", "timer")
+
+    def __init__(self, caller: Caller) -> None:
+        self.caller = caller
+        self.limit = asyncio.timeout(None)
+        self.task: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> None:
+        await self.limit.__aenter__()
+        # A timer takes a tenth of the time of a task.
+        loop = asyncio.get_running_loop()
+        self.timer = loop.call_later(settings.HEARTBEAT_SECONDS, self.begin)
+
+    def begin(self) -> None:
+        self.task = asyncio.create_task(end_with_key(self.caller, self.limit))
+
+    async def __aexit__(self, *raised: Any) -> None:
+        self.timer.cancel()
+        if self.task is not None:
+            self.task.cancel()
+        try:
+            await self.limit.__aexit__(*raised)
+        except TimeoutError:
+            raise NotAuthenticated from None
 
 
 async def end_with_key(caller: Caller, limit: asyncio.Timeout) -> None:

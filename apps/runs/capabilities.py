@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import AsyncIterator, Awaitable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from collections.abc import Awaitable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from itertools import chain, groupby
 from operator import attrgetter
 from typing import Any
@@ -56,27 +56,46 @@ Manager = tuple[str, AbstractAsyncContextManager[Contribution]]
 """The name of an open capability and its context manager."""
 
 
-@asynccontextmanager
-async def open_capabilities(
+def open_capabilities(
     application: ResolvedApplication, opening: Opening, place: ChatPlace | None = None
-) -> AsyncIterator[OpenCapabilities]:
-    opened: list[tuple[str, Contribution]] = []
-    closing: list[Manager] = []
-    try:
-        issues = list(application.prepared.issues)
-        for name, opener in application.prepared.openers:
-            work = open_one(closing, name, opener, opening)
+) -> AbstractAsyncContextManager[OpenCapabilities]:
+    """Open the capabilities for the block, and yield their contributions."""
+    return CapabilityBlock(application, opening, place)
+
+
+class CapabilityBlock:
+    # Not a generator, because each waiting stream would hold one.
+    __slots__ = ("application", "closing", "opening", "place")
+
+    def __init__(
+        self, application: ResolvedApplication, opening: Opening, place: ChatPlace | None
+    ) -> None:
+        self.application, self.opening, self.place = application, opening, place
+        self.closing: list[Manager] = []
+
+    async def __aenter__(self) -> OpenCapabilities:
+        try:
+            return await self.open()
+        except BaseException as error:
+            await close_all(self.closing, error)
+            raise
+
+    async def open(self) -> OpenCapabilities:
+        prepared = self.application.prepared
+        opened: list[tuple[str, Contribution]] = []
+        issues = list(prepared.issues)
+        for name, opener in prepared.openers:
+            work = open_one(self.closing, name, opener, self.opening)
             opened.append((name, await attempt(name, work, issues)))
         settled = [
             one if one.settle is None else await attempt(name, one.settle(), issues)
             for name, one in opened
         ]
         names = [name for name, _ in opened]
-        yield join(names, settled, issues, application.manifest, place)
-    except BaseException as error:
-        await close_all(closing, error)
-        raise
-    await close_all(closing, None)
+        return join(names, settled, issues, self.application.manifest, self.place)
+
+    async def __aexit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        await close_all(self.closing, error)
 
 
 async def open_one(
@@ -158,15 +177,12 @@ def join(
     steps: dict[str, Any] = {
         name: tuple(chain.from_iterable(map(of, contributions))) for name, of in STEPS.items()
     }
-    named = tuple(naming_toolset(issue, manifest) for issue in issues)
-    told = zip(names, contributions, strict=True)
-    texts = (
-        (name, text)
-        for name, one in told
-        for text in (*one.instructions, *(compose(tools) for compose in one.composed))
-    )
-    instructions = tuple((name, text) for name, text in texts if text)
-    return OpenCapabilities(Contribution(issues=named, **steps), tools, instructions)
+    named = tuple([naming_toolset(issue, manifest) for issue in issues])
+    instructions: list[tuple[str, str]] = []
+    for name, one in zip(names, contributions, strict=True):
+        texts = (*one.instructions, *[compose(tools) for compose in one.composed])
+        instructions += [(name, text) for text in texts if text]
+    return OpenCapabilities(Contribution(issues=named, **steps), tools, tuple(instructions))
 
 
 def narrow(tools: Toolbox, place: ChatPlace, manifest: Manifest) -> None:
