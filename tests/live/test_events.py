@@ -126,3 +126,9 @@ def test_what_is_stored_has_only_characters_that_can_be(subtests: pytest.Subtest
     for value, kept in STORABLE:
         with subtests.test(value=value):
             assert events.storable_value(value) == kept
+
+
+def test_a_value_that_can_be_stored_is_not_copied():
+    value = {"a": ["b", 1, None, {"c": ("Grüße 🙂",)}]}
+
+    assert events.storable_value(value) is value
