@@ -21,7 +21,8 @@ from benchmarks.processes import free_port
 from benchmarks.systems import shipped
 from benchmarks.work.budgets import excesses, read_budgets, write_budgets
 from benchmarks.work.counting import PER_UNIT
-from benchmarks.work.doors import DOORS, UPSTREAM
+from benchmarks.work.doors import DOORS, REDIS, UPSTREAM
+from tests.services import absence
 
 UNITS = ("request", "tool turn", "chunk")
 Found = dict[str, Any]
@@ -34,6 +35,8 @@ def main() -> int:
     parser.add_argument("--modules", type=int, default=25, help="rows of the second table")
     parser.add_argument("--json", type=Path, help="write all counts here")
     given = parser.parse_args()
+    if given.record and (reason := absence("redis")):
+        parser.error(reason)
     with tempfile.TemporaryDirectory() as folder:
         found = count_all(Path(folder))
     if given.json:
@@ -47,20 +50,22 @@ def main() -> int:
 
 
 def count_all(folder: Path) -> Found:
-    """Count the work at each door by unit. Doors with the same settings share a process."""
+    """Count the work at each door by unit. Doors with the same settings share a process. Without
+    Redis, its doors are omitted."""
+    present = [door for door in DOORS if door.settings is not REDIS or not absence("redis")]
     port = free_port()
     upstream = f"http://127.0.0.1:{port}"
     settings = shipped.environment(folder, f"{upstream}/v1", 1)
     key = shipped.prepare(settings)
     found: Found = {}
-    for own, doors in groupby(DOORS, key=lambda door: door.settings):
+    for own, doors in groupby(present, key=lambda door: door.settings):
         filled = {name: value.replace(UPSTREAM, upstream) for name, value in own.items()}
         # The seed determines the order of sets, which changes how early a search in one ends.
         environment = {**settings, **filled, "PYTHONHASHSEED": "0"}
         names = [door.name for door in doors]
         command = ["-m", "benchmarks.work.site", str(port), key, *names]
         found |= json.loads(shipped.run(command, environment))
-    return {door.name: found[door.name] for door in DOORS}
+    return {door.name: found[door.name] for door in present}
 
 
 def work_table(found: Found) -> list[str]:

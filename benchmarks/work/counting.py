@@ -17,7 +17,10 @@ import uvloop
 
 ROOT = str(Path(__file__).resolve().parent.parent.parent) + os.sep
 OWN = "benchmarks."
-PER_UNIT = ("calls", "tasks", "callbacks", "reads", "writes", "bytes", "statements")
+PER_UNIT = (
+    *("calls", "tasks", "callbacks", "reads", "writes", "bytes"),
+    *("statements", "rows", "commands"),
+)
 
 
 @dataclass
@@ -25,7 +28,8 @@ class Work:
     """Counted work. `modules` are the calls by module; calls of C functions count for the caller's
     module. Modules of other projects are counted by project. `reads` and `writes` count those of
     the sockets to the client and to the model, `bytes` are the bytes written to them, and
-    `statements` are those of the database in all threads."""
+    `statements` are those of the database in all threads, `rows` the rows that an answer of the page
+    stores, and `commands` those to Redis."""
 
     modules: Counter[str] = field(default_factory=Counter)
     tasks: int = 0
@@ -34,6 +38,8 @@ class Work:
     writes: int = 0
     bytes: int = 0
     statements: int = 0
+    rows: int = 0
+    commands: int = 0
 
     @property
     def calls(self) -> int:
@@ -70,7 +76,8 @@ class WorkCounter:
             module = module_of(code.co_filename)
             if not module.startswith(OWN):
                 self.work.modules[module] += calls
-        return self.work
+        done, self.work = self.work, Work()
+        return done
 
     def note(self, frame: FrameType, event: str, argument: Any) -> None:
         if event in ("call", "c_call"):
@@ -80,6 +87,18 @@ class WorkCounter:
         """Count a statement of a database connection of Django, as a wrapper."""
         self.work.statements += 1
         return execute(*arguments)
+
+    def count_commands(self) -> None:
+        """Count the commands that are sent to Redis from now on."""
+        from redis.asyncio.connection import AbstractConnection
+
+        pack = AbstractConnection.pack_command
+
+        def counted(*arguments: Any) -> Any:
+            self.work.commands += 1
+            return pack(*arguments)
+
+        AbstractConnection.pack_command = counted
 
 
 def module_of(file: str) -> str:

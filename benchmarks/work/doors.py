@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +13,7 @@ from benchmarks.systems import shipped
 TOOL = "internal_timeawareness_current_timestamp"
 UPSTREAM = "upstream"
 """A placeholder in settings for the address of the fake model's service."""
+PAGE = "page"
 DIAL_KEY = "0123456789abcdefghijABCDEFGHIJ-_"
 
 
@@ -52,8 +54,25 @@ class Door:
         return f"POST {self.path} HTTP/1.1\r\n{lines}\r\n".encode() + body
 
 
+@dataclass(frozen=True)
+class PageDoor(Door):
+    """The chat page, whose tab sends questions as frames."""
+
+    def request(self, key: str, tokens: int, tool: str = "") -> bytes:
+        text = f"tokens={tokens} delay_ms=0 first_ms=0 tool={tool}"
+        return json.dumps({"type": "ask", "text": text, "conversation": None}).encode()
+
+
+REDIS: Mapping[str, str] = {
+    "REDIS_URL": os.environ.get("TEST_REDIS_URL", ""),
+    "KEY_REQUESTS_PER_MINUTE": "1000000",
+    "KEY_TOKENS_PER_MINUTE": "1000000000",
+    "RUNS_PER_PERSON": "0",
+}
+"""The settings of a process that shares rates with other processes."""
+COMPLETIONS = f"/openai/deployments/{shipped.SLUG}/chat/completions"
 DOORS = (
-    Door("completions", f"/openai/deployments/{shipped.SLUG}/chat/completions"),
+    Door("completions", COMPLETIONS),
     Door(
         "behind DIAL Core",
         "/openai/deployments/quick_apps2/chat/completions",
@@ -65,4 +84,7 @@ DOORS = (
     Door("responses", "/v1/responses", lambda text: {"input": text, "store": False}),
     Door("messages", "/v1/messages", lambda text: {**user_message(text), "max_tokens": 1000}),
     Door("ag-ui", f"/ag-ui/{shipped.SLUG}", run_input),
+    PageDoor(PAGE, "", settings={"RUNS_PER_PERSON": "0"}),
+    Door("completions, rates in Redis", COMPLETIONS, settings=REDIS),
+    PageDoor(f"{PAGE} with Redis", "", settings=REDIS),
 )

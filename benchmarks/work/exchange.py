@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import cast
+from typing import Any, cast
 
 import httptools
 
@@ -21,7 +21,7 @@ SETTLE_SECONDS = 0.02
 class SteppedUpstream(Upstream):
     """A service that writes each token when the client has received the previous one."""
 
-    def __init__(self, counter: WorkCounter, asking: Callable[[], Exchange]) -> None:
+    def __init__(self, counter: WorkCounter, asking: Callable[[], Any]) -> None:
         super().__init__()
         self.counter, self.asking = counter, asking
 
@@ -89,6 +89,9 @@ class Exchange(asyncio.Protocol):
 
     def on_message_complete(self) -> None:
         self.loop.call_later(SETTLE_SECONDS, self.finish, self.parser.get_status_code())
+
+    def close(self) -> None:
+        self.transport.abort()
 
     def finish(self, status: int) -> None:
         if status == 200:

@@ -17,11 +17,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from asgiref.sync import sync_to_async
 from uvicorn.server import ServerState
 
 from benchmarks.work.counting import PER_UNIT, CountingLoop, Work, WorkCounter
-from benchmarks.work.doors import DOORS, TOOL, Door
+from benchmarks.work.doors import DOORS, TOOL, Door, PageDoor
 from benchmarks.work.exchange import Exchange, SteppedUpstream
+from benchmarks.work.page import TICK_SECONDS, PageExchange, session_cookie, stored_rows
 
 REPEATS = 5
 """The minimum of this many requests counts, because other work of the process only adds to a
@@ -45,10 +47,13 @@ def main() -> None:
 async def count_all(
     counter: WorkCounter, port: int, key: str, doors: Sequence[Door]
 ) -> dict[str, Any]:
+    from django.conf import settings
     from django.db.backends.signals import connection_created
 
     from quickapps_site.asgi import application
     from quickapps_site.server.graceful_server import make_config
+
+    from apps.live.history import summary_writer  # isort: skip - needs an initialized Django
 
     def watch(connection: Any, **_: object) -> None:
         if counter.count_statement not in connection.execute_wrappers:
@@ -63,7 +68,7 @@ async def count_all(
         config.http_protocol_class, config=config, server_state=state, app_state={}
     )
     site = await loop.create_server(serve, "127.0.0.1", 0)
-    exchanges: list[Exchange] = []
+    exchanges: list[Exchange | PageExchange] = []
     model = await loop.create_server(
         lambda: SteppedUpstream(counter, lambda: exchanges[-1]), "127.0.0.1", port
     )
@@ -74,10 +79,21 @@ async def count_all(
         exchanges.append(exchange)
         return exchange
 
+    async def open_tab() -> PageExchange:
+        tab = PageExchange(counter, application, await sync_to_async(session_cookie)())
+        await tab.is_accepted.wait()
+        exchanges.append(tab)
+        return tab
+
+    if settings.REDIS_URL:
+        counter.count_commands()
     found = {}
     for door in doors:
         exchanges[:] = []
-        found[door.name] = await count_door(counter, door, key, connect)
+        client: Any = connect
+        if isinstance(door, PageDoor):
+            client, summary_writer.TICK_SECONDS = open_tab, TICK_SECONDS
+        found[door.name] = await count_door(counter, door, key, client)
     model.close()
     site.close()
     return found
@@ -91,6 +107,10 @@ async def count_door(counter: WorkCounter, door: Door, key: str, connect: Any) -
     short = await least_work(counter, exchange, door.request(key, 1))
     long = await least_work(counter, exchange, door.request(key, 1 + TOKENS))
     with_tool = await least_work(counter, exchange, door.request(key, 1, TOOL))
+    if isinstance(door, PageDoor):
+        short.rows = await added_rows(exchange, door.request(key, 1))
+        long.rows = await added_rows(exchange, door.request(key, 1 + TOKENS))
+        with_tool.rows = await added_rows(exchange, door.request(key, 1, TOOL))
     return {
         "request": short.to_dict(),
         "tool turn": difference(with_tool, short).to_dict(),
@@ -105,7 +125,15 @@ def stop_clock() -> None:
     time.monotonic = lambda: now
 
 
-async def least_work(counter: WorkCounter, exchange: Exchange, request: bytes) -> Work:
+async def added_rows(exchange: Exchange | PageExchange, request: bytes) -> int:
+    before = await sync_to_async(stored_rows)()
+    await exchange.ask(request)
+    return await sync_to_async(stored_rows)() - before
+
+
+async def least_work(
+    counter: WorkCounter, exchange: Exchange | PageExchange, request: bytes
+) -> Work:
     works = []
     gc.collect()
     gc.disable()
@@ -146,7 +174,7 @@ async def held_bytes(request: bytes, connect: Any) -> int:
         sizes.append(sum(one.size for one in snapshot.traces))
     tracemalloc.stop()
     for exchange in streams:
-        exchange.transport.abort()
+        exchange.close()
     await asyncio.sleep(0.1)
     return round((sizes[1] - sizes[0]) / (HELD[1] - HELD[0]))
 

@@ -6,6 +6,7 @@ import pytest
 
 from benchmarks.work.__main__ import count_all
 from benchmarks.work.budgets import PYTHON, excesses, read_budgets
+from benchmarks.work.counting import PER_UNIT
 
 RECORD = "If the growth is wanted, run `python -m benchmarks.work --record`."
 
@@ -24,16 +25,16 @@ def test_the_work_at_each_door_stays_within_its_budget(tmp_path):
 
 
 def counts(calls: float, modules: dict[str, float]) -> dict[str, object]:
-    others = dict.fromkeys(("tasks", "callbacks", "reads", "writes", "bytes", "statements"), 1)
+    others = dict.fromkeys(PER_UNIT[1:], 1)
     return {"calls": calls, **others, "modules": modules}
 
 
 def test_an_exceeded_budget_names_the_modules_that_grew():
-    budget = {"page": {"request": counts(100, {"apps.a": 60, "apps.b": 40}), "held": 1000}}
-    found = {"page": {"request": counts(110, {"apps.a": 60, "apps.b": 45, "apps.c": 5}), "held": 1}}
+    budget = {"a2a": {"request": counts(100, {"apps.a": 60, "apps.b": 40}), "held": 1000}}
+    found = {"a2a": {"request": counts(110, {"apps.a": 60, "apps.b": 45, "apps.c": 5}), "held": 1}}
 
     assert excesses(found, budget) == [
-        "page: a request has 110 calls; the budget is 100. Calls grew in apps.b (+5), apps.c (+5)."
+        "a2a: a request has 110 calls; the budget is 100. Calls grew in apps.b (+5), apps.c (+5)."
     ]
 
 
@@ -42,7 +43,18 @@ def test_a_door_without_a_budget_is_reported():
 
 
 def test_growth_within_the_headroom_exceeds_no_budget():
-    budget = {"page": {"request": counts(100, {"apps.a": 100}), "held": 1000}}
-    found = {"page": {"request": counts(105, {"apps.a": 105}), "held": 1100}}
+    budget = {"a2a": {"request": counts(100, {"apps.a": 100}), "held": 1000}}
+    found = {"a2a": {"request": counts(105, {"apps.a": 105}), "held": 1100}}
 
     assert excesses(found, budget) == []
+
+
+def test_only_whole_answers_of_the_page_have_a_budget_because_timers_write_their_rows():
+    budget = {"page": {"request": counts(100, {}), "chunk": counts(10, {}), "held": 1000}}
+    found = {"page": {"request": counts(125, {}), "chunk": counts(20, {}), "held": 1000}}
+    more = {"page": {"request": counts(126, {}), "chunk": counts(10, {}), "held": 1000}}
+
+    assert excesses(found, budget) == []
+    assert excesses(more, budget) == [
+        "page: a request has 126 calls; the budget is 100. Calls grew in no module."
+    ]
