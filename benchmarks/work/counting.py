@@ -92,13 +92,14 @@ class WorkCounter:
         """Count the commands that are sent to Redis from now on."""
         from redis.asyncio.connection import AbstractConnection
 
-        pack = AbstractConnection.pack_command
+        connection: Any = AbstractConnection
+        pack = connection.pack_command
 
         def counted(*arguments: Any) -> Any:
             self.work.commands += 1
             return pack(*arguments)
 
-        AbstractConnection.pack_command = counted
+        connection.pack_command = counted
 
 
 def module_of(file: str) -> str:
