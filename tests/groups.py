@@ -33,6 +33,8 @@ DEMANDING = frozenset(
     }
 )
 """Modules that start several servers at a time, and wait for them with a timeout."""
+DEMANDING_GROUPS = 2
+"""The number of demanding modules that run at the same time."""
 SPLIT = frozenset({"tests/writes/test_edges.py", "tests/writes/test_writes.py"})
 """Modules with few long tests that share nothing. Each test is a group of its own and starts early.
 """
@@ -51,7 +53,7 @@ def group_of(path: str) -> str:
     if folder == "browser":
         return browser_groups()[path]
     if place.as_posix() in DEMANDING:
-        return "demanding"
+        return demanding_groups()[path]
     return folder if folder in SHARED else place.as_posix()
 
 
@@ -63,13 +65,21 @@ def scope_of(nodeid: str) -> str:
 
 @cache
 def browser_groups() -> dict[str, str]:
+    paths = [path.relative_to(TESTS.parent).as_posix() for path in TESTS.glob("browser/test_*.py")]
+    return balanced_groups("browser", BROWSERS, paths)
+
+
+@cache
+def demanding_groups() -> dict[str, str]:
+    paths = [f"{TESTS.name}/{module}" for module in DEMANDING]
+    return balanced_groups("demanding", DEMANDING_GROUPS, paths)
+
+
+def balanced_groups(name: str, number: int, modules: list[str]) -> dict[str, str]:
     """Return the group of each module: each module joins the shortest group so far, long modules
     first."""
     seconds = recorded_modules()
-    modules = [
-        path.relative_to(TESTS.parent).as_posix() for path in TESTS.glob("browser/test_*.py")
-    ]
-    sums = {f"browser-{number}": 0.0 for number in range(BROWSERS)}
+    sums = {f"{name}-{index}": 0.0 for index in range(number)}
     groups = {}
     for module in sorted(modules, key=lambda module: (-seconds.get(module, 1.0), module)):
         group = groups[module] = min(sums, key=lambda group: sums[group])

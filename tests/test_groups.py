@@ -7,7 +7,7 @@ import os
 import pytest
 
 from tests import groups
-from tests.groups import TESTS, browser_groups, group_of, rank_of, scope_of
+from tests.groups import DEMANDING, TESTS, browser_groups, group_of, rank_of, scope_of
 
 
 def test_modules_that_share_something_are_one_group() -> None:
@@ -20,6 +20,7 @@ def test_modules_that_share_something_are_one_group() -> None:
         "browser-2",
     }
     assert {found[module] for module in modules if module.startswith("tests/dial/")} == {"dial"}
+    assert {found[f"tests/{module}"] for module in DEMANDING} == {"demanding-0", "demanding-1"}
     assert found["tests/test_groups.py"] == "test_groups.py"
 
 

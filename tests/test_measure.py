@@ -1,4 +1,4 @@
-"""A run measures its tests, fixtures and launches, in one process or in several."""
+"""A run measures the tests, fixtures and launches of its processes."""
 
 from __future__ import annotations
 
@@ -31,10 +31,7 @@ def test_two(server):
 
 @pytest.mark.slow("runs pytest in processes of its own")
 @pytest.mark.full
-@pytest.mark.parametrize("processes", ["0", "2"])
-def test_a_run_writes_its_measurements_and_names_the_tests_without_a_record(
-    tmp_path: Path, processes: str
-):
+def test_a_run_writes_its_measurements_and_names_the_tests_without_a_record(tmp_path: Path):
     folder = tmp_path / "tests" / "things"
     folder.mkdir(parents=True)
     (folder / "test_it.py").write_text(TESTS)
@@ -43,7 +40,7 @@ def test_a_run_writes_its_measurements_and_names_the_tests_without_a_record(
     settings = {"PYTHONPATH": str(ROOT), "DJANGO_SETTINGS_MODULE": "quickapps_site.settings"}
 
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-n", processes, "--reports", "reports", "tests"],
+        [sys.executable, "-m", "pytest", "-n", "2", "--reports", "reports", "tests"],
         cwd=tmp_path,
         env={**os.environ, **settings},
         capture_output=True,

@@ -26,8 +26,8 @@ ROOT = TESTS.parent
 NO_TESTS = 5
 """pytest's exit status if no test was selected."""
 PYTEST = (sys.executable, "-m", "pytest")
-WORKERS = (os.cpu_count() or 1) + 2
-"""The number of workers per CPU, because tests wait about half of their time."""
+EXTRA_WORKERS = 2
+"""The number of workers in addition to one per CPU, because tests wait part of their time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,11 @@ class Tier:
     marker: str
     words: tuple[str, ...] = ()
     folders: frozenset[str] = frozenset()
+    extra_workers: int = EXTRA_WORKERS
     environment: Mapping[str, str] = field(default_factory=dict)
+
+    def workers(self) -> int:
+        return (os.cpu_count() or 1) + self.extra_workers
 
     def modules(self) -> list[str]:
         """Return the modules to collect, because collecting fifty modules takes a worker one
@@ -57,7 +61,8 @@ def tiers() -> dict[str, Tier]:
     database = {"DATABASE_URL": os.environ.get("TEST_DATABASE_URL", "")}
     return {
         "test": Tier("not full and not soak"),
-        "rest": Tier("full and not soak", ("mark.full",), FULL_FOLDERS),
+        # These tests wait for processes and browsers for a third of their time.
+        "rest": Tier("full and not soak", ("mark.full",), FULL_FOLDERS, extra_workers=4),
         "postgres": Tier("postgres and not soak", ("mark.postgres",), environment=database),
         "soak": Tier("soak", ("mark.soak", "@given")),
     }
@@ -70,7 +75,7 @@ def main(name: str, *arguments: str) -> int:
     tier, seed, reports = tiers()[name], chosen_seed(), REPORTS / name
     command = [
         *PYTEST,
-        *("-n", os.environ.get("WORKERS") or str(WORKERS), "--dist", "loadscope"),
+        *("-n", os.environ.get("WORKERS") or str(tier.workers()), "--dist", "loadscope"),
         *("--no-loadscope-reorder", "-m", tier.marker, f"--randomly-seed={seed}"),
         *("--reports", str(reports), *arguments, *tier.modules()),
     ]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 from django.contrib.auth.models import Group, User
+from django.template.backends.django import Template
 from django.template.response import SimpleTemplateResponse
 from django.test import Client
 
@@ -58,8 +59,10 @@ def browsers(browsers_of_staff: Mapping[str, Client]) -> Mapping[str, Client]:
 
 @pytest.fixture
 def nothing_is_rendered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Skip rendering, which takes most of the time of an admin page. Only the status is checked."""
+    """Skip rendering, which takes most of the time of an admin page and of an error page. Only the
+    status is checked."""
     monkeypatch.setattr(SimpleTemplateResponse, "rendered_content", "")
+    monkeypatch.setattr(Template, "render", lambda *arguments: "")
 
 
 def admitted(browsers: Mapping[str, Client], door: Door) -> dict[str, frozenset[str]]:

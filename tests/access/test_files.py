@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from asgiref.sync import sync_to_async
@@ -42,7 +43,7 @@ EDITORS_OF_DISABLED = {
     "key of a superuser",
 }
 SECRET = "salaries"
-GONE = "gone.txt"
+MISSING = "files/public/applications/0123456789abcdef/gone.txt"
 
 
 @sync_to_async
@@ -60,16 +61,7 @@ async def metadata(house: House, asker: Asker, path: str) -> Answer:
 
 
 async def folder(house: House, asker: Asker, path: str) -> Answer:
-    status, text = await request(house, asker, f"/v1/metadata/{path.rsplit('/', 1)[0]}/")
-    return (404 if status == 200 and GONE in path else status), text
-
-
-async def above(house: House, asker: Asker, path: str) -> Answer:
-    """List all shared files, including those in folders."""
-    client_path = "/v1/metadata/files/public/applications/"
-    status, text = await request(house, asker, client_path)
-    folder_name = path.rsplit("/", 1)[0]
-    return (200, text) if f'"{folder_name}/"' in text else (404 if status == 200 else status, "")
+    return await request(house, asker, f"/v1/metadata/{folder_of(path)}/")
 
 
 async def run(house: House, asker: Asker, path: str) -> Answer:
@@ -81,26 +73,38 @@ async def run(house: House, asker: Asker, path: str) -> Answer:
         return 404, str(error)
 
 
-async def listed(house: House, asker: Asker, path: str) -> Answer:
-    try:
-        workspace = open_workspace(await caller_of_key(asker)).inside("another")
-        found = await workspace.files.list("files/public/", is_deep=True)
-    except QuickAppError as error:
-        return 404, str(error)
-    paths = [one.path for one in found]
-    return (200 if path in paths else 404), ""
-
-
 PAGE_FILES: dict[str, Door] = {"page": shown}
 KEY_FILES: dict[str, Door] = {
     "file": download,
     "metadata": metadata,
     "folder": folder,
-    "folder above": above,
     "run": run,
-    "list in a run": listed,
 }
 FILES = {"page": PAGE_FILES, "key": KEY_FILES}
+NEEDS_KEY = {"file", "metadata", "folder", "folder above"}
+
+
+async def above(house: House, asker: Asker, paths: Collection[str]) -> set[str]:
+    """List the folder of all applications' files. Return the paths whose folders it has."""
+    _, text = await request(house, asker, "/v1/metadata/files/public/applications/")
+    return {path for path in paths if f'"{folder_of(path)}/"' in text}
+
+
+async def listed(house: House, asker: Asker, paths: Collection[str]) -> set[str]:
+    """List the shared files in a run of another application for the caller."""
+    try:
+        workspace = open_workspace(await caller_of_key(asker)).inside("another")
+        found = await workspace.files.list("files/public/", is_deep=True)
+    except QuickAppError:
+        return set()
+    return {one.path for one in found} & {*paths}
+
+
+LISTS = {"folder above": above, "list in a run": listed}
+
+
+def folder_of(path: str) -> str:
+    return path.rsplit("/", 1)[0]
 
 
 @pytest.fixture
@@ -113,19 +117,34 @@ def upload(row: Application, name: str = "payroll.txt") -> str:
 
 
 def without_names(answer: Answer, path: str) -> Answer:
-    name = re.escape(path.rsplit("/", 1)[-1])
-    return answer[0], re.sub(rf'nonce="[^"]*"|value="[A-Za-z0-9]{{64}}"|{name}', "", answer[1])
+    varying = r'nonce="[^"]*"|value="[A-Za-z0-9]{64}"'
+    text = unquote(answer[1])
+    for part in (path, folder_of(path).removeprefix("files/"), path.rsplit("/", 1)[-1]):
+        text = text.replace(part, "")
+    return answer[0], re.sub(varying, "", text)
 
 
-async def reads(house: House, door: Door, asker: Asker, path: str) -> bool:
-    """Return True if the door serves the file; otherwise it answers as for a missing one."""
-    answer = await door(house, asker, path)
-    if answer[0] == 200:
-        return True
-    other = path.rsplit("/", 1)[0] + f"/{GONE}"
-    missing = await door(house, asker, other)
-    assert without_names(answer, path) == without_names(missing, other)
-    return False
+async def readable(house: House, door: Door, asker: Asker, paths: Mapping[str, str]) -> list[str]:
+    """Return the applications whose files the door serves. It answers for the others as for a file
+    of a missing application."""
+    missing = without_names(await door(house, asker, MISSING), MISSING)
+    found = []
+    for slug, path in paths.items():
+        answer = await door(house, asker, path)
+        if answer[0] == 200:
+            found.append(slug)
+        else:
+            assert without_names(answer, path) == missing
+    return sorted(found)
+
+
+def expected(name: str, askers: Mapping[str, Asker]) -> dict[str, list[str]]:
+    return {
+        who: sorted({*USABLE[who], *(("disabled",) if who in EDITORS_OF_DISABLED else ())})
+        if one.has_key or name not in NEEDS_KEY
+        else []
+        for who, one in askers.items()
+    }
 
 
 @pytest.mark.slow("tries every door for every caller")
@@ -137,21 +156,28 @@ async def test_a_file_of_an_application_is_read_by_those_who_may_use_or_edit_it(
     paths = {row.slug: await sync_to_async(upload)(row) async for row in rows}
     those = {who: one for who, one in askers.items() if one.has_browser == (kind == "page")}
     house = open_house()
-    needs_key = {"file", "metadata", "folder", "folder above"}
     for name, door in FILES[kind].items():
+        found = {who: await readable(house, door, one, paths) for who, one in those.items()}
+
+        with subtests.test(name):
+            assert found == expected(name, those)
+
+
+async def test_a_list_has_the_files_of_applications_that_the_caller_may_use_or_edit(
+    askers, subtests
+):
+    rows = Application.objects.order_by("slug")
+    slugs = {(await sync_to_async(upload)(row)): row.slug async for row in rows}
+    those = {who: one for who, one in askers.items() if not one.has_browser}
+    house = open_house()
+    for name, list_of in LISTS.items():
         found = {
-            who: sorted([slug for slug in paths if await reads(house, door, one, paths[slug])])
+            who: sorted(slugs[path] for path in await list_of(house, one, slugs))
             for who, one in those.items()
         }
 
-        wanted = {
-            who: sorted({*USABLE[who], *(("disabled",) if who in EDITORS_OF_DISABLED else ())})
-            if one.has_key or name not in needs_key
-            else []
-            for who, one in those.items()
-        }
         with subtests.test(name):
-            assert found == wanted
+            assert found == expected(name, those)
 
 
 async def test_a_run_reads_the_files_of_its_own_application_for_any_caller():

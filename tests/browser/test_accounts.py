@@ -30,9 +30,7 @@ def ann(site: Site) -> int:
     return number
 
 
-@pytest.mark.parametrize(
-    ("width", "scheme"), [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")]
-)
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
 @pytest.mark.slow("uses several pages in a browser")
 def test_the_page_of_a_user_and_what_they_see_can_be_read_by_all(
     admin_page: Page, ann: int, width: int, scheme: str

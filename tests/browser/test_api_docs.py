@@ -8,7 +8,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from tests.browser.conftest import barriers
 
 
-@pytest.fixture(params=[("light", 1280), ("dark", 1280), ("light", 360)], ids=str)
+@pytest.fixture(params=[("light", 1280), ("dark", 360)], ids=str)
 def docs(request: pytest.FixtureRequest, context: BrowserContext) -> Page:
     scheme, width = request.param
     page = context.new_page()

@@ -42,7 +42,6 @@ MEGABYTES = 9
 pytestmark = [
     pytest.mark.full,
     pytest.mark.slow("serves processes of their own"),
-    pytest.mark.postgres,
     pytest.mark.skipif(absence("postgres") != "", reason=absence("postgres")),
 ]
 

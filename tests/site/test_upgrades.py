@@ -105,7 +105,6 @@ def test_a_database_that_a_newer_version_has_expanded_is_used():
 
 
 @pytest.mark.slow("serves two processes on PostgreSQL")
-@pytest.mark.postgres
 @pytest.mark.skipif(absence("postgres") != "", reason=absence("postgres"))
 def test_answers_go_on_while_a_newer_version_expands_the_database(tmp_path: Path):
     with database() as name:
@@ -155,7 +154,6 @@ result = sorted(Run.objects.values_list("status", flat=True))
 
 
 @pytest.mark.slow("serves four processes on PostgreSQL")
-@pytest.mark.postgres
 @pytest.mark.skipif(absence("postgres") != "", reason=absence("postgres"))
 @pytest.mark.skipif(previous_commit() == "", reason=NO_HISTORY)
 def test_the_previous_version_and_this_one_serve_side_by_side(tmp_path: Path):

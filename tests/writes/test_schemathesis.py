@@ -13,7 +13,7 @@ import hypothesis
 import pytest
 import requests
 from django.contrib.auth.models import Permission, User
-from django.db import transaction
+from django.db import connection, transaction
 from django.test import Client
 from drf_spectacular.generators import SchemaGenerator
 from hypothesis import given
@@ -24,7 +24,14 @@ from tests.writes.world import World
 
 schemathesis = pytest.importorskip("schemathesis", reason="schemathesis is not installed")
 
-pytestmark = [pytest.mark.django_db, pytest.mark.postgres, pytest.mark.full]
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.postgres,
+    pytest.mark.full,
+    pytest.mark.skipif(
+        connection.vendor != "postgresql", reason="SQLite takes almost any value; PostgreSQL tests."
+    ),
+]
 
 BASE = "http://localhost"
 EXAMPLES, SOAK_EXAMPLES = 3, 50

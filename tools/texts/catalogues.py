@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
@@ -58,6 +59,8 @@ def files_below(places: tuple[str, ...], *endings: str) -> Iterator[Path]:
 
 
 def of_python(source: str) -> Iterator[MarkedText]:
+    if "gettext" not in source:  # saves reading its tokens
+        return
     for _, texts, _, context in extract("python", BytesIO(source.encode()), KEYWORDS):
         one, many = texts[:2] if isinstance(texts, tuple) else (texts, "")
         yield MarkedText(one, many, context or "")
@@ -83,6 +86,7 @@ def sources(domain: str) -> Iterator[tuple[Path, Iterator[MarkedText]]]:
         yield path, of_calls(templatize(path.read_text("utf-8")))
 
 
+@cache
 def extracted(domain: str) -> Catalog:
     """All texts of the sources, with the files that say them."""
     found = Catalog(charset="utf-8", fuzzy=False)

@@ -370,17 +370,16 @@ def test_what_is_not_used_of_allauth_has_no_address(admin_client, path):
     assert admin_client.get(f"/accounts/{path}").status_code == 404
 
 
-@pytest.mark.slow("guesses until the limit is reached")
-@pytest.mark.parametrize("addresses", [5, pytest.param(50, marks=pytest.mark.full)])
-def test_guesses_from_many_addresses_get_nowhere_and_the_owner_gets_in(grace, addresses):
+def test_guesses_from_many_addresses_get_nowhere_and_the_owner_gets_in(grace):
     """Each address has five attempts. Afterwards, even the right password is refused."""
+    addresses = 20
     answers = Counter(
         post("grace", "wrong" if turn < 5 else RIGHT, f"198.51.100.{number}").status_code
-        for turn in range(20)
+        for turn in range(7)
         for number in range(addresses)
     )
 
-    assert answers == {200: 5 * addresses, 429: 15 * addresses}
+    assert answers == {200: 5 * addresses, 429: 2 * addresses}
     assert post("grace", RIGHT).status_code == 302
 
 

@@ -147,7 +147,6 @@ def test_a_backup_of_a_busy_site_with_a_bucket_is_restored_into_another_one(tmp_
 
 
 @pytest.mark.slow("serves two sites in processes of their own")
-@pytest.mark.postgres
 def test_a_backup_of_a_busy_site_on_postgresql_is_restored_elsewhere(tmp_path: Path) -> None:
     if reason := absence("postgres"):
         pytest.skip(reason)
