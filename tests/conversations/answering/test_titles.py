@@ -117,7 +117,7 @@ async def test_by_default_a_model_of_the_installation_writes_titles(
             "paced", provider="openai", base_url="http://127.0.0.1:9/v1"
         )
     async with open_tab() as (on, tab):
-        await tab.exchange("How do I bake bread?", says("Use soda."), None, says("Soda bread"))
+        await tab.exchange("How do I bake bread?", says("Soda bread"), None, says("Soda bread"))
         await settled(on.hub)
 
     assert len(on.model.asked) == calls
