@@ -4,6 +4,8 @@ from typing import Any, TypeGuard
 
 LARGEST = 2**63 - 1
 """The largest integer in a database column, also in a column for IDs."""
+LARGEST_COLUMN = 2**31 - 1
+"""The largest integer in a database column for other numbers."""
 LARGEST_EXACT = 2**53 - 1
 """The largest integer that JavaScript represents exactly."""
 

@@ -17,9 +17,9 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from apps.accounts.buckets import of_person
+from apps.console.list_filters import integer_filter, text_filter, time_filter
 from apps.console.operator_rights import of_seen
 from apps.console.people import people_named
-from apps.datetimes import read_datetime
 from apps.insights.models import ModelCall, ToolUse
 from apps.insights.recent_errors import FAILED_TOOL
 from apps.insights.sums import FAILED
@@ -44,7 +44,6 @@ MOST_LISTED = 10_000
 another filter.
 """
 MOST_GOING = 500
-LONGEST_WORDS = 300
 AGE = Coalesce("started_at", "seen_at")
 """The key by which runs are sorted by age. No index has this order."""
 
@@ -71,10 +70,12 @@ class RunSearch:
 
     @classmethod
     def of(cls, asked: Mapping[str, Any]) -> "RunSearch":
-        """Parse the filters. Raises ValueError for an invalid version, number of hours or time."""
-        said = {name: clean_parameter(asked.get(name)) for name in PARAMETERS}
-        version, hours = (int(said[name]) if said[name] else None for name in ("version", "hours"))
-        since, until = (time_of(said[name]) for name in ("since", "until"))
+        """Parse the filters. Raises `FilterInvalid` for an invalid version, number of hours or
+        time.
+        """
+        said = {name: text_filter(asked, name) for name in PARAMETERS}
+        version, hours = (integer_filter(asked, name) for name in ("version", "hours"))
+        since, until = (time_filter(asked, name) for name in ("since", "until"))
         if hours is not None:
             since = timezone.now() - timedelta(hours=min(max(hours, 1), 100_000))
         return cls(
@@ -146,18 +147,6 @@ class RunSearch:
     @property
     def is_of_the_past(self) -> bool:
         return self.status not in ("", OPEN_STATES, *GOING_ON)
-
-
-def clean_parameter(value: Any) -> str:
-    """Return a parameter as text."""
-    return str(value or "").strip()[:LONGEST_WORDS]
-
-
-def time_of(text: str) -> datetime | None:
-    """Parse a time. Raises ValueError."""
-    if not text:
-        return None
-    return read_datetime(text, timezone.get_current_timezone())
 
 
 def of_words(words: str) -> Q:

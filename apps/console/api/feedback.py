@@ -21,18 +21,18 @@ from rest_framework.viewsets import GenericViewSet
 
 from apps.console.admin.evaluate.feedback_transcripts import shared_feedback
 from apps.console.api.strict_serializers import StrictModelSerializer, StrictSerializer
+from apps.console.list_filters import FilterInvalid, integer_filter, text_filter, time_filter
 from apps.console.operator_rights import may_rule, of_seen
-from apps.console.run_search import clean_parameter, time_of
 from apps.feedback.models import Feedback
 
 NOT_YOURS = "Only editors of the application can change it."
 EXACT = {
     "application": "application__slug",
-    "version": "application_version",
     "rating": "rating",
     "reason": "reason",
     "state": "state",
 }
+VERSION = "application_version"
 SEARCH = [
     OpenApiParameter("application", OpenApiTypes.STR, description="The slug of an application."),
     OpenApiParameter("version", OpenApiTypes.INT),
@@ -88,16 +88,16 @@ class FeedbackViewSet(
 
     def filter_queryset(self, queryset: Any) -> Any:
         """Apply the filters of the query. Raises `ValidationError` for an invalid version or time."""
-        asked = {name: clean_parameter(self.request.query_params.get(name)) for name in EXACT}
-        wanted: dict[str, Any] = {EXACT[name]: value for name, value in asked.items() if value}
+        asked = self.request.query_params
+        wanted: dict[str, Any] = {EXACT[name]: text_filter(asked, name) for name in EXACT}
         try:
-            since, until = (
-                time_of(clean_parameter(self.request.query_params.get(name)))
-                for name in ("since", "until")
-            )
-            rows = queryset.filter(**wanted)
-        except ValueError as error:
-            raise ValidationError(str(error)) from error
+            wanted[VERSION] = integer_filter(asked, "version")
+            since, until = (time_filter(asked, name) for name in ("since", "until"))
+        except FilterInvalid as error:
+            raise ValidationError({error.name: str(error)}) from error
+        rows = queryset.filter(
+            **{name: one for name, one in wanted.items() if one not in ("", None)}
+        )
         rows = rows if since is None else rows.filter(created_at__gte=since)
         return rows if until is None else rows.filter(created_at__lt=until)
 

@@ -23,4 +23,7 @@ class StrictJSONParser(JSONParser):
                 "The request body is not valid JSON. It is not in UTF-8. Send it in UTF-8."
             ) from error
         except JSONTextInvalid as error:
-            raise ParseError(f"The request body is not valid JSON. {error}") from error
+            problem = str(error)
+            raise ParseError(
+                f"The request body is not valid JSON. {problem[:1].upper()}{problem[1:]}"
+            ) from error

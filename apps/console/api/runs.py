@@ -24,6 +24,7 @@ from apps.console.admin.watch.runs import STOP, going_run
 from apps.console.admin.watch.waterfall import waterfall_of
 from apps.console.api.authentication import StaffWithPermission
 from apps.console.api.strict_serializers import StrictModelSerializer, StrictSerializer
+from apps.console.list_filters import FilterInvalid
 from apps.console.operator_rights import of_seen
 from apps.console.run_search import STATES, GoingFirst, RunSearch, summary_of
 from apps.live import doors
@@ -151,8 +152,8 @@ class RunViewSet(GenericViewSet[RunSummary]):
         """Return active runs, then the others, newest first, up to 10,000."""
         try:
             search = RunSearch.of(request.query_params)
-        except ValueError as error:
-            raise ValidationError(str(error)) from error
+        except FilterInvalid as error:
+            raise ValidationError({error.name: str(error)}) from error
         over = search.over(request).order_by("-started_at", "pk")
         page = self.paginate_queryset(GoingFirst(search.going(request), over))
         return self.get_paginated_response(

@@ -321,4 +321,22 @@ def test_a_time_that_no_database_has_is_a_wrong_filter(address, name, moment, ap
     answer = api.get(address, {name: moment})
 
     assert (answer.status_code, answer.data["detail"]) == (400, "The query has invalid parameters.")
-    assert "is not a date from 1900 to 2199" in answer.text
+    [problem] = answer.data["errors"]
+    assert problem["path"] == name
+    assert "is not a date from 1900 to 2199" in problem["message"]
+
+
+@each_row(("address", "name"), [("feedback", "version"), ("runs", "version"), ("runs", "hours")])
+@each_row("written", ["abc", "1.5", "-1", "9" * 5000, "9" * 15])
+def test_a_filter_that_is_no_number_is_refused_with_its_name(address, name, written, api):
+    answer = api.get(f"/api/{address}/", {name: written})
+
+    assert (answer.status_code, answer.data) == (
+        400,
+        {
+            "detail": "The query has invalid parameters.",
+            "errors": [
+                {"path": name, "message": f"{written[:40]!r} is not a whole number. Use one."}
+            ],
+        },
+    )

@@ -37,7 +37,7 @@ def address(webhook: Webhook) -> str:
 class WebhookAdmin(OperatedRows[Webhook]):
     form = WebhookForm
     list_display = ("name", "application", "account", "check_kind", "state", "last_call")
-    list_select_related = ("application", "account__user")
+    list_select_related = ("application", "account__user", "saved_by")
     list_filter = ("check_kind", "is_enabled")
     search_fields = ("name", "application__slug", "account__user__username")
     fixed_fields = ("application", "check_kind")

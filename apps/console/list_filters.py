@@ -1,0 +1,46 @@
+"""Parses the filters in a list's URL. An error contains the name of the parameter."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.utils import timezone
+
+from apps.datetimes import read_datetime
+from apps.integers import LARGEST_COLUMN, read_integer
+
+LONGEST_WORDS = 300
+LONGEST_QUOTE = 40
+
+
+class FilterInvalid(ValueError):
+    """Raised for an invalid value of the parameter `name`."""
+
+    def __init__(self, name: str, message: str) -> None:
+        super().__init__(message)
+        self.name = name
+
+
+def text_filter(asked: Mapping[str, Any], name: str) -> str:
+    """Return a parameter as text; "" without it."""
+    return str(asked.get(name) or "").strip()[:LONGEST_WORDS]
+
+
+def integer_filter(asked: Mapping[str, Any], name: str) -> int | None:
+    """Return a parameter as a number; None without it. Raises `FilterInvalid`."""
+    text = text_filter(asked, name)
+    if not text:
+        return None
+    found = read_integer(text, LARGEST_COLUMN)
+    if found is None:
+        raise FilterInvalid(name, f"{text[:LONGEST_QUOTE]!r} is not a whole number. Use one.")
+    return found
+
+
+def time_filter(asked: Mapping[str, Any], name: str) -> datetime | None:
+    """Return a parameter as a time; None without it. Raises `FilterInvalid`."""
+    text = text_filter(asked, name)
+    try:
+        return read_datetime(text, timezone.get_current_timezone()) if text else None
+    except ValueError as error:
+        raise FilterInvalid(name, str(error)) from None
