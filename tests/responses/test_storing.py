@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import re
+from collections import Counter
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -13,6 +15,8 @@ import pytest
 import time_machine
 from asgiref.sync import sync_to_async
 from channels.routing import URLRouter
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import URLPattern, re_path
 from django.utils import timezone
 
@@ -28,6 +32,7 @@ from apps.responses.consumers import ResponseConsumer
 from apps.responses.models import StoredResponse
 from apps.responses.retention import erase_old
 from apps.responses.routing import BASE
+from apps.responses.storage import store_response
 from apps.responses.stored_consumers import InputItemsConsumer, OneConsumer, ResponseCancelConsumer
 from tests.capabilities.service import json_reply, serving
 from tests.chat.scripts import settled
@@ -150,6 +155,43 @@ async def test_a_response_is_read_as_it_was_answered(is_streamed):
         "type": "json_schema",
         "json_schema": {"name": "a", "schema": SCHEMA, "strict": True},
     }
+
+
+async def test_a_response_is_stored_with_few_statements(monkeypatch: pytest.MonkeyPatch):
+    place = await new_place()
+    counted: list[Counter[str]] = []
+
+    def counting(*args: Any) -> Any:
+        with CaptureQueriesContext(connection) as queries:
+            begun = store_response(*args)
+        counted.append(Counter(kind_of(one["sql"]) for one in queries))
+        return begun
+
+    monkeypatch.setattr("apps.responses.consumers.store_response", counting)
+    await place.respond()  # stores the manifest
+    first = await place.respond()
+    await place.respond(previous_response_id=first["id"])
+
+    _, begun, continued = counted
+    common = {
+        "SAVEPOINT": 1,
+        "SELECT runs_keptmanifest": 1,
+        "INSERT runs_run": 1,
+        "INSERT chat_message": 2,
+        "INSERT runs_journalentry": 1,
+        "UPDATE chat_conversation": 1,
+        "INSERT responses_storedresponse": 1,
+        "RELEASE": 1,
+    }
+    assert begun == {**common, "INSERT chat_conversation": 1}
+    looked_up = {"SELECT chat_message": 1, "SELECT chat_conversation": 1, "SELECT runs_run": 1}
+    assert continued == {**common, **looked_up, "SELECT runs_journalentry": 1}
+
+
+def kind_of(sql: str) -> str:
+    """Return the kind of a statement and its table."""
+    table = re.search(r'(?:INTO|UPDATE|FROM) "?(\w+)', sql)
+    return sql.split()[0] + (f" {table[1]}" if table else "")
 
 
 async def test_a_continued_response_sends_the_model_the_same_as_the_whole_history():

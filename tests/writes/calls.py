@@ -7,7 +7,7 @@ import re
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from unittest import mock
 
@@ -56,6 +56,8 @@ class Write:
     is_like_another: bool = False
     """True if another call reads the same fields; only that one is tested with odd values."""
     prepare: Callable[[World, Client], Any] | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Further headers, formatted with the world."""
 
     @property
     def name(self) -> str:
@@ -197,9 +199,11 @@ def answer(world: World, write: Write, client: Client, sent: bytes, content_type
             "api-key": world.written_key,
             "x-api-key": world.webhook_key,
             "content-type": content_type,
+            **formatted(dict(write.headers), world),
         }
         return doors.request(write.method, address, sent, headers)
-    response: Any = client.generic(write.method, address, sent, content_type)
+    headers = formatted(dict(write.headers), world)
+    response: Any = client.generic(write.method, address, sent, content_type, headers=headers)
     if response.streaming:
         read_stream(response)
     return response

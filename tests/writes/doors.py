@@ -13,9 +13,14 @@ from channels.routing import URLRouter
 from channels.testing import WebsocketCommunicator
 from django.urls import URLPattern, path
 
+from apps.a2a import routing as a2a
+from apps.ag_ui import routing as ag_ui
 from apps.chat.socket.consumer import ChatConsumer
+from apps.chat.widget.consumer import WidgetConsumer
 from apps.gateway import routing as gateway
 from apps.live.hub import Hub
+from apps.mcp_server import routing as mcp_server
+from apps.messages import routing as messages
 from apps.responses import routing as responses
 from apps.runs.workspaces import open_workspace
 from apps.task_api import routing as task_api
@@ -26,6 +31,10 @@ from tests.gateway.scripts import Client
 ROUTES: list[URLPattern] = [
     *task_api.urlpatterns,
     *triggers.urlpatterns,
+    *messages.urlpatterns,
+    *mcp_server.urlpatterns,
+    *a2a.urlpatterns,
+    *ag_ui.urlpatterns,
     *responses.urlpatterns,
     *gateway.completion_urlpatterns,
     *gateway.urlpatterns,
@@ -65,6 +74,7 @@ def anew(route: URLPattern, hub: Hub) -> URLPattern:
         "recorded": hub.summaries.recorded,
         "keep": hub.summaries.keep,
         "open_workspace": open_workspace,
+        "places": hub.places,
     }
     taken = inspect.signature(kind.__init__).parameters
     made = kind.as_asgi(**{name: value for name, value in given.items() if name in taken})
@@ -88,9 +98,12 @@ def frames(address: str, sent: list[Any], cookie: str) -> Reply:
 
     async def exchange() -> Reply:
         hub = Hub()
-        socket = path("ws/chat/<slug:slug>/", ChatConsumer.as_asgi(hub=hub))
+        sockets = [
+            path("ws/chat/<slug:slug>/", ChatConsumer.as_asgi(hub=hub)),
+            path("ws/widget/<slug:slug>/", WidgetConsumer.as_asgi(hub=hub)),
+        ]
         headers = [(b"cookie", cookie.encode()), (b"host", b"localhost")]
-        tab = WebsocketCommunicator(AuthMiddlewareStack(URLRouter([socket])), address, headers)
+        tab = WebsocketCommunicator(AuthMiddlewareStack(URLRouter(sockets)), address, headers)
         assert (await tab.connect(PATIENCE))[0]
         for one in sent:
             await tab.send_to(text_data=one if isinstance(one, str) else json.dumps(one))

@@ -35,6 +35,11 @@ from tests.writes.world import PNG
 CONVERSATIONS = json.dumps([samples.TRIP]).encode()
 MEMORIES = b'{"memories": [{"data": {"id": 5, "content": "Likes coffee"}}]}'
 NOTES = samples.zip_of({"Tartu.md": b"# Tartu"}).getvalue()
+VISITOR: dict[str, Any] = {
+    "user": "",
+    "headers": {"authorization": "Bearer {w.visitor_token}"},
+}
+"""The options of a request of a widget's visitor, who has no session."""
 TRIP = "/chat/travel/{w.conversation.pk}/"
 
 
@@ -137,6 +142,35 @@ PAGES = [
         kind="json",
         status=200,
     ),
+    post(
+        "/widget/travel/files/",
+        StoredFile,
+        {"conversation": "{w.visited.pk}", "file": ("b.txt", b"text", "text/plain")},
+        status=201,
+        **VISITOR,
+    ),
+    Write(
+        "DELETE",
+        "/widget/travel/files/{w.visitor}/conversations/{w.visited.pk}/a.txt",
+        StoredFile,
+        status=204,
+        **VISITOR,
+    ),
+    post(
+        "/widget/travel/messages/{w.visited_answer.uuid}/feedback/",
+        Feedback,
+        {"rating": "up"},
+        status=200,
+        **VISITOR,
+    ),
+    Write(
+        "DELETE",
+        "/widget/travel/messages/{w.rated_answer.uuid}/feedback/",
+        Feedback,
+        status=204,
+        **VISITOR,
+    ),
+    post("/widget/travel/sign-in/", None, {}, status=200),
     post("/chat/travel/pin/", PinnedApplication, {"pinned": "true"}),
     post(TRIP + "effort/", None, {"effort": ""}),
     post(TRIP + "deployment/", None, {"deployment": ""}),

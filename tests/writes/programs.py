@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from apps.a2a.models import PushConfig
 from apps.conversations.models import Conversation, Message, QueuedMessage
 from apps.live.models import Interaction, Run
 from apps.live.run_summary import RunSummary
@@ -29,6 +30,24 @@ def frame(changes: Any, *frames: Any, status: int = 200) -> Write:
     return Write("FRAME", f"/ws/chat/travel/#{kinds}", changes, list(frames), "frames", status)
 
 
+A2A = {"a2a-version": "1.0"}
+MCP = {
+    "accept": "application/json, text/event-stream",
+    "mcp-protocol-version": "2025-11-25",
+}
+TASK = "/a2a/travel/tasks/{w.agents_task.pk}"
+PUSH = {"url": "https://example.org/b", "token": "t", "id": "new"}
+
+
+def called(method: str, params: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+
+
+def agent_message(id: str) -> dict[str, Any]:
+    parts = [{"text": "Hi"}]
+    return {"message": {"messageId": id, "role": "ROLE_USER", "parts": parts}}
+
+
 PROGRAMS = [
     key("POST", "/openai/deployments/travel/chat/completions", RunSummary, QUESTION),
     key("POST", "/v1/chat/completions", RunSummary, {**QUESTION, "model": "travel"}),
@@ -48,6 +67,40 @@ PROGRAMS = [
         kind="form",
     ),
     key("DELETE", "/v1/files/key-{w.key.prefix}/old.txt", StoredFile),
+    key(
+        "POST",
+        "/v1/messages",
+        RunSummary,
+        {"model": "travel", "max_tokens": 10, **QUESTION},
+    ),
+    key("POST", "/v1/messages/count_tokens", None, {"model": "travel", **QUESTION}),
+    key(
+        "POST",
+        "/mcp/travel",
+        RunSummary,
+        called("tools/call", {"name": "travel", "arguments": {"message": "Hi"}}),
+        headers=MCP,
+    ),
+    key(
+        "POST",
+        "/ag-ui/travel",
+        RunSummary,
+        {
+            "threadId": "t",
+            "runId": "r",
+            "messages": [{"id": "1", "role": "user", "content": "Hi"}],
+            "state": {},
+            "tools": [],
+            "context": [],
+            "forwardedProps": {},
+        },
+    ),
+    key("POST", "/a2a/travel", Message, called("SendMessage", agent_message("a")), headers=A2A),
+    key("POST", "/a2a/travel/message:send", Message, agent_message("b"), headers=A2A),
+    key("POST", "/a2a/travel/message:stream", Message, agent_message("c"), headers=A2A),
+    key("POST", f"{TASK}:cancel", Run, {}, headers=A2A),
+    key("POST", f"{TASK}/pushNotificationConfigs", PushConfig, PUSH, headers=A2A),
+    key("DELETE", f"{TASK}/pushNotificationConfigs/ci", PushConfig, headers=A2A),
     key("POST", TASKS + "SubmitMessage", Message, {"application": "travel", "text": "Hi"}, 202),
     key("POST", TASKS + "tasks/{w.keys_run.pk}/cancel", Run, status=202),
     key(
@@ -75,7 +128,19 @@ PROGRAMS = [
 OPEN = {"type": "open", "conversation": "{w.temporary.pk}"}
 TURN = {"conversation": "{w.conversation.pk}", "message": "{w.asked_message.uuid}"}
 ANSWER = {"type": "answer", "run": "{w.open_run.pk}"}
+VISITED = {"type": "token", "token": "{w.visitor_token}", "host": "https://shop.example"}
 FRAMES = [
+    Write(
+        "FRAME",
+        "/ws/widget/travel/#ask",
+        Message,
+        [
+            VISITED,
+            {"type": "ask", "id": "22222222-2222-4222-8222-222222222222", "text": "Hi"},
+        ],
+        "frames",
+        200,
+    ),
     frame(None, {"type": "open", "conversation": "{w.conversation.pk}"}),
     frame(None, {"type": "watch"}),
     frame(

@@ -99,6 +99,8 @@ READ_ONLY = {
     r"api/notifications|api/IAIAssistantApi/(tasks/<uuid:task>|conversations|conversations/<uuid:conversation>)$": "Takes GET alone.",
     r"\^openai/deployments/\(\?P<slug>\.\+\?\)/configuration|\^\(\?:openai/\(\?:v1|\^v1/(bucket|metadata)|\^(healthz|readyz|metrics)|\^openai\(": "Takes GET alone.",
     r"\^\(\?:openai/\)\?v1/responses/\(\?P<response>\[\^/\]\+\)/(\?\$|input_items)": "Takes GET and DELETE, which is called.",
+    r"\^a2a/.*(agent-card|AgentCard|/tasks\$|id>\[\^/:\]\+\)\$|subscribe)|\^\\.well-known": "Takes GET alone, or POST with the effect of GET.",
+    r"\^a2a/.*pushNotificationConfigs/\(": "Takes GET and DELETE, which is called.",
     r"\^v1/files": "Takes PUT and DELETE, which are called.",
     "admin/workspace/tooldescription/.*/change/": "Its form has no fields.",
     "admin/accounts/signup/.*/change/": "Its form has no fields.",

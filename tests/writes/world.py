@@ -14,6 +14,7 @@ from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 
+from apps.a2a.models import PushConfig
 from apps.accounts.arrivals import Invitation, SignUp
 from apps.accounts.buckets import bucket_of, caller_in
 from apps.accounts.models import ApiKey, ClaimMapping, LegalHold, ServiceAccount, Team
@@ -25,11 +26,13 @@ from apps.catalog.models import Application, Grant, OperatorKey, SystemMessage, 
 from apps.catalog.saved_prompts import SavedPrompt
 from apps.catalog.versions.version_recorder import save_live
 from apps.chat.shares.models import Share
+from apps.chat.widget.tokens import new_token, read_token
 from apps.conversations.access import reference_of
 from apps.conversations.models import Conversation, Folder, Message, QueuedMessage
 from apps.doors.client_tools import NO_TOOLS
 from apps.feedback.models import Feedback
 from apps.insights.models import Price
+from apps.live.doors import A2A
 from apps.live.models import Consent, Interaction, Run
 from apps.live.run_summary import RunSummary
 from apps.notes import store
@@ -151,7 +154,11 @@ class World:
         make_deployment(
             "numbers", kind="embedding", provider="openai", base_url="https://127.0.0.1:1/v1"
         )
-        manifest = {**OPEN, "orchestrator": {"deployment": {"deployment_id": "demo-model"}}}
+        manifest = {
+            **OPEN,
+            "orchestrator": {"deployment": {"deployment_id": "demo-model"}},
+            "features": {**OPEN["features"], "input_attachment_types": ["*/*"]},
+        }
         self.application = make_application(owner=self.operator, manifest=manifest, is_public=True)
         self.application.description = "Trips"
         save_live(self.application)
@@ -161,6 +168,7 @@ class World:
             origins=["https://shop.example"],
             identity_key="a-key-of-the-widget-with-enough-characters",
         )
+        self.visitor_token = new_token(self.widget, "https://shop.example", "ada").write()
         self.other = make_application("hotel", owner=self.operator, manifest=manifest)
         self.archived = make_application("old", owner=self.operator, archived_at=timezone.now())
         self.disabled = make_application("disabled", owner=self.operator, is_enabled=False)
@@ -243,6 +251,36 @@ class World:
         for run in (self.keys_run, self.stored_run):
             StoredResponse.objects.create(run=run, is_background=True, echo=echo)
         files.keep(keys_bucket, "old.txt", b"old", "text/plain")
+        agents = Conversation.objects.create(
+            application=self.application, owner=keys_bucket, title="Of an agent"
+        )
+        self.agents_task = Run.objects.create(
+            stream=agents.pk,
+            request=uuid4(),
+            application="travel",
+            application_pk=self.application.pk,
+            bucket=keys_bucket,
+            status="waiting",
+            door=A2A,
+        )
+        Message.objects.create(conversation=agents, run=self.agents_task, role="user", text="Hi")
+        PushConfig.objects.create(run=self.agents_task, name="ci", url="https://example.org/a")
+        self.visitor = read_token(self.visitor_token).bucket
+        self.visited = Conversation.objects.create(application=self.application, owner=self.visitor)
+        self.visited_answer = Message.objects.create(
+            conversation=self.visited, role="assistant", text="Hello"
+        )
+        self.rated_answer = Message.objects.create(
+            conversation=self.visited, role="assistant", text="Again"
+        )
+        Feedback.objects.create(
+            message=self.rated_answer.uuid,
+            conversation=self.visited.pk,
+            application=self.application,
+            bucket=self.visitor,
+            rating="up",
+        )
+        files.keep(self.visitor, f"conversations/{self.visited.pk}/a.txt", b"a", "text/plain")
         self.folder = Folder.objects.create(owner=self.bucket, name="Riga", position=1)
         self.share = Share.objects.create(
             conversation=self.conversation,

@@ -117,7 +117,7 @@ def store_client_answer(
         parent=asked,
     )
     events = question_added(asked), answer_stored(answer), StatusChanged(run.status)
-    journal.add(conversation.pk, run.pk, events)
+    journal.add(conversation.pk, run.pk, events, is_new=place.parent is None)
     changes = {"leaf": answer, "updated_at": now, "is_unread": True}
     Conversation.objects.filter(pk=conversation.pk).update(**changes)
     transaction.on_commit(partial(mirror, conversation.pk))
@@ -153,8 +153,10 @@ def find_place(question: ClientQuestion) -> tuple[Conversation, AskedPlace]:
         if leases.open_run(conversation.pk) is None:
             return conversation, place_after(conversation, before)
     title = question_title(storable_value(question.text)) or UNTITLED
-    ask = Ask(id=question.run, text="", begin=question.begin)
-    return create(question.caller, question.application, ask, title), AskedPlace()
+    ask = Ask(id=question.run, text="")
+    # This process chose the ID, so it is free.
+    conversation = create(question.begin, question.caller, question.application, ask, title)
+    return conversation, AskedPlace()
 
 
 def answer_before(question: ClientQuestion) -> Message | None:

@@ -151,7 +151,8 @@ def begin_new(question: NewQuestion) -> StartedAnswer:
     attachments = attach_files(caller, (file.url for file in ask.attachments), types)
     if ask.conversation is None:
         title = question_title(question.text) or question_title(attachments[0]["title"])
-        conversation, stands = create(caller, application, ask, title), AskedPlace()
+        conversation = create(free_id(ask.begin), caller, application, ask, title)
+        stands = AskedPlace()
     else:
         conversation = lock(find_open(caller, ask.conversation, application.slug))
         stands = find_asked_place(conversation, ask)
@@ -201,13 +202,18 @@ def read_question(ask: Ask) -> str:
     return str(storable_value(text))
 
 
-def create(caller: Caller, application: ResolvedApplication, ask: Ask, title: str) -> Conversation:
-    begin = ask.begin
+def free_id(begin: UUID | None) -> UUID:
+    """Return the ID that the client chose for a new conversation, unless it is in use."""
     # A duplicate of a browser tab sends the same ID as the first tab.
     is_free = begin is not None and not Conversation.objects.filter(pk=begin).exists()
-    chosen = begin if is_free and begin is not None else uuid4()
+    return begin if is_free and begin is not None else uuid4()
+
+
+def create(
+    id: UUID, caller: Caller, application: ResolvedApplication, ask: Ask, title: str
+) -> Conversation:
     return own(caller).create(
-        id=chosen,
+        id=id,
         application_id=application.id,
         owner=caller.bucket,
         title=title,

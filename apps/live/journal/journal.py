@@ -86,9 +86,13 @@ def entry_of(stream: UUID, run: UUID, first: int, said: Iterable[StreamEvent]) -
     return JournalEntry(stream=stream, run=run, first=first, last=number, events=written)
 
 
-def add(stream: UUID, run: UUID, said: Sequence[StreamEvent], *, gap: int = 0) -> int:
-    """Append events to the stream. Return the number before the first new event."""
-    before = last_number(stream) + gap
+def add(
+    stream: UUID, run: UUID, said: Sequence[StreamEvent], *, gap: int = 0, is_new: bool = False
+) -> int:
+    """Append events to the stream. Return the number before the first new event. A new stream has no
+    events.
+    """
+    before = gap if is_new else last_number(stream) + gap
     entry_of(stream, run, before + 1, said).save(force_insert=True)
     return before
 
