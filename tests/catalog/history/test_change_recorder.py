@@ -12,7 +12,7 @@ from django.db import IntegrityError
 from apps.catalog.history.actors import Actor, ChangeNote, acting, noting
 from apps.catalog.history.change_recorder import update_rows
 from apps.catalog.history.models import Change
-from apps.catalog.history.recorded_models import row_kind
+from apps.catalog.history.recorded_models import BY_SENDER, KINDS, row_kind
 from apps.catalog.models import Application, ContentItem
 from apps.workspace.local.files import files
 from apps.workspace.local.models import Deployment, McpServer, StoredFile
@@ -32,6 +32,18 @@ def last() -> Any:
 def told(change: Change) -> dict[str, Any]:
     names = ("kind", "object_id", "title", "version", "what", "count", "places")
     return {name: getattr(change, name) for name in names}
+
+
+def test_apps_declare_kinds_in_addition_to_those_of_the_catalog():
+    declared = {kind.label for kind in BY_SENDER.values() if kind not in KINDS}
+
+    assert declared == {
+        "cases.case",
+        "insights.budget",
+        "insights.price",
+        "triggers.subscription",
+        "triggers.webhook",
+    }
 
 
 def test_a_change_has_what_was_before_and_what_is_after():
