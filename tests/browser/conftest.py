@@ -161,6 +161,7 @@ def watch(page: Page) -> list[str]:
     return problems
 
 
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("dark", "light")
 LOOKS: tuple[tuple[Literal["light", "dark"], int], ...] = (("light", 1280), ("dark", 390))
 SETTLED = """
 Promise.all(document.getAnimations()
@@ -202,6 +203,15 @@ def look_for_barriers(page: Page) -> list[str]:
         for violation in Axe().run(page).response["violations"]
         for node in violation["nodes"]
     ]
+
+
+def barriers_of_schemes(page: Page) -> list[str]:
+    """Return the accessibility problems of the current page in both color schemes. Leaves it light."""
+    found = []
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme)
+        found += [f"{scheme}: {one}" for one in barriers(page)]
+    return found
 
 
 def barriers_of_looks(page: Page) -> list[str]:

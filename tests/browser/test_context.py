@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import barriers
+from tests.browser.conftest import barriers, barriers_of_schemes
 from tests.browser.serving import Site
 from tests.contract import proves
 
@@ -85,11 +85,9 @@ def test_a_long_conversation_is_warned_of_then_summarised_and_stays_whole(page: 
 
 @pytest.mark.slow("a walk through several pages in a browser")
 @proves("D-31")
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_window_that_is_nearly_full_is_told_in_words_and_colour(page: Page, scheme):
+def test_a_window_that_is_nearly_full_is_told_in_words_and_colour(page: Page):
     use = {"system": 100, "tools": 200, "user": 300, "assistant": 400, "tool_results": 200}
     told: dict[str, Any] = {**use, "total": 1200, "limit": 1300, "summary": None}
-    page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": 360, "height": 740})
     page.route("**/usage/", lambda route: route.fulfill(json=told))
     page.goto(f"/chat/{SLUG}/")
@@ -103,5 +101,5 @@ def test_a_window_that_is_nearly_full_is_told_in_words_and_colour(page: Page, sc
         expect(gauge.locator("summary")).to_contain_text(words)
         if number == 1:
             gauge.locator("summary").click()
-        assert barriers(page) == []
+        assert barriers_of_schemes(page) == []
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

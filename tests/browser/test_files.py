@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from tests.browser.conftest import barriers, open_more, watch
+from tests.browser.conftest import barriers, barriers_of_schemes, open_more, watch
 from tests.browser.serving import Site
 from tests.browser.test_demo import ask, question, wait_for_answer
 from tests.documents.samples import pdf
@@ -134,16 +134,14 @@ def test_files_are_shown_where_they_can_be(chat: Page, folder: Path) -> None:
 
 
 @pytest.mark.slow("a walk through several pages in a browser")
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_panel_lists_downloads_and_deletes_with_the_keyboard_alone(
-    chat: Page, folder: Path, scheme: str
+    chat: Page, folder: Path
 ) -> None:
-    chat.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     chat.set_viewport_size({"width": 320, "height": 640})
     expect(chat.locator("#files-button")).to_be_hidden()
     choose(chat, folder / "notes.md", folder / LONG)
     expect(stored(chat)).to_have_count(2)
-    assert barriers(chat) == []
+    assert barriers_of_schemes(chat) == []
     ask(chat, "What can you do?")
     wait_for_answer(chat)
 
@@ -151,7 +149,7 @@ def test_the_panel_lists_downloads_and_deletes_with_the_keyboard_alone(
     chat.get_by_role("button", name="Files", exact=True).press("Enter")
     expect(chat.get_by_role("dialog").get_by_role("link", name=LONG, exact=True)).to_be_visible()
     assert chat.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert barriers(chat) == []
+    assert barriers_of_schemes(chat) == []
     chat.get_by_role("button", name="Delete notes.md").press("Enter")
     expect(chat.get_by_role("button", name="Keep")).to_be_focused()
     chat.keyboard.press("Tab")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import barriers
+from tests.browser.conftest import barriers_of_schemes
 from tests.browser.serving import Site
 
 FILL = """
@@ -28,16 +28,14 @@ result = str(run.pk)
 
 @pytest.mark.slow("a walk through several pages in a browser")
 @pytest.mark.walkthrough
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_figures_are_for_everybody(admin_page: Page, site: Site, scheme):
+def test_figures_are_for_everybody(admin_page: Page, site: Site):
     run = site.shell(FILL)
-    admin_page.emulate_media(color_scheme=scheme)
 
     admin_page.goto("/admin/insights/usagesum/?by=application&days=7")
 
     expect(admin_page.get_by_role("img", name="Model calls. answered")).to_be_visible()
     expect(admin_page.get_by_role("rowheader", name="charted")).to_be_visible()
-    assert barriers(admin_page) == []
+    assert barriers_of_schemes(admin_page) == []
     admin_page.get_by_role("columnheader", name="Output tokens").get_by_role("link").click()
     sorted_by = admin_page.locator("[aria-sort=descending]")
     expect(sorted_by).to_have_text("Output tokens")
@@ -48,4 +46,4 @@ def test_figures_are_for_everybody(admin_page: Page, site: Site, scheme):
     ):
         admin_page.goto(path)
         expect(admin_page.get_by_role("heading", name=heading, exact=True)).to_be_visible()
-        assert barriers(admin_page) == []
+        assert barriers_of_schemes(admin_page) == []
