@@ -29,7 +29,7 @@ def address_of(widget: Widget) -> str:
 
 def code_of(browser: Client, widget: Widget) -> str:
     page = browser.post(address_of(widget)).text
-    return re.findall(r'data-code="([^"]+)"', page)[0]
+    return str(re.findall(r'data-code="([^"]+)"', page)[0])
 
 
 def is_valid(told: dict[str, Any], widget: Widget) -> bool:
