@@ -173,7 +173,7 @@ class OperatedViewSet(RowViewSet[Row]):
         """Create another secret. The old secret of a webhook becomes invalid at once. That of a
         subscription also signs deliveries until `former_secret_until`.
         """
-        row = self.get_object()
+        row: Any = self.get_object()
         meta = row._meta
         if not request.user.has_perm(f"{meta.app_label}.change_{meta.model_name}"):
             self.permission_denied(request)

@@ -247,7 +247,7 @@ def test_the_last_operator_who_saves_is_responsible_for_the_use_of_the_account(a
 
 
 def savers() -> list[str]:
-    return [row.get().saved_by.username for row in (Webhook.objects, Schedule.objects)]
+    return [str(row.get().saved_by) for row in (Webhook.objects, Schedule.objects)]
 
 
 @pytest.mark.parametrize("url", [WEBHOOKS, SCHEDULES])
