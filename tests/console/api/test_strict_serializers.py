@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 from pkgutil import iter_modules
+from typing import Any
 
 import pytest
 from rest_framework.serializers import Serializer
@@ -54,7 +55,9 @@ def test_every_serializer_of_the_api_is_strict():
         ("/api/applications/orders/publish/", {}),
     ],
 )
-def test_unknown_fields_are_refused_with_their_names(api: APIClient, url: str, body: dict):
+def test_unknown_fields_are_refused_with_their_names(
+    api: APIClient, url: str, body: dict[str, Any]
+):
     answer = api.post(url, {**body, "nmae": "x", "ü" * 200: 1})
 
     found = [one["message"] for one in answer.data["errors"]]
@@ -73,7 +76,7 @@ def test_unknown_fields_are_listed_with_the_other_problems(api: APIClient):
     ("url", "body"),
     [(SCHEDULES, schedule_of("orders", "robot")), (WEBHOOKS, webhook_of("orders", "robot"))],
 )
-def test_what_was_fetched_can_be_sent_back(api: APIClient, url: str, body: dict):
+def test_what_was_fetched_can_be_sent_back(api: APIClient, url: str, body: dict[str, Any]):
     made = api.post(url, body).data
     address = f"{url}{made['id']}/"
 
