@@ -246,9 +246,8 @@ def test_the_last_operator_who_saves_is_responsible_for_the_use_of_the_account(a
     assert (application.webhooks.count(), account.webhooks.count()) == (1, 1)
 
 
-def savers() -> list[Any]:
-    saved = (model.objects.select_related("saved_by").get() for model in (Webhook, Schedule))
-    return [row.saved_by and row.saved_by.username for row in saved]
+def savers() -> list[str]:
+    return [str(row.get().saved_by) for row in (Webhook.objects, Schedule.objects)]
 
 
 @pytest.mark.parametrize("url", [WEBHOOKS, SCHEDULES])
