@@ -110,7 +110,11 @@ def frames(address: str, sent: list[Any], cookie: str) -> Reply:
         await tab.send_to(bytes_data=b"end")  # is refused once the others are done
         told: list[dict[str, Any]] = []
         while not told or "binary" not in told[-1].get("text", ""):
-            told.append(json.loads(await tab.receive_from(PATIENCE)))
+            output = await tab.receive_output(PATIENCE)
+            if output["type"] == "websocket.close":  # The first frame had no valid token.
+                told.append({"type": "closed"})
+                break
+            told.append(json.loads(output["text"]))
         await tab.disconnect(timeout=PATIENCE)
         await settled(hub)
         errors = [one for one in told[:-1] if one["type"] == "error"]

@@ -29,7 +29,8 @@ def address_of(widget: Widget) -> str:
 
 def code_of(browser: Client, widget: Widget) -> str:
     page = browser.post(address_of(widget)).text
-    return str(re.findall(r'data-code="([^"]+)"', page)[0])
+    [code] = re.findall(r'data-code="([^"]+)"', page)
+    return str(code)
 
 
 def is_valid(told: dict[str, Any], widget: Widget) -> bool:
