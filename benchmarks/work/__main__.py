@@ -51,7 +51,7 @@ def main() -> int:
 
 def count_all(folder: Path) -> Found:
     """Count the work at each door by unit. Doors with the same settings share a process. Without
-    Redis, its doors are omitted."""
+    Redis, the door that needs it is omitted."""
     present = [door for door in DOORS if door.settings is not REDIS or not absence("redis")]
     port = free_port()
     upstream = f"http://127.0.0.1:{port}"

@@ -14,6 +14,7 @@ TOOL = "internal_timeawareness_current_timestamp"
 UPSTREAM = "upstream"
 """A placeholder in settings for the address of the fake model's service."""
 PAGE = "page"
+RATES = "completions, rates in Redis"
 DIAL_KEY = "0123456789abcdefghijABCDEFGHIJ-_"
 
 
@@ -67,7 +68,6 @@ REDIS: Mapping[str, str] = {
     "REDIS_URL": os.environ.get("TEST_REDIS_URL", ""),
     "KEY_REQUESTS_PER_MINUTE": "1000000",
     "KEY_TOKENS_PER_MINUTE": "1000000000",
-    "RUNS_PER_PERSON": "0",
 }
 """The settings of a process that shares rates with other processes."""
 COMPLETIONS = f"/openai/deployments/{shipped.SLUG}/chat/completions"
@@ -85,6 +85,5 @@ DOORS = (
     Door("messages", "/v1/messages", lambda text: {**user_message(text), "max_tokens": 1000}),
     Door("ag-ui", f"/ag-ui/{shipped.SLUG}", run_input),
     PageDoor(PAGE, "", settings={"RUNS_PER_PERSON": "0"}),
-    Door("completions, rates in Redis", COMPLETIONS, settings=REDIS),
-    PageDoor(f"{PAGE} with Redis", "", settings=REDIS),
+    Door(RATES, COMPLETIONS, settings=REDIS),
 )
