@@ -84,6 +84,8 @@ DOORS = (
     Door("responses", "/v1/responses", lambda text: {"input": text, "store": False}),
     Door("messages", "/v1/messages", lambda text: {**user_message(text), "max_tokens": 1000}),
     Door("ag-ui", f"/ag-ui/{shipped.SLUG}", run_input),
-    PageDoor(PAGE, "", settings={"RUNS_PER_PERSON": "0"}),
     Door(RATES, COMPLETIONS, settings=REDIS),
 )
+# A title would be a second call of the model, at any time.
+PAGE_DOOR = PageDoor(PAGE, "", settings={"RUNS_PER_PERSON": "0", "CONVERSATION_TITLES": "question"})
+"""The page, which `benchmarks.work --page` counts as well. It has no budget yet."""
