@@ -21,7 +21,7 @@ from benchmarks.processes import free_port
 from benchmarks.systems import shipped
 from benchmarks.work.budgets import excesses, read_budgets, write_budgets
 from benchmarks.work.counting import PER_UNIT
-from benchmarks.work.doors import DOORS, REDIS, UPSTREAM
+from benchmarks.work.doors import DOORS, PAGE_DOOR, REDIS, UPSTREAM
 from tests.services import absence
 
 UNITS = ("request", "tool turn", "chunk")
@@ -31,6 +31,7 @@ Found = dict[str, Any]
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--record", action="store_true", help="write the budgets")
+    parser.add_argument("--page", action="store_true", help="count the page, too")
     parser.add_argument("--check", action="store_true", help="compare with the budgets")
     parser.add_argument("--modules", type=int, default=25, help="rows of the second table")
     parser.add_argument("--json", type=Path, help="write all counts here")
@@ -38,7 +39,7 @@ def main() -> int:
     if given.record and (reason := absence("redis")):
         parser.error(reason)
     with tempfile.TemporaryDirectory() as folder:
-        found = count_all(Path(folder))
+        found = count_all(Path(folder), (PAGE_DOOR,) if given.page else ())
     if given.json:
         given.json.write_text(json.dumps(found, indent=1))
     if given.record:
@@ -49,10 +50,12 @@ def main() -> int:
     return 1 if exceeded else 0
 
 
-def count_all(folder: Path) -> Found:
+def count_all(folder: Path, more: tuple[Any, ...] = ()) -> Found:
     """Count the work at each door by unit. Doors with the same settings share a process. Without
-    Redis, its doors are omitted."""
-    present = [door for door in DOORS if door.settings is not REDIS or not absence("redis")]
+    Redis, the door that needs it is omitted."""
+    present = [
+        door for door in (*DOORS, *more) if door.settings is not REDIS or not absence("redis")
+    ]
     port = free_port()
     upstream = f"http://127.0.0.1:{port}"
     settings = shipped.environment(folder, f"{upstream}/v1", 1)

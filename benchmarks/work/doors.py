@@ -14,6 +14,7 @@ TOOL = "internal_timeawareness_current_timestamp"
 UPSTREAM = "upstream"
 """A placeholder in settings for the address of the fake model's service."""
 PAGE = "page"
+RATES = "completions, rates in Redis"
 DIAL_KEY = "0123456789abcdefghijABCDEFGHIJ-_"
 
 
@@ -67,7 +68,6 @@ REDIS: Mapping[str, str] = {
     "REDIS_URL": os.environ.get("TEST_REDIS_URL", ""),
     "KEY_REQUESTS_PER_MINUTE": "1000000",
     "KEY_TOKENS_PER_MINUTE": "1000000000",
-    "RUNS_PER_PERSON": "0",
 }
 """The settings of a process that shares rates with other processes."""
 COMPLETIONS = f"/openai/deployments/{shipped.SLUG}/chat/completions"
@@ -84,7 +84,8 @@ DOORS = (
     Door("responses", "/v1/responses", lambda text: {"input": text, "store": False}),
     Door("messages", "/v1/messages", lambda text: {**user_message(text), "max_tokens": 1000}),
     Door("ag-ui", f"/ag-ui/{shipped.SLUG}", run_input),
-    PageDoor(PAGE, "", settings={"RUNS_PER_PERSON": "0"}),
-    Door("completions, rates in Redis", COMPLETIONS, settings=REDIS),
-    PageDoor(f"{PAGE} with Redis", "", settings=REDIS),
+    Door(RATES, COMPLETIONS, settings=REDIS),
 )
+# A title would be a second call of the model, at any time.
+PAGE_DOOR = PageDoor(PAGE, "", settings={"RUNS_PER_PERSON": "0", "CONVERSATION_TITLES": "question"})
+"""The page, which `benchmarks.work --page` counts as well. It has no budget yet."""

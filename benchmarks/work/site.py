@@ -21,7 +21,7 @@ from asgiref.sync import sync_to_async
 from uvicorn.server import ServerState
 
 from benchmarks.work.counting import PER_UNIT, CountingLoop, Work, WorkCounter
-from benchmarks.work.doors import DOORS, TOOL, Door, PageDoor
+from benchmarks.work.doors import DOORS, PAGE_DOOR, TOOL, Door, PageDoor
 from benchmarks.work.exchange import Exchange, SteppedUpstream
 from benchmarks.work.page import TICK_SECONDS, PageExchange, session_cookie, stored_rows
 
@@ -39,7 +39,7 @@ def main() -> None:
     loop = CountingLoop()
     loop.counter = WorkCounter()
     asyncio.set_event_loop(loop)
-    doors = [door for door in DOORS if door.name in names]
+    doors = [door for door in (*DOORS, PAGE_DOOR) if door.name in names]
     found = loop.run_until_complete(count_all(loop.counter, int(port), key, doors))
     print(json.dumps(found))
 
