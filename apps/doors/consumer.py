@@ -12,6 +12,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iter
 from typing import Any, TypeVar
 
 from asgiref.sync import markcoroutinefunction
+from channels.consumer import AsyncConsumer
 
 from apps.doors.bodies import BODY_SECONDS, BoundedBody, Receive, drain
 from apps.outages import RETRY_SECONDS, outage_of
@@ -35,7 +36,7 @@ RETRY_AFTER = (b"retry-after", b"%d" % RETRY_SECONDS)
 HEARTBEAT = b": heartbeat\n\n"
 
 
-class HttpConsumer:
+class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
     """The consumer of a request. Doors implement `handle`, which is canceled when the client
     disconnects.
 
