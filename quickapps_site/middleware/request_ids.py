@@ -3,8 +3,6 @@
 from collections.abc import Awaitable
 from typing import Any
 
-from asgiref.sync import markcoroutinefunction
-
 from apps.request_ids import accepted_or_new, begin
 
 HEADER = b"x-request-id"
@@ -14,15 +12,15 @@ HEADS = frozenset({"http.response.start", "websocket.accept"})
 def with_request_ids(application: Any) -> Any:
     """Use the client's ID, or create one."""
 
-    def identified(scope: Any, receive: Any, send: Any) -> Awaitable[None]:
-        # This adds no coroutine, because each chunk of an answer passes through every coroutine.
+    async def identified(scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":
-            started: Awaitable[None] = application(scope, receive, send)
-            return started
+            await application(scope, receive, send)
+            return
         sent = next((value for name, value in scope["headers"] if name == HEADER), b"")
         request_id = accepted_or_new(sent.decode("latin-1"))
 
         def answer(message: Any) -> Awaitable[None]:
+            # The function is not a coroutine, because it is called for each chunk of an answer.
             if message["type"] in HEADS:
                 headers = [*message.get("headers", ()), (HEADER, request_id.encode())]
                 message = {**message, "headers": headers}
@@ -30,8 +28,6 @@ def with_request_ids(application: Any) -> Any:
             return sending
 
         begin(request_id)  # The server has a task for each request.
-        answering: Awaitable[None] = application(scope, receive, answer)
-        return answering
+        await application(scope, receive, answer)
 
-    # Servers would treat a plain function as an ASGI 2 application.
-    return markcoroutinefunction(identified)
+    return identified

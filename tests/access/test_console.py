@@ -62,7 +62,7 @@ def nothing_is_rendered(monkeypatch: pytest.MonkeyPatch) -> None:
     """Skip rendering, which takes most of the time of an admin page and of an error page. Only the
     status is checked."""
     monkeypatch.setattr(SimpleTemplateResponse, "rendered_content", "")
-    monkeypatch.setattr(Template, "render", lambda *arguments: "")
+    monkeypatch.setattr(Template, "render", lambda *arguments, **named: "")
 
 
 def admitted(browsers: Mapping[str, Client], door: Door) -> dict[str, frozenset[str]]:

@@ -280,7 +280,8 @@ async def test_what_is_not_json_is_refused(key, body):
     response = await post("validate", body, headers={"Api-Key": key})
 
     assert response.status_code == 400
-    assert "JSON" in response.json()["detail"]
+    detail = response.json()["detail"]
+    assert "JSON" in detail or detail == "The request body is nested deeper than 64 levels."
 
 
 @pytest.mark.parametrize("path", ["validate", "skills/validate"])

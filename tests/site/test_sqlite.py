@@ -179,7 +179,7 @@ def test_the_database_threads_of_a_process_wait_for_each_others_writes(
             longest = max(longest, time.monotonic() - began)
         return longest
 
-    with DatabaseThreads(WRITERS) as threads:
+    with DatabaseThreads(WRITERS * 3 // 2) as threads:  # a third is reserved for other calls
         longest = list(threads.map(write, range(WRITERS), timeout=PATIENCE))
 
     wrapper = opened(databases)

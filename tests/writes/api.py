@@ -88,7 +88,7 @@ API = [
         Budget,
         {
             "subject_kind": "application",
-            "application": "hotel",
+            "subject": "hotel",
             "amount": "5",
             "window": "day",
             "unit": "tokens",

@@ -14,9 +14,8 @@ LONGEST_NAME = 100
 
 
 class KnownFields(serializers.BaseSerializer[Any]):
-    """Rejects fields that the serializer does not have. Read-only fields are ignored, so that
-    clients can send back what they fetched.
-    """
+    # No docstring: the OpenAPI description would show it for every subclass.
+    # Read-only fields are ignored, so that clients can send back what they fetched.
 
     def to_internal_value(self, data: Any) -> Any:
         fields: Any = getattr(self, "fields", {})

@@ -234,7 +234,9 @@ def test_nobody_has_more_schedules_than_the_installation_keeps(settings):
     alarm = call(desk, "alarm-clock", wakeAtISO="2027-01-01T09:00")
 
     assert isinstance(refused.failure, ToolError)
-    assert "schedules, which is the limit. Remove one first" in refused.content
+    assert (
+        "You already have the maximum number of schedules (1). Remove one first." in refused.content
+    )
     assert alarm.ends_turn
 
 

@@ -327,7 +327,9 @@ def test_other_keys_are_refused_unless_secrets_are_given_up(archive: Path, tmp_p
         site.manage("restore", str(archive), "--without-secrets")
         found = site.shell("result = [ApiKey.objects.count(), Secret.objects.get().value]")
 
-    assert told.startswith("The archive was made with another SECRET_KEY or SALT_KEY. Set those")
+    assert told.startswith(
+        "The archive was made with another SECRET_KEY or SALT_KEY. Set the keys of the old installation"
+    )
     assert found == [1, ""]
 
 

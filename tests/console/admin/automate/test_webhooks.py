@@ -208,7 +208,7 @@ def test_subscriptions_and_deliveries_of_others_are_hidden(client: Client):
     deliveries = client.get(DELIVERIES).content.decode()
 
     assert ("/own" in listed, "/foreign" in listed) == (True, False)
-    assert (">mine<" in deliveries, ">others<" in deliveries) == (True, False)
+    assert (">Mine<" in deliveries, ">others<" in deliveries) == (True, False)
     assert client.get(f"{SUBSCRIPTIONS}{foreign.pk}/change/").status_code == 302
 
 

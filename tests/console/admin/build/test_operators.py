@@ -251,7 +251,7 @@ def test_usage_is_that_of_the_applications_that_one_edits(client, operator):
     ]
 
     lines = [[row[0].plain for row in page.context["table"].rows] for page in pages]
-    assert lines == [["owned"], ["of-owned"]]
+    assert lines == [["Owned"], ["of-owned"]]
     tiles = [{one.title: one.cell.plain for one in page.context["tiles"]} for page in pages]
     assert [one["Model calls"] for one in tiles] == [1, 1]
 
