@@ -93,7 +93,7 @@ API = [
             "window": "day",
             "unit": "tokens",
         },
-        {"amount": "7"},
+        {"subject": "travel", "amount": "7"},
     ),
     send("POST", "case-runs/", CaseRun, {"application": "travel"}, 201),
     send("POST", "case-runs/{w.case_run.pk}/stop/", CaseRun, {}),
