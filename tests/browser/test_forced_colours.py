@@ -44,7 +44,7 @@ def test_switches_bubbles_and_selected_states_stay_visible(
 
     assert off != on != knob
     assert style(page, ".question-text", "borderTopWidth") == "1px"
-    assert style(page, ".history-entry:has([aria-current])", "outlineStyle") == "solid"
+    assert style(page, ".history-entry [aria-current]", "outlineStyle") == "solid"
     open_account(page)
     assert style(page, ".theme-switch label:has(:checked)", "borderTopWidth") == "2px"
     page.keyboard.press("Escape")

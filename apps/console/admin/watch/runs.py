@@ -25,7 +25,7 @@ from apps.console.admin.cells import NOTHING, money
 from apps.console.admin.list_cells import two_lines
 from apps.console.admin.theme import ReadOnlyAdmin
 from apps.console.admin.watch.run_contents import may_read, record_reading
-from apps.console.admin.watch.run_list import RunList, kept_parameters, selects
+from apps.console.admin.watch.run_list import RunList, kept_parameters, selects, with_figures
 from apps.console.admin.watch.run_outcome import SaidInRun, failed_call, said_in
 from apps.console.admin.watch.waterfall import duration, waterfall_of
 from apps.console.operator_rights import editable_applications, of_seen
@@ -98,10 +98,11 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
     ) -> RunSummary | None:
         """Return the run. An active run has no row yet, and is converted to one."""
         row: RunSummary | None = super().get_object(request, object_id, from_field)
-        if row is not None or not request.user.has_perm("runs.view_run"):
-            return row
-        going = going_run(request, object_id)
-        return None if going is None else summary_of(going)
+        if row is None and request.user.has_perm("runs.view_run"):
+            going = going_run(request, object_id)
+            row = None if going is None else summary_of(going)
+        # The admin asks for the value of each field five times.
+        return None if row is None else with_figures([row])[0]
 
     def get_changelist(self, request: HttpRequest, **options: Any) -> type[RunList]:
         return RunList

@@ -234,3 +234,12 @@ def test_the_list_takes_fifteen_queries_at_most(client, operator, django_assert_
         client.get(f"{PAGE}?application=travel&status=failed&tool=search&p=1")
     with django_assert_max_num_queries(15):
         assert len(client.get(f"{PAGE}?p=2").context["cl"].result_list) == 50
+
+
+def test_the_page_of_a_run_takes_twenty_four_queries_at_most(
+    client, runs, operator, django_assert_max_num_queries
+):
+    client.get(f"{PAGE}{runs[0].pk}/change/")
+
+    with django_assert_max_num_queries(24):
+        client.get(f"{PAGE}{runs[0].pk}/change/")
