@@ -27,6 +27,10 @@ UNREADABLE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueErro
 ENDPOINTS = ("issuer", "authorization_endpoint", "token_endpoint")
 
 
+class UnusableResponse(OAuth2Error):  # type: ignore[misc]
+    """A response of the provider is not accepted. The text does not repeat it, so it can be logged."""
+
+
 def nonce_of(code_verifier: str) -> str:
     """Return a nonce that is derived from the verifier in the browser's session, but does not
     reveal the verifier.
@@ -40,54 +44,54 @@ class OpenIDConnectAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
 
     @property
     def openid_config(self) -> dict[str, Any]:
-        """Return the provider's discovery document. Raises OAuth2Error and `requests` errors."""
+        """Return the provider's discovery document. Raises UnusableResponse and `requests` errors."""
         try:
             found = super().openid_config
         except AttributeError as error:
-            raise OAuth2Error("The provider's configuration is not an object.") from error
+            raise UnusableResponse("The provider's configuration is not an object.") from error
         if not all(isinstance(found.get(name), str) for name in ENDPOINTS):
-            raise OAuth2Error("The provider's configuration lists no endpoints.")
+            raise UnusableResponse("The provider's configuration lists no endpoints.")
         config: dict[str, Any] = found
         return config
 
     def get_access_token_data(
         self, request: HttpRequest, app: SocialApp, client: Any, pkce_code_verifier: str
     ) -> dict[str, Any]:
-        """Return the token response. Raises OAuth2Error and `requests` errors."""
+        """Return the token response. Raises UnusableResponse and `requests` errors."""
         self.nonce = nonce_of(pkce_code_verifier)
         try:
             data: dict[str, Any] = super().get_access_token_data(
                 request, app, client, pkce_code_verifier
             )
         except UNREADABLE as error:
-            raise OAuth2Error("The provider's token cannot be read.") from error
+            raise UnusableResponse("The provider's token cannot be read.") from error
         return data
 
     def complete_login(
         self, request: HttpRequest, app: SocialApp, token: SocialToken, **kwargs: Any
     ) -> SocialLogin:
-        """Complete the sign-in. Raises OAuth2Error for a response that does not belong to this
+        """Complete the sign-in. Raises UnusableResponse for a response that does not belong to this
         sign-in or does not identify one user.
         """
         try:
             claims = self._decode_id_token(app, str(kwargs["response"].get("id_token")))
             told = self._fetch_user_info(token.token) if self.profile_url else {}
             if claims.get("nonce") != self.nonce:
-                raise OAuth2Error("The nonce of the ID token does not match.")
+                raise UnusableResponse("The nonce of the ID token does not match.")
             if not isinstance(told, dict) or told.get("sub", claims["sub"]) != claims["sub"]:
-                raise OAuth2Error("The ID token and the user info have different subjects.")
+                raise UnusableResponse("The ID token and the user info have different subjects.")
             person = {**claims, **told}
             check_storable(person)
             return self.get_provider().sociallogin_from_response(request, {"userinfo": person})
         except UNREADABLE as error:
-            raise OAuth2Error("The provider's response cannot be read.") from error
+            raise UnusableResponse("The provider's response cannot be read.") from error
 
     def parse_token(self, data: dict[str, Any]) -> SocialToken:
         """Parse the token. Raises OAuth2Error if it is invalid, for example if it never expires."""
         try:
             return super().parse_token(data)
         except UNREADABLE as error:
-            raise OAuth2Error("The provider's token cannot be read.") from error
+            raise UnusableResponse("The provider's token cannot be read.") from error
 
     @property
     def profile_url(self) -> str:
@@ -101,26 +105,26 @@ class OpenIDConnectAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
 
 
 def check_claims(claims: Mapping[str, Any], client_id: str, now: float) -> None:
-    """Check the claims that allauth does not check. Raises OAuth2Error.
+    """Check the claims that allauth does not check. Raises UnusableResponse.
 
     allauth verifies no signature here, so it accepts tokens without an expiry and tokens issued in
     the future.
     """
     subject = claims.get("sub")
     if not isinstance(subject, str) or not 0 < len(subject) <= LONGEST_SUBJECT:
-        raise OAuth2Error("The ID token has no subject, or one that is too long.")
+        raise UnusableResponse("The ID token has no subject, or one that is too long.")
     if not is_moment(claims.get("exp")):
-        raise OAuth2Error("The ID token has no expiry (exp).")
+        raise UnusableResponse("The ID token has no expiry (exp).")
     for name in ("iat", "nbf"):
         if name in claims and not is_moment(claims[name], now + MOST_SECONDS_AHEAD):
-            raise OAuth2Error(
+            raise UnusableResponse(
                 "The ID token was issued in the future. Check the clocks of this "
                 "server and the provider."
             )
     audience = claims.get("aud")
     is_for_several = isinstance(audience, list) and len(audience) > 1
     if claims.get("azp", None if is_for_several else client_id) != client_id:
-        raise OAuth2Error("The ID token is for another client.")
+        raise UnusableResponse("The ID token is for another client.")
 
 
 def is_moment(value: object, latest: float = LAST_SECOND) -> bool:
@@ -128,9 +132,9 @@ def is_moment(value: object, latest: float = LAST_SECOND) -> bool:
 
 
 def check_storable(claims: Mapping[str, Any]) -> None:
-    """Raise OAuth2Error for null characters, and ValueError for lone surrogates and NaN."""
+    """Raise UnusableResponse for null characters, and ValueError for lone surrogates and NaN."""
     if "\\u0000" in json.dumps(claims, allow_nan=False):
-        raise OAuth2Error("A claim contains a null character, which cannot be stored.")
+        raise UnusableResponse("A claim contains a null character, which cannot be stored.")
     json.dumps(claims, ensure_ascii=False).encode()
 
 

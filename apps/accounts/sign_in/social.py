@@ -29,6 +29,7 @@ from apps.accounts.audit import AuditEvent, record
 from apps.accounts.buckets import bucket_of
 from apps.accounts.client_address import network_of
 from apps.accounts.models import ClaimMapping, Team
+from apps.accounts.sign_in.openid_connect import UnusableResponse
 from apps.accounts.sign_up import sign_up
 from apps.environment_variables import latest
 
@@ -83,8 +84,10 @@ class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         self, request: HttpRequest, provider: Any, exception: Any = None, **kwargs: Any
     ) -> None:
         address = network_of(get_account_adapter().get_client_ip(request))
-        # The text of an error may repeat the provider's response, including a secret.
-        reason = type(exception).__name__ if exception else kwargs.get("error")
+        # The text of other errors may repeat the provider's response, including a secret.
+        is_ours = isinstance(exception, UnusableResponse)
+        kind = type(exception).__name__ if exception else kwargs.get("error")
+        reason = str(exception) if is_ours else kind
         logger.warning("Signing in with %s failed for %s: %s", provider.sub_id, address, reason)
 
     def validate_disconnect(self, account: SocialAccount, accounts: QuerySet[Any]) -> None:

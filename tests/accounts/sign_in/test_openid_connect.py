@@ -161,6 +161,17 @@ def test_an_id_token_that_cannot_be_trusted_signs_nobody_in(provider: Provider, 
     assert not User.objects.exists()
 
 
+def test_the_log_says_why_a_sign_in_failed(provider: Provider, caplog: pytest.LogCaptureFixture):
+    sign_in(provider, {"exp": None})
+    sign_in(provider, {"azp": "another"})
+
+    found = [one.getMessage() for one in caplog.records if "Signing in with" in one.getMessage()]
+    assert [text.partition(": ")[2] for text in found] == [
+        "The ID token has no expiry (exp).",
+        "The ID token is for another client.",
+    ]
+
+
 @each_row(
     ("userinfo", "token"),
     [
