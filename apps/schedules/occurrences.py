@@ -4,7 +4,7 @@ reads a clock.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, time, timedelta
+from datetime import datetime, time, timedelta
 from math import floor
 from typing import Literal
 from zoneinfo import ZoneInfo
@@ -78,7 +78,10 @@ def next_active(timing: ScheduleTiming, after: datetime) -> datetime | None:
 
 def just_before(moment: datetime, by: timedelta = timedelta(microseconds=1)) -> datetime:
     """Return the moment minus `by`, or the moment itself at the beginning of the calendar."""
-    return moment - by if moment - FIRST > by else moment
+    try:
+        return moment - by
+    except OverflowError:
+        return moment
 
 
 def next_whenever(timing: ScheduleTiming, after: datetime) -> datetime | None:
@@ -117,7 +120,6 @@ class DueTimes:
 
 
 Missed = Literal["skip", "once", "all"]
-FIRST = datetime.min.replace(tzinfo=UTC)
 GRACE = timedelta(minutes=1)
 """The delay above which a time counts as missed."""
 MOST_COUNTED = 100

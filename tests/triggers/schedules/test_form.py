@@ -124,6 +124,14 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
         )
     ),
     ({"repeats": "advanced", "kind": "interval", "every": "", "unit": "hours"}, "every"),
+    *(
+        (
+            {"repeats": "advanced", "kind": "at", "start_at": start_at, "time_zone": zone},
+            "start_at",
+        )
+        for start_at in ("0001-01-01T00:00", "0001-01-01T00:00:01", "9999-12-31T23:59")
+        for zone in ("America/Los_Angeles", "Asia/Tokyo", "UTC")
+    ),
 ]
 
 
