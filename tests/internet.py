@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from unittest.mock import patch
 
-from tests.async_servers import accept_waiting
+from tests.async_servers import close_server
 
 PUBLIC = "93.184.215.14"
 OTHER = "93.184.215.15"
@@ -149,9 +149,8 @@ class Internet:
             writer.close()
 
     async def close(self, *servers: asyncio.Server) -> None:
-        await accept_waiting()
         for server in servers:
-            server.close()
+            await close_server(server)
         for task in list(self.serving):
             task.cancel()
         await asyncio.gather(*self.serving, return_exceptions=True)

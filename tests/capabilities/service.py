@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from apps.accounts.sender_headers import OWN_REQUEST
-from tests.async_servers import accept_waiting
+from tests.async_servers import close_server
 
 
 @dataclass(frozen=True)
@@ -85,8 +85,7 @@ async def serving(*replies: Reply, answer: Answer | None = None) -> AsyncIterato
     try:
         yield service
     finally:
-        await accept_waiting()
-        server.close()
+        await close_server(server)
         await server.wait_closed()
 
 

@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from tests.async_servers import accept_waiting
+from tests.async_servers import close_server
 
 HEAD = b"HTTP/1.1 %d Whatever\r\nconnection: close\r\ncontent-type: %b\r\n"
 RESULT = "\N{RIGHTWARDS ARROW}"
@@ -147,8 +147,7 @@ def serve_world() -> Iterator[World]:
         stopping.append(partial(asyncio.get_running_loop().call_soon_threadsafe, is_over.set))
         is_ready.set()
         await is_over.wait()
-        await accept_waiting()
-        server.close()
+        await close_server(server)
 
     thread = threading.Thread(target=asyncio.run, args=(live(),), name="world")
     thread.start()

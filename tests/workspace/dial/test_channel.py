@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.async_servers import accept_waiting
+from tests.async_servers import close_server
 from tests.capabilities.service import Reply, Seen, read_request
 from tests.workspace.dial.callers import scripted, workspace
 
@@ -58,8 +58,7 @@ async def channel(settings, tell, *, ends=False, **fields):
     try:
         yield running, workspace(settings.DIAL_URL, channel="ch7", **fields)
     finally:
-        await accept_waiting()
-        server.close()
+        await close_server(server)
         await server.wait_closed()
 
 

@@ -30,7 +30,7 @@ from apps.workspace.egress.headers import MARK
 from apps.workspace.egress.sdk_clients import make_sdk_client
 from apps.workspace.egress.session_transport import LIMITS
 from apps.workspace.egress.transport import StreamTransport
-from tests.async_servers import accept_waiting
+from tests.async_servers import close_server
 from tests.contract import proves
 from tests.tables import each_row
 
@@ -59,8 +59,7 @@ async def site(*answers: bytes) -> AsyncIterator[tuple[str, list[str]]]:
     try:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", seen
     finally:
-        await accept_waiting()
-        server.close()
+        await close_server(server)
         await server.wait_closed()
 
 

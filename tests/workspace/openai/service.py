@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from tests.async_servers import accept_waiting
+from tests.async_servers import close_server
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n"
 CHUNKED = HEAD + b"transfer-encoding: chunked\r\n\r\n"
@@ -134,8 +134,7 @@ async def service(*answers: Sequence[Any]) -> AsyncIterator[Service]:
     try:
         yield running
     finally:
-        await accept_waiting()
-        server.close()
+        await close_server(server)
         for writer in running.open.values():
             writer.transport.abort()
         if running.open:

@@ -26,7 +26,7 @@ from apps.workspace.openai.model import encode_openai, make_openai_model, make_s
 from apps.workspace.services import client
 from apps.workspace.services.client import find_client
 from apps.workspace.services.model import ServiceModel
-from tests.async_servers import accept_waiting
+from tests.async_servers import close_server
 from tests.contract import proves
 from tests.workspace.openai.service import (
     CHUNKED,
@@ -383,8 +383,7 @@ async def test_a_slow_listener_slows_the_service_down():
 
         server = await asyncio.start_server(serve, "127.0.0.1", 0)
         yield server.sockets[0].getsockname()[1]
-        await accept_waiting()
-        server.close()
+        await close_server(server)
 
     async with torrent() as port, asyncio.timeout(60):
         model = make_openai_model(base_url=f"http://127.0.0.1:{port}/v1", api_key="k", model="m")

@@ -6,7 +6,7 @@ import pytest
 
 from apps.workspace.openai.model import make_openai_model
 from apps.workspace.services.probe import ProbeResult, probe
-from tests.async_servers import accept_waiting
+from tests.async_servers import close_server
 from tests.workspace.openai.service import (
     CHUNKED,
     DONE,
@@ -97,8 +97,7 @@ async def test_a_service_without_encryption_is_told():
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     result = await probed(f"https://127.0.0.1:{port}/v1")
-    await accept_waiting()
-    server.close()
+    await close_server(server)
 
     assert result.failed == "encryption"
 

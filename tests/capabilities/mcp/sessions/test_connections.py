@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.async_servers import accept_waiting
+from tests.async_servers import close_server
 from tests.capabilities.manifests import CALLER, use
 from tests.capabilities.mcp.desk import answering, desk_before, messages, opened_desk
 from tests.capabilities.mcp.servers import nothing_left_over, over_http
@@ -169,6 +169,6 @@ async def test_an_answer_that_does_not_end_well_is_told(event, again, told):
             url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp"
             async with opened_desk(over_http(url)) as contribution:
                 result = await use(contribution.tools[0])
-            await accept_waiting()
+            await close_server(server)
 
     assert result.content.startswith(told)

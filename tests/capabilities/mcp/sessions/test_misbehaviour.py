@@ -13,7 +13,7 @@ import pytest
 
 from apps.capabilities.mcp.administration import sessions
 from apps.capabilities.mcp.sessions import processes, slots
-from tests.async_servers import accept_waiting
+from tests.async_servers import close_server
 from tests.capabilities.manifests import OTHERWISE, use
 from tests.capabilities.mcp.desk import answering, desk_before, messages, opened_desk
 from tests.capabilities.mcp.servers import (
@@ -394,8 +394,7 @@ async def half_of_sse(status: str) -> AsyncIterator[str]:
     try:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/sse"
     finally:
-        await accept_waiting()
-        server.close()
+        await close_server(server)
         await server.wait_closed()
 
 
