@@ -63,7 +63,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def is_usable(self) -> bool:
         """Check the connection after an error, even if the client of the request has disconnected.
 
-        Django checks it at the end of a request. If the check were cancelled, the connection would
+        Django checks it at the end of a request. If the check were canceled, the connection would
         not return to the pool.
         """
         with clients.unwatched():

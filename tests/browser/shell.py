@@ -14,7 +14,7 @@ from typing import Any
 from tests.fork_server import Fork, fork_server
 
 GREETING = b"ready\n"
-"""What a fork of a site sends first."""
+"""The first line that a fork of a site sends."""
 
 
 class Shell:

@@ -1,4 +1,4 @@
-"""What a visitor's browser loads for the widget, compressed."""
+"""The compressed size of the files that a visitor's browser loads for the widget."""
 
 from __future__ import annotations
 
