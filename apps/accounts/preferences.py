@@ -55,7 +55,9 @@ class Preferences(models.Model):
         WIDE = "wide", gettext_lazy("Wide")
 
     class Tour(models.TextChoices):
-        """The first steps of a new installation, which administrators see on the home page."""
+        """The state of the first steps that the home page of a new installation shows
+        administrators.
+        """
 
         OPEN = "", "open"
         WITH_DEMO = "demo", "without another model"
@@ -145,8 +147,8 @@ def preferences(request: HttpRequest) -> dict[str, Any]:
 
 
 def attributes_of(request: HttpRequest) -> dict[str, str]:
-    """Return the values of the `data-…` attributes by name, or {} if the browser's own choices
-    apply.
+    """Return the values of the page's `data-…` attributes by name, or {} if the browser's own
+    settings apply.
     """
     kept = preferences_of_request(request)
     if kept is None:

@@ -25,7 +25,8 @@ def members_of(team: Team) -> QuerySet[Any]:
 
 
 def describe_team(number: int, user_id: int) -> dict[str, Any] | None:
-    """Return the facts about the team that its members may see, or None for other users."""
+    """Return the data about the team that its members may see, or None if the user is not a member.
+    """
     team = Team.objects.filter(pk=number, group__user=user_id).first()
     if team is None:
         return None
@@ -60,7 +61,7 @@ def add_member(team: Team, written: str) -> Any:
 
 @transaction.atomic
 def remove_member(team: Team, user: Any) -> None:
-    """Remove a member. Raises `Refused` for the last administrator."""
+    """Remove a member from the team. Raises `Refused` for the team's last administrator."""
     set_administrator(team, user, is_one=False)
     user.groups.remove(team.group)
 
@@ -76,8 +77,8 @@ def check_administrators(team: Team, administrators: Iterable[Any]) -> None:
 
 @transaction.atomic
 def set_administrator(team: Team, user: Any, *, is_one: bool) -> None:
-    """Give a member the role of an administrator, or remove the role. Raises `Refused` for the last
-    administrator.
+    """Make a member an administrator of the team, or remove this role if `is_one` is False. Raises
+    `Refused` for the last administrator.
     """
     # The row is locked, so that two administrators cannot leave at the same time.
     locked = Team.objects.select_for_update(of=("self",)).get(pk=team.pk)

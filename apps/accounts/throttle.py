@@ -127,7 +127,7 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return network_of(self.get_client_ip(request))
 
     def pre_login(self, request: HttpRequest, user: User, **options: Any) -> HttpResponse | None:
-        """Reject service accounts. Every sign-in method calls this."""
+        """Reject a service account. allauth calls this method for every way of signing in."""
         if ServiceAccount.objects.filter(user=user.pk).exists():
             forget_login(request)
             refusal: HttpResponse = self.respond_user_inactive(request, user)

@@ -31,7 +31,9 @@ _decoder = json.JSONDecoder()
 
 
 def object_text(written: Any) -> str:
-    """Return `written` if it is a JSON object, otherwise an object that contains it."""
+    """Return a JSON object as text: the arguments that the model wrote or, if they are not an
+    object, an object that contains them.
+    """
     if not isinstance(written, str):
         if written is None or written == []:
             return "{}"
@@ -77,9 +79,9 @@ def decoded(text: str) -> tuple[Any, bool]:
 
 
 def object_texts(pieces: Sequence[str]) -> list[str]:
-    """Return the arguments of one call, or of several calls that a service has joined.
+    """Return the arguments of one call, or of each call if a service has joined several calls.
 
-    Some services repeat in each piece, or at the end, all that they have sent so far.
+    Some services repeat in each piece, or in the last piece, everything that they have sent so far.
     """
     text = "".join(pieces)
     if is_object(text):

@@ -213,7 +213,7 @@ SubagentStatus = Literal["running", "done", "failed", "stopped"]
 
 @dataclass(frozen=True, slots=True)
 class SubagentStarted:
-    """A sub-agent starts in the stage of the call that asked for it.
+    """A sub-agent starts in the stage of the call that delegated a task to it.
 
     `key` is the key of the call's step in the outermost run, `name` is the beginning of the task,
     and `agent` is the title of the predefined agent, or "" if there is none. After an interruption,

@@ -68,8 +68,8 @@ class Ledger(Protocol):
 
     @property
     def is_kept(self) -> bool:
-        """Return True if the run is stored. Nothing is recorded for a run that is not stored, and
-        it ends with its request.
+        """Return True if the run is stored. A run that is not stored records nothing and ends with
+        its request.
         """
         ...
 

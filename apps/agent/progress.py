@@ -60,8 +60,8 @@ class RunCounts:
 
 @dataclass(slots=True)
 class Progress:
-    """The results of a run so far. They remain available after an error, so that the state can be
-    saved.
+    """The results of a run so far. They remain available after an error so that the run's state can
+    be saved.
     """
 
     conversation: RunConversation = field(default_factory=RunConversation)

@@ -61,9 +61,7 @@ class Allowance:
         return "[The answer was cut here: its files and state are too large.]"
 
     def fitting(self, text: str) -> str:
-        """Return the part of the text that is within the limit. The text has already been
-        counted.
-        """
+        """Return the part of an already counted text that is within the limit."""
         return text[: max(len(text) + self.left, 0)]
 
     def take_data(self, value: Any) -> None:
@@ -96,7 +94,7 @@ class Rounds:
         self.count(1)
 
     def count(self, calls: int) -> None:
-        """Count calls that have already been made."""
+        """Count model calls that have already been made."""
         here: Rounds | None = self
         while here is not None:
             here.used += calls
@@ -116,7 +114,7 @@ class RunAnswer:
 
     @property
     def lead(self) -> str:
-        """Return the separator between the previous texts and the next text."""
+        """Return the separator to insert between the answer's previous texts and its next text."""
         return BETWEEN_TEXTS if self.said else ""
 
     @property

@@ -46,7 +46,7 @@ def decode_json(decode: Callable[[bytes], T], data: bytes) -> T:
 
 
 def mend(data: bytes) -> bytes:
-    """Return the JSON with the escapes of lone surrogates replaced."""
+    """Return the JSON with each escape of a lone surrogate replaced by U+FFFD."""
     mender = Mender()
     return mender.feed(data) + mender.end()
 

@@ -36,7 +36,7 @@ class Taint:
             self.ledger.record(Step(UNTRUSTED, "open", "done", result=self.state))
 
     def keep(self, sources: Iterable[str]) -> bool:
-        """Add sources without recording them, and return True if any of them is new."""
+        """Add sources without recording them in the ledger. Return True if any of them is new."""
         before = len(self.sources)
         for source in sources:
             line = " ".join(source.split())

@@ -108,7 +108,7 @@ def ignore_usage(usage: Iterable[ModelUsage]) -> None:
 
 
 class Invocation(msgspec.Struct, frozen=True):
-    """The input of a tool call: the parsed arguments, and the context of the call."""
+    """The input of a tool call: its parsed arguments and its context."""
 
     id: str
     arguments: Mapping[str, Any] = {}

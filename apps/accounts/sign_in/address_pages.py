@@ -28,8 +28,8 @@ def with_mail(view: View) -> View:
 
 
 class AddressForm(AddEmailForm):  # type: ignore[misc]
-    """A form that retains the email address that an administrator entered until a new address is
-    confirmed.
+    """A form to change the email address. It retains the address that an administrator entered
+    until the user has confirmed the new address.
     """
 
     def save(self, request: HttpRequest) -> EmailAddress:

@@ -27,8 +27,8 @@ def find(token: str | None) -> Invitation | None:
 
 
 def use(invitation: Invitation, user: User) -> None:
-    """Assign the roles and teams of the invitation to the account. Raises `UsedUp` if the
-    invitation is no longer valid. Call the function in a transaction.
+    """Assign the invitation's roles and teams to the account. Raises `UsedUp` if the invitation is
+    no longer valid. Must be called in a transaction.
     """
     if not usable().filter(pk=invitation.pk).update(used_at=timezone.now(), used_by=user):
         raise UsedUp

@@ -1,4 +1,4 @@
-"""The page that creates the first administrator. After that, the page returns status 404."""
+"""The page that creates the first administrator. Once there is an administrator, it returns 404."""
 
 from typing import Any
 

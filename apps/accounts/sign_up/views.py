@@ -40,8 +40,8 @@ class SignUpForm(SignupForm):  # type: ignore[misc]
             self.initial["email"] = invitation.email
 
     def validate_unique_email(self, value: str) -> str:
-        """Record whether the address is taken. The page does not reveal that the address is taken.
-        Only an email to the address does.
+        """Record whether the address is taken. Only an email to this address reveals that; the page
+        never does.
         """
         users = filter_users_by_email(value) if settings.SENDS_MAIL else []
         # Visitors can enter any address, so an unconfirmed address proves nothing.
@@ -129,7 +129,7 @@ def follow_invitation(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def show_waiting(request: HttpRequest) -> HttpResponse:
-    """Show the step that a new account waits for."""
+    """Show whether a new account still needs confirmation or approval."""
     needs_approval = request.session.get(WAITS_FOR_APPROVAL, False)
     context = {"needs_approval": needs_approval, "needs_confirmation": settings.SENDS_MAIL}
     return render(request, "account/waiting.html", context)

@@ -211,7 +211,7 @@ class Assembly:
         return self.stages.prefix if self.stages is not None else ""
 
     def restart(self, event: TurnRestarted) -> None:
-        """Add the output that an application wrote before it was interrupted and resumed."""
+        """Add the output that an application wrote before an interruption, which the event contains."""
         self.feed(TextDelta(event.text))
         for attachment in event.attachments:
             self.feed(AttachmentAdded(attachment))
@@ -302,7 +302,7 @@ class Assembly:
         return Reply(message, reason, self.spent(model), tuple(self.annotations), model)
 
     def spent(self, model: str) -> tuple[ModelUsage, ...]:
-        """Return the usage by model, or () if there is none. Entries without a name belong to the
-        deployment.
+        """Return the tokens used, by model, or () if the service reported none. Entries without a
+        name belong to the deployment `model`.
         """
         return usage_by_model(self.usage, self.deployment or model)

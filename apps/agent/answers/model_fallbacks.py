@@ -81,8 +81,8 @@ class NoBreaker:
 class Candidate(msgspec.Struct, frozen=True):
     """A deployment that can answer a request, with its display name `title`.
 
-    `adapt` rewrites a request for the first candidate to fit this one. `window` is the context
-    window in tokens, or None if it is unknown or all requests fit.
+    `adapt` rewrites a request for the first candidate so that it fits this candidate. `window` is
+    the context window in tokens, or None if it is unknown or all requests fit.
     """
 
     name: str
@@ -232,9 +232,7 @@ def first_of(model: Model) -> Model:
 
 
 def stay_with(model: Model, name: str) -> None:
-    """Let the fallback chain start with the deployment that answered this run in another
-    process.
-    """
+    """Start the fallback chain with the deployment that answered this run in another process."""
     if isinstance(model, FallbackChain):
         found = (one for one in model.candidates if one.name == name)
         model.current = next(found, model.current)

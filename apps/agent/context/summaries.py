@@ -74,7 +74,8 @@ class SummaryRequests(msgspec.Struct, frozen=True):
     ) -> tuple[str, tuple[ModelUsage, ...]]:
         """Return the summary and its usage; the summary is "" if the model writes none.
 
-        `earlier` and `window` are as in `question_for`.
+        `earlier` is the summary of the turns before the messages. `window` is the size of the
+        model's context window in tokens.
         """
         most = most_summary_tokens(window)
         asked = ModelRequest(
@@ -94,8 +95,8 @@ class SummaryRequests(msgspec.Struct, frozen=True):
 
 @dataclass(slots=True)
 class ContextSummaries:
-    """Writes and stores the summaries of a conversation. Without a `writer`, it writes none;
-    without `stored`, summaries last for this run only.
+    """Writes and stores the summaries of a conversation. Without a `writer`, no summaries are
+    written. Without `stored`, they last only for this run.
     """
 
     writer: SummaryRequests | None = None
@@ -105,7 +106,9 @@ class ContextSummaries:
     async def write(
         self, earlier: str, messages: Sequence[ModelMessage], turns: int, window: float
     ) -> tuple[str, tuple[ModelUsage, ...]]:
-        """Write the summary of the oldest `turns` turns, "" if the model fails to write it."""
+        """Return a new summary of the oldest `turns` turns and its usage. The summary is "" if the
+        model fails to write it.
+        """
         if self.writer is None:
             return "", ()
         text, usage = await self.writer.write(earlier, messages, window)

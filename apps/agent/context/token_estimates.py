@@ -125,7 +125,9 @@ class ContextUse:
 
 
 def use_of(messages: Iterable[ModelMessage], estimator: Estimator, tools: int = 0) -> ContextUse:
-    """Return the breakdown of a request with these messages and `tools` tokens of tools."""
+    """Count the tokens of a request with these messages by purpose. `tools` is the number of tokens
+    in its tool specifications.
+    """
     spent = {"system": 0, "user": 0, "assistant": 0, "tool": 0}
     for message in messages:
         spent[message.role] += estimator.tokens(message)
