@@ -39,8 +39,8 @@ class ContentOffer:
         return any(is_offered(a, self.strategy, self.info) for a in self.all(messages))
 
     def can_show(self, attachment: Attachment) -> bool:
-        """Return True if the content can be shown without a call, because it does not have to be
-        fetched.
+        """Return True if the attachment's content can be shown without a tool call, because it does
+        not have to be fetched.
         """
         if not is_offered(attachment, self.strategy, self.info):
             return False

@@ -1,5 +1,5 @@
-"""Prepares the attachments in a conversation for the model: all are described, and the selected
-attachments are sent.
+"""Prepares the attachments in a conversation for the model. It describes all attachments, and sends
+the selected ones.
 
 DIAL and applications of this installation fetch files of the caller by their path. Other services
 get the data: as an attachment if they support DIAL's messages, otherwise as OpenAI's content parts.

@@ -1,5 +1,5 @@
-"""Builds the conversation that is sent to a deployment, with earlier calls of the same tool, and
-files.
+"""Builds the conversation that is sent to a deployment, including files and earlier calls to the
+same tool.
 """
 
 import logging
@@ -125,8 +125,8 @@ def session_of(target: Target, invocation: Invocation) -> str | None:
 
 
 def begun_by(call_id: str) -> str:
-    """Return the end of the first answer in a conversation: a text with the ID that continues
-    it.
+    """Return the text with which the first answer of a conversation ends. It contains the ID with
+    which the model can continue the conversation.
     """
     return f"\n\n[session_id: {call_id}]"
 

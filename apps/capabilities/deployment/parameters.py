@@ -59,8 +59,8 @@ session = SimpleParameter(
 
 
 def own_parameters(tool: DeploymentTool, *, is_resumable: bool) -> dict[str, Parameter]:
-    """Return the parameters with a special meaning, by name. All other parameters are added to the
-    request.
+    """Return the tool's parameters with a special meaning, by name. All other parameters are added
+    to the request unchanged.
     """
     own: dict[str, Parameter] = {tool.query_parameter: query}
     if tool.takes_files:
@@ -113,8 +113,8 @@ def generated_arguments(parameters: FunctionParameters, info: DeploymentInfo) ->
 
 
 def with_configuration(own: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge our parameters with those of the configuration. Our parameters take precedence.
-    Definitions are preserved, because properties may refer to them.
+    """Merge our parameters with the parameters of the declared configuration. Our parameters take
+    precedence. Definitions are preserved, because properties may refer to them.
     """
     properties = {n: v for n, v in configurable(declared).items() if n not in OURS}
     required = declared.get("required")

@@ -142,8 +142,8 @@ class DocumentAnswers:
         searched: LoadedDocuments | LargeCorpus,
         request: str,
     ) -> RequestVector | None:
-        """Start computing missing vectors, and return the request's vector, or None if no document
-        has vectors yet.
+        """Start to compute the documents' missing vectors. Return the vector of the request, or
+        None if no document has vectors yet.
         """
         try:
             embedder = await find_embedder(opening, self.wanted.embedding_deployment_id)

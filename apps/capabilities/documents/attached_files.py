@@ -35,7 +35,7 @@ def attached_contexts(manifest: Manifest) -> tuple[Context, ...]:
 
 @dataclass(frozen=True, slots=True)
 class SearchableFiles:
-    """The files in the `contexts` that the caller of `corpus` can currently read."""
+    """The files in an application's `contexts` that the caller of `corpus` can currently read."""
 
     corpus: CorpusReader
     contexts: Sequence[Context]
@@ -54,7 +54,7 @@ class SearchableFiles:
         return None
 
     async def load(self, document: AttachedDocument) -> DocumentIndex | None:
-        """Load a document from its rows, and cache it if there is space. Returns None if the
+        """Load a document from the database, and cache it if there is space. Return None if the
         document has just changed.
         """
         key = DocumentKey(OWNER, "", str(document.number), document.version)
@@ -88,8 +88,8 @@ class SearchableFiles:
 
 
 def covers(context: Context, address: str) -> bool:
-    """Return True if the file is still in a context. The manifest may have changed since the file
-    was stored.
+    """Return True if the file at the address still belongs to the context. The manifest may have
+    changed since the file was stored.
     """
     if not isinstance(context, FileContext | FolderContext):
         return False

@@ -20,7 +20,7 @@ from apps.workspace.loading.loader import last_segment
 
 @dataclass(frozen=True, slots=True)
 class FoundDocument:
-    """A document in a large corpus. Only its matching parts are loaded."""
+    """A document in a large corpus, of which only the matching parts are loaded."""
 
     attached: AttachedDocument
     pages: PageNames

@@ -60,7 +60,7 @@ def full_folder(home: str, path: str) -> str:
 
 
 def shown_path(home: str, path: str) -> str:
-    """Return a path for the model, which is relative if the file is in the agent's folder."""
+    """Return the path to show to the model. It is relative if the file is in the agent's folder."""
     base, parts = home.rstrip("/").split("/"), path.split("/")
     if [*map(unquote, parts[: len(base)])] != [*map(unquote, base)]:
         return path
@@ -76,7 +76,8 @@ def readable(segment: str) -> str:
 
 
 def matches_path(path: str, pattern: str) -> bool:
-    """Match a path. `*` and `?` match within one segment, `**` matches any number of segments.
+    """Return True if the path matches the pattern. `*` and `?` match within one segment, `**`
+    matches any number of segments.
 
     A pattern without a slash matches only the name, in any folder.
     """

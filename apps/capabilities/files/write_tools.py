@@ -51,8 +51,8 @@ async def write_file(context: FileToolContext, arguments: Arguments) -> ToolResu
 
 
 async def twice(path: str, work: Callable[[], Awaitable[Result]]) -> Result:
-    """Change a file. If it was changed by another writer in the meantime, retry once with the new
-    version. Raises `InvalidParameter`.
+    """Run `work`, which changes a file, and return its result. If the file changed in the meantime,
+    retry once with the new version. Raises `InvalidParameter`.
     """
     try:
         return await work()
@@ -120,8 +120,8 @@ def utf8(content: bytes) -> str:
 
 
 def with_replacement(text: str, old: str, new: str) -> tuple[str, int]:
-    """Return the text with one passage replaced, and its line number, counted from 0. Raises
-    `InvalidParameter`.
+    """Return the text with `old` replaced by `new`, and the line number of the change, counted from
+    0. Raises `InvalidParameter`.
     """
     if old not in text and "\r\n" in text:
         old, new = with_crlf(old), with_crlf(new)

@@ -152,7 +152,8 @@ async def read(
 
 
 def distrust(resources: ToolsetResources, opening: Opening) -> None:
-    """Mark the run as having read untrusted content, if the manifest marks the server as untrusted."""
+    """Mark the run as having read untrusted content if the manifest marks the server as untrusted.
+    """
     if resources.toolset.node.is_untrusted:
         opening.taint.add(f"resources of {resources.toolset.label}")
 
@@ -181,8 +182,10 @@ def texts_in(contents: Contents) -> list[str]:
 async def read_eager(
     resources: ToolsetResources,
 ) -> tuple[list[Injection], list[InitializationIssue]]:
-    """Return injections of prefetched resources, as if the model had read them, and issues. The
-    resources are cached like lists.
+    """Read the prefetched resources, and return them as injections, together with issues for
+    failures.
+
+    The injections look as if the model had read the resources. Resources are cached like lists.
     """
     wanted, label = resources.toolset.resources, resources.toolset.label
     found: list[Injection] = []
@@ -202,8 +205,8 @@ async def read_eager(
 
 
 def read_ahead(toolset: str, uri: str, text: str) -> Injection:
-    """Return the injection of a resource, if the conversation does not contain its current
-    version.
+    """Return an injection that adds the resource's text, unless the conversation already contains
+    its current version.
     """
     arguments = {"uri": uri, "toolset": toolset}
     shown = shorten_text(text, RESULT_CHARACTERS)

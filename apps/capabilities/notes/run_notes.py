@@ -48,8 +48,8 @@ class RunNotes:
 
     @property
     def author(self) -> Author:
-        """Return the agent as the author of a change, with the untrusted sources that it has
-        read.
+        """Return the agent as the author of a change, together with the untrusted sources that the
+        run has read.
         """
         caller = self.opening.caller
         is_conversation = caller.folder.startswith(FOLDER)
@@ -69,8 +69,8 @@ class RunNotes:
             raise ToolError(f"Notes cannot be compared here: {error}", is_lasting=True) from error
 
     def has_read(self, note: Note) -> None:
-        """Mark the run as having read untrusted content if the note is marked as untrusted, because
-        it may repeat such content.
+        """Record that the run has read the note. A note that is marked as untrusted also marks the
+        run as having read untrusted content.
         """
         if note.is_untrusted:
             self.opening.taint.add(f"note “{note.title}”")

@@ -49,7 +49,9 @@ class CredentialsRefused(ToolError):
 
 
 class ConnectionLost(ToolError):
-    """Raised if the server cannot be reached, or if it ends the connection during its answer."""
+    """Raised if the server cannot be reached, or if it ends the connection before its answer is
+    complete.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +72,16 @@ class AgentServer:
 
     @property
     def account(self) -> WantedAccount | None:
-        """Return the user's own account on the server, if users sign in there themselves."""
+        """Return the account with which each user signs in to the server, or None if users do not
+        sign in.
+        """
         if not isinstance(self.how, RestOAuthAuthorization):
             return None
         return WantedAccount(self.url, self.label, self.how)
 
     async def draft(self, caller: Caller, refused_token: str = "") -> tuple[RequestDraft, str]:
-        """Return a request with credentials, and the token in them if it can be renewed, otherwise
-        None. Raises `ToolError` if there are no credentials.
+        """Return a request with credentials, and the token in them, or "" if they contain no token
+        that can be renewed. Raises `ToolError` if there are no credentials.
         """
         draft = RequestDraft("POST")
         token = await authorize(draft, self.how, caller, self.url, refused_token)
@@ -86,8 +90,8 @@ class AgentServer:
     async def with_credentials(
         self, caller: Caller, work: Callable[[RequestDraft], Awaitable[T]]
     ) -> T:
-        """Do the work with credentials. If the server rejects the token, retry with a new token.
-        Raises `ToolError`.
+        """Call `work` with a request that has credentials. If the server rejects the token, retry
+        with a new token. Raises `ToolError`.
         """
         draft, token = await self.draft(caller)
         try:
@@ -189,7 +193,7 @@ async def refusal(
 
 
 def called(server: AgentServer, name: str) -> str:
-    """Return the names of the tool and its server for error messages."""
+    """Return a text that names the tool and its server in error messages."""
     return f"{name} ({server.host})"
 
 

@@ -109,8 +109,8 @@ async def result_of(
 
 
 def status_error(operation: Operation, answer: ServiceResponse, text: str) -> ShownError:
-    """Return the error for the model, which contains only the status, because the body of an error
-    is untrusted.
+    """Return the error for an unsuccessful response. The model gets only the status, because the
+    body of an error is untrusted.
     """
     where = " and redirects to another address, which is not followed" if answer.location else ""
     return ShownError(

@@ -50,7 +50,9 @@ class RequestDraft:
 
 
 def fill_draft(draft: RequestDraft, operation: Operation, arguments: Mapping[str, Any]) -> None:
-    """Add the arguments to the draft, except those that are None. Raises `InvalidParameter`."""
+    """Add the arguments to the draft, except for arguments that are None. Raises
+    `InvalidParameter`.
+    """
     in_path = {place.key: name for name, place in operation.places.items() if place.type == "url"}
     draft.path = path_values(operation.address, arguments, in_path)
     for name, place in operation.places.items():

@@ -15,7 +15,7 @@ REPEAT = "repeatIntervalMinutes"
 
 
 def schedule_fields(given: Mapping[str, Any], time_zone: str) -> dict[str, Any]:
-    """Return the fields of a schedule that the arguments set. Raises `InvalidParameter`."""
+    """Return the fields of a schedule that are set in the arguments. Raises `InvalidParameter`."""
     zone = given.get("timezone") or time_zone
     return {
         field: read(argument, given[argument], zone)
@@ -39,7 +39,8 @@ def read_moment(argument: str, written: str, zone: str) -> datetime:
 
 
 def repeat_seconds(argument: str, minutes: float, zone: str = "") -> int:
-    """Parse an interval, and return it in seconds. Raises `InvalidParameter`."""
+    """Return an interval of `minutes` in seconds. Raises `InvalidParameter` if it is not allowed.
+    """
     if not 1 <= minutes <= 366 * 24 * 60:
         raise InvalidParameter(argument, "it must be between 1 minute and a year.")
     return round(minutes * 60)

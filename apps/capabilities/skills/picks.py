@@ -28,8 +28,8 @@ class Pick:
 
 @dataclass(frozen=True, slots=True)
 class Picks:
-    """The added skills of a conversation, those of the newest question first, with issues about
-    skills that cannot be used.
+    """The skills that users added in a conversation, beginning with the newest question, and issues
+    for skills that cannot be used.
     """
 
     picks: tuple[Pick, ...] = ()

@@ -125,7 +125,7 @@ class Readings:
     turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(CONVERSIONS_AT_ONCE))
 
     async def read(self, url: str, file: Loaded, owner: str) -> str:
-        """Raises `NotText` if the file is binary."""
+        """Return the text of a file. Raises `NotText` if the file is binary."""
         text = read_page_text(file)
         if file.type not in PAGES:
             return text

@@ -57,7 +57,7 @@ def prepared_tool(
 
 
 def wrap_tool(tool: PreparedTool, wishes: ToolOptions) -> PreparedTool:
-    """Return the tool with the wrappers that the options require, innermost first."""
+    """Return the tool with the wrappers that the options require."""
     tool = with_retries(tool, wishes.fallback, wishes.seconds, is_repeatable=wishes.is_repeatable)
     tool = with_timeout(tool, wishes.seconds)
     tool = with_arguments(tool, wishes.arguments, wishes.addresses)

@@ -1,4 +1,4 @@
-"""Formats the title of a tool call's stage, and the arguments in it."""
+"""Formats the title of the stage that shows a tool call, and the arguments in the stage."""
 
 import re
 from collections.abc import Mapping
@@ -55,7 +55,9 @@ class Display:
         return title
 
     def request(self, arguments: Mapping[str, Any]) -> str:
-        """Return the block of the stage with the arguments, or with the configured body."""
+        """Return the text that shows the arguments in the stage, or the configured body of the
+        stage.
+        """
         if self.stage is not None and self.stage.body:
             return f"{fill_template(self.stage.body, arguments)}\n\n"
         return HEADING + self.entries(arguments)
@@ -123,7 +125,8 @@ def display_of(
     parameters: FunctionParameters | RestFunctionParameters | None = None,
     system: bool = False,
 ) -> Display:
-    """Return the display of one tool. A `system` tool is shown only at the `debug` level."""
+    """Return the display options of one tool. A `system` tool is shown only at the `debug` level.
+    """
     stage = tool.stage if tool is not None else None
     configured = {
         key: parameter.display.stage
@@ -134,8 +137,8 @@ def display_of(
 
 
 def stage_level(manifest: Manifest) -> str:
-    """Return the level of stages. The level of the installation overrides the levels of
-    applications.
+    """Return the level at which stages are shown. The installation's level overrides the
+    application's.
     """
     if settings.DEFAULT_STAGE_DISPLAY_LEVEL:
         return str(settings.DEFAULT_STAGE_DISPLAY_LEVEL)

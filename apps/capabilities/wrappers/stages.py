@@ -37,15 +37,15 @@ class DeferredEmit:
 
 
 class BrokenOff(Exception):
-    """Raised with a result for the model, so that the stage around the call is shown as failed."""
+    """Raised with a result for the model, so that the stage of the call is closed as failed."""
 
     def __init__(self, result: ToolResult) -> None:
         self.result = result
 
 
 def with_stage(tool: PreparedTool, display: Display) -> PreparedTool:
-    """Return a tool whose calls are shown as the display defines. The inner work gets the stage
-    from its invocation.
+    """Return a tool whose calls are shown in stages, as the display options define. The invocation
+    passes the stage to the wrapped tool.
 
     If a failure became a result, the stage is closed as excused. If the stage already contains a
     part of the answer, it is closed as failed, because it must not look complete.
@@ -95,7 +95,7 @@ def show_stage(
 
 
 def request(display: Display, invocation: Invocation) -> str:
-    """Return the part of the arguments that the stage does not show yet."""
+    """Return the part of the arguments' text that the stage does not show yet."""
     early = invocation.early
     if early is None or not early.shown:
         return display.request(invocation.arguments)

@@ -55,7 +55,7 @@ R = TypeVar("R", bound=Response)
 @dataclass(frozen=True, slots=True)
 class InterpreterClient:
     """Calls DIAL's code interpreter. Every operation raises `InterpreterFailed` if the service
-    fails, and `TimeoutError`.
+    fails, and `TimeoutError` if it does not respond in time.
     """
 
     url: str
@@ -145,8 +145,8 @@ class InterpreterClient:
     async def exchange(
         self, method: str, path: str, content: Mapping[str, Any]
     ) -> tuple[int, bytes]:
-        """Send a request. Raises `HTTPError` for a failed connection, `TimeoutError` for a slow
-        response.
+        """Send a request. Raises `HTTPError` if the connection fails, and `TimeoutError` if the
+        response does not arrive in time.
         """
         seconds = self.seconds
         try:
@@ -176,7 +176,8 @@ def client_of(url: str) -> AsyncClient:
 
 
 def read(shape: type[R], body: bytes) -> R:
-    """Decode a body. Raises `InterpreterFailed`."""
+    """Decode the body of a response as `shape`. Raises `InterpreterFailed` if this is not possible.
+    """
     if not body.strip():
         raise InterpreterFailed(EMPTY)
     try:

@@ -91,8 +91,8 @@ class SandboxSession:
 
 
 def newest(opening: Opening, messages: Sequence[ModelMessage]) -> Any:
-    """Return the newest state in the conversation: `{}` if the newest call stored none, and None if
-    there was no call.
+    """Return the newest state in the conversation. Return `{}` if the newest call stored no state,
+    and None if there was no call.
     """
     states = earlier_states(opening, messages)
     return next((state[KEY] for state in states if KEY in state), None)

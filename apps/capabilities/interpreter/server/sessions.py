@@ -51,7 +51,9 @@ class SessionExpired(ToolError):
 
 @dataclass(slots=True)
 class Session:
-    """A session. A call uses the state of the previous call, so each call waits for its `turn`."""
+    """A session of the server. A call uses the state of the previous call, so each call waits for
+    its `turn`.
+    """
 
     id: str
     used_at: float
@@ -93,7 +95,7 @@ class Sessions:
         return session
 
     def clear(self, session_id: str) -> None:
-        """Delete a session. Code that is running finishes, and its state is discarded. Raises
+        """Delete a session. Code that is still running finishes, but its state is discarded. Raises
         `SessionExpired`.
         """
         del self.open[self.find(session_id).id]

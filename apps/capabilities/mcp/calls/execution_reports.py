@@ -94,8 +94,9 @@ EMPTY: tuple[object, ...] = (None, "", [], {})
 
 
 def told_report(answer: types.CallToolResult) -> tuple[dict[str, Any], ExecutionReport] | None:
-    """Return the report in the structured content, or in a text that is JSON, as an object and as
-    an `ExecutionReport`.
+    """Return the report as an object and as an `ExecutionReport`, or None if there is no report.
+
+    The report is the structured content, or a text that is JSON.
     """
     texts = [block.text for block in answer.content if isinstance(block, types.TextContent)]
     for value in (answer.structured_content, *map(decoded_json, texts)):

@@ -125,8 +125,8 @@ def with_objects(message: bytes) -> bytes:
 
 
 def whole_id(found: Envelope) -> int | None:
-    """Return the integer for an ID that is written as another kind of number or, in a response, as
-    text.
+    """Return the ID of a message as an integer, even if it is written as another number or, in a
+    response, as text. Return None for any other ID.
     """
     written = b"" if found.id is msgspec.UNSET else bytes(found.id).strip(SPACE)
     is_asked = found.result is msgspec.UNSET and found.error is msgspec.UNSET
@@ -159,7 +159,7 @@ def is_failure(value: msgspec.Raw | msgspec.UnsetType) -> bool:
 
 
 def error_of(error: Any) -> dict[str, Any]:
-    """Return the error with a number as its code and a text as its message."""
+    """Return a JSON-RPC error with a number as its code and a text as its message."""
     if not isinstance(error, dict):
         return {"code": INTERNAL_ERROR, "message": as_text(error)}
     code, message = error.get("code"), error.get("message")
@@ -177,7 +177,9 @@ def is_bare(value: msgspec.Raw | msgspec.UnsetType) -> bool:
 
 
 def result_of(value: Any) -> dict[str, Any]:
-    """Return an object for the result of a call that is not an object."""
+    """Return an object that contains the result of a call. `value` is a result that is not an
+    object.
+    """
     if value is None:
         return {"content": []}
     if isinstance(value, str):
@@ -206,8 +208,8 @@ def readable(message: bytes) -> bytes:
 
 
 def can_be_refused(message: bytes) -> bool:
-    """Return True if the message has so many brackets or digits that the parser may reject it,
-    which is rare.
+    """Return True if the message has so many brackets or digits that the parser may reject it. Such
+    messages are rare.
     """
     brackets = message.count(b"{") + message.count(b"[")
     return brackets > MOST_DEPTH or _long_number.search(message) is not None

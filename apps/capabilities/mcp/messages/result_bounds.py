@@ -26,8 +26,8 @@ Object = dict[str, Any]
 
 
 def bound_message(item: SessionMessage | Exception) -> SessionMessage | Exception:
-    """Return the message with a limited number of values, and without a `LEFT_OUT` key from the
-    server itself.
+    """Return the message with a limited number of values. A `LEFT_OUT` key that the server itself
+    sent is removed.
     """
     if isinstance(item, Exception):
         return item
@@ -94,7 +94,7 @@ def with_note(result: Object, key: str, note: str) -> Object:
 
 
 def with_left_out(result: Object, reasons: Sequence[str]) -> Object:
-    """Return the list with these reasons appended to its `LEFT_OUT` sentences."""
+    """Return the result with these reasons appended to the sentences under its `LEFT_OUT` key."""
     meta = result.get("_meta")
     meta = meta if isinstance(meta, dict) else {}
     return {**result, "_meta": {**meta, LEFT_OUT: [*meta.get(LEFT_OUT, ()), *reasons]}}
@@ -116,7 +116,8 @@ def exceeds(value: Any, most: int) -> bool:
 
 
 def count(value: Any, most: int) -> int:
-    """Count the values inside a value. Counting stops when there are more than `most`."""
+    """Count the values that a value contains, including nested values. Counting stops above `most`.
+    """
     found, waiting = 0, [value]
     while waiting:
         one = waiting.pop()
