@@ -14,8 +14,8 @@ ACCESS_ALL = "access_all_applications"
 
 @dataclass(frozen=True, slots=True)
 class AccessSource:
-    """A role and its source. `why` completes "has the role …", such as "by a grant to the group
-    guides".
+    """A user's role in an application, and the source of the role. `why` completes "has the role
+    …", such as "by a grant to the group guides".
     """
 
     role: Role

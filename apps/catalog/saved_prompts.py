@@ -24,7 +24,9 @@ check_name = RegexValidator(
 
 
 class SavedPrompt(models.Model):
-    """A prompt of a user or a team. If both are None, the prompt is offered to all users."""
+    """A prompt of a user or a team. If it has neither a user nor a team, it is offered to all
+    users.
+    """
 
     name = models.CharField(
         gettext_lazy("name"),
@@ -74,7 +76,7 @@ class SavedPrompt(models.Model):
 
 
 def own_prompts(user: int | None) -> QuerySet[SavedPrompt]:
-    """Return the prompts of an account. The result is empty without an account."""
+    """Return the prompts of a user, or no prompts if `user` is None."""
     if user is None:
         return SavedPrompt.objects.none()
     return SavedPrompt.objects.filter(user=user)

@@ -1,4 +1,4 @@
-"""Store a new application that has only a draft. Users can call it after it is published."""
+"""Stores a new application that has only a draft. Users can call it after it is published."""
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -8,7 +8,9 @@ from apps.catalog.models import Application, ApplicationDraft
 
 
 def check(row: Application) -> None:
-    """Raise `ValidationError` by field, for example for a slug that is in use."""
+    """Raise `ValidationError` with the errors of the application by field, for example if its slug
+    is in use.
+    """
     row.clean_fields(exclude=["manifest", "owner"])
     row.validate_unique()
 

@@ -22,9 +22,10 @@ from apps.manifest.problems import Problem
 class Circumstances:
     """The circumstances of a save, which determine the checks.
 
-    An unchanged manifest is checked only with `is_published` or `is_from_files`, so that other
-    properties can be saved although the manifest has errors. `skills` are saved together with the
-    row. `secrets_may_be_missing` is True for imported files, whose secrets may be added later.
+    An unchanged manifest is checked only with `is_published` or `is_from_files`, so that an
+    operator can save other properties even though the manifest has errors. `skills` are saved
+    together with the row. `secrets_may_be_missing` is True for imported files, whose secrets may be
+    added later.
     """
 
     skills: Skills | None = None
@@ -91,7 +92,7 @@ def manifest_problems(row: Application, circumstances: Circumstances = FORM) -> 
 
 
 def draft_problems(draft: ApplicationDraft) -> Sequence[Problem]:
-    """Return the reasons why the draft cannot be published. They do not prevent saving the
-    draft.
+    """Return the reasons why the draft cannot be published. A draft with these problems can still
+    be saved.
     """
     return manifest_problems(with_draft(draft), Circumstances(skills=draft.skills))

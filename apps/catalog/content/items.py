@@ -70,7 +70,7 @@ def object_of(text: str) -> dict[str, Any]:
 
 
 def reason(error: OSError | ValueError) -> str:
-    """Return the message of an error without the path of the file."""
+    """Return the message of an error, without the path of the file in an OSError."""
     return f"{error.strerror}." if isinstance(error, OSError) else str(error)
 
 

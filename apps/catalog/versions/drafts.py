@@ -46,13 +46,17 @@ def time_since(moment: datetime) -> str:
 
 
 def check_seen(draft: ApplicationDraft, seen: int | None, user: User | None) -> None:
-    """Raise `DraftOvertaken` unless the draft has the version `seen`. None skips the check."""
+    """Raise `DraftOvertaken` unless `seen` is the draft's version. The check is skipped if `seen`
+    is None.
+    """
     if seen is not None and seen != draft.version:
         raise DraftOvertaken(draft if draft.pk else None, user)
 
 
 def draft_of(row: Application) -> ApplicationDraft:
-    """Return the stored draft, or an unsaved one (`version` 0) with the live values."""
+    """Return the application's stored draft. If there is none, return an unsaved draft (`version`
+    0) with the live values.
+    """
     stored = ApplicationDraft.objects.filter(application=row.pk).first()
     if stored is not None:
         return stored
@@ -60,13 +64,14 @@ def draft_of(row: Application) -> ApplicationDraft:
 
 
 def with_draft(draft: ApplicationDraft) -> Application:
-    """Return the application with the draft's values, except for skills. It must not be saved."""
+    """Return the application with the draft's values, except for skills. The result must not be
+    saved.
+    """
     return as_written(draft.application, definition_of(draft).columns)
 
 
 def as_written(row: Application, values: Mapping[str, Any]) -> Application:
-    """Return the application with these values in the columns of a draft. The result must not be
-    saved.
+    """Return the application with `values` in the columns of a draft. The result must not be saved.
     """
     written = copy(row)
     for name, value in values.items():
