@@ -57,7 +57,8 @@ def owner_ids(bucket: str) -> tuple[int, int | None] | None:
 
 
 def personal(bucket: str) -> str:
-    """Return the personal bucket of the user who owns a team bucket, or any other bucket unchanged.
+    """Return the personal bucket of the user who owns a team bucket, or any other bucket
+    unchanged.
     """
     place = owner_ids(bucket)
     return bucket if place is None else bucket_of(place[0])

@@ -25,7 +25,8 @@ def members_of(team: Team) -> QuerySet[Any]:
 
 
 def describe_team(number: int, user_id: int) -> dict[str, Any] | None:
-    """Return the data about the team that its members may see, or None if the user is not a member.
+    """Return the data about the team that its members may see, or None if the user is not a
+    member.
     """
     team = Team.objects.filter(pk=number, group__user=user_id).first()
     if team is None:

@@ -51,7 +51,8 @@ def visibility_of(team: int | None) -> str | None:
 
 
 async def prompt_name(team: int) -> str:
-    """Return the name of the predefined prompt that adds the team's instructions, or "" for none.
+    """Return the name of the predefined prompt that adds the team's instructions, or "" for
+    none.
     """
     found = await Team.objects.filter(pk=team).values_list("prompt", flat=True).afirst()
     return found or ""

@@ -145,7 +145,8 @@ def read_arguments(call: ToolCall) -> dict[str, Any]:
 
 
 def argument_problem(call: ToolCall) -> str:
-    """Return an error message if the arguments for a client's tool cannot be parsed, otherwise "".
+    """Return an error message if the arguments for a client's tool cannot be parsed, otherwise
+    "".
     """
     try:
         read_arguments(call)

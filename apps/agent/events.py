@@ -64,7 +64,9 @@ class TokenLogprob(msgspec.Struct, frozen=True, gc=False):
 
 
 class TextDelta(msgspec.Struct, frozen=True, gc=False):
-    """A piece of the answer's text. `logprobs` contains its tokens, if the client requested them."""
+    """A piece of the answer's text. `logprobs` contains its tokens, if the client requested
+    them.
+    """
 
     # A struct, because there is one for each token: a frozen dataclass is five times slower.
     text: str

@@ -115,7 +115,8 @@ class DeferredStages:
         return ExitStack()
 
     def keep(self, stage: Stage, block: AbstractContextManager[object]) -> None:
-        """Keep the stage open until all deferred stages are closed. Its block is left at that time.
+        """Keep the stage open until all deferred stages are closed. Its block is left at that
+        time.
         """
         self.blocks.push(block)
         self.open[stage.id] = stage

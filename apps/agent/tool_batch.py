@@ -165,7 +165,8 @@ class ToolBatch:
 
 
 def answerable(outcome: ToolOutcome, can_ask: Set[InteractionKind]) -> ToolOutcome:
-    """Return the outcome, or an error in its place if it is pending and the run cannot ask a user.
+    """Return the outcome, or an error in its place if it is pending and the run cannot ask a
+    user.
     """
     if not isinstance(outcome.result, Pending):
         return outcome

@@ -43,7 +43,8 @@ class Extraction:
 
 
 def forbidden_credentials(document: Any, user: Any, *, item: str = "") -> list[Problem]:
-    """Return a problem for each plain credential in the document if the user may not add secrets.
+    """Return a problem for each plain credential in the document if the user may not add
+    secrets.
     """
     found = movable(without_url_credentials(document), item)
     if not found or (user is not None and user.has_perm(ADD)):

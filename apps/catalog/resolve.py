@@ -185,7 +185,9 @@ def versioned_name(slug: str) -> tuple[str, int | None]:
 
 
 def named_version(slug: str, number: int | None) -> str:
-    """Return the name that `versioned_name` parses: `travel@3`, or `travel` for the live version."""
+    """Return the name that `versioned_name` parses: `travel@3`, or `travel` for the live
+    version.
+    """
     return slug if number is None else f"{slug}@{number}"
 
 

@@ -1,4 +1,6 @@
-"""Finds the applications and predefined items that use secrets, deployments and predefined items."""
+"""Finds the applications and predefined items that use secrets, deployments and predefined
+items.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass

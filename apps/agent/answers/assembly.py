@@ -211,7 +211,9 @@ class Assembly:
         return self.stages.prefix if self.stages is not None else ""
 
     def restart(self, event: TurnRestarted) -> None:
-        """Add the output that an application wrote before an interruption, which the event contains."""
+        """Add the output that an application wrote before an interruption, which the event
+        contains.
+        """
         self.feed(TextDelta(event.text))
         for attachment in event.attachments:
             self.feed(AttachmentAdded(attachment))

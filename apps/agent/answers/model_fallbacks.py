@@ -248,7 +248,9 @@ class FirstWordWithin:
     seconds: float
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
-        """Raises `ModelFailed` if the first token does not arrive in time, or if the model fails."""
+        """Raises `ModelFailed` if the first token does not arrive in time, or if the model
+        fails.
+        """
         async with aclosing(self.model.stream(request)) as batches:
             try:
                 async with asyncio.timeout(self.seconds):

@@ -122,7 +122,8 @@ def is_long_result(message: ModelMessage) -> bool:
 
 
 def note_for(message: ModelMessage, note: str = RESULT_NOTE) -> ModelMessage:
-    """Return a tool result with the note in place of its content, or any other message unchanged.
+    """Return a tool result with the note in place of its content, or any other message
+    unchanged.
     """
     if not is_long_result(message):
         return message

@@ -176,7 +176,9 @@ def inert(text: str) -> str:
 
 
 def shorten_middle(text: str, most: int) -> str:
-    """Return the beginning and end of a text, up to `most` characters, with a marker between them."""
+    """Return the beginning and end of a text, up to `most` characters, with a marker between
+    them.
+    """
     if len(text) <= most:
         return text
     half = max((most - 3) // 2, 1)

@@ -1,4 +1,6 @@
-"""Estimates the tokens of a request without asking the service, and checks them against the window."""
+"""Estimates the tokens of a request without asking the service, and checks them against the
+window.
+"""
 
 from __future__ import annotations
 

@@ -124,7 +124,9 @@ async def find_agent(server: AgentServer, caller: Caller) -> FoundAgent:
 
 
 async def find_with(server: AgentServer, draft: RequestDraft) -> FoundAgent:
-    """Return the agent from the cache, or load it. Raises `ToolError` if the card cannot be used."""
+    """Return the agent from the cache, or load it. Raises `ToolError` if the card cannot be
+    used.
+    """
     key = card_key(server, draft)
     if (failure := _failures.get(key, FAILURE_SECONDS)) is not None:
         raise ToolError(failure)

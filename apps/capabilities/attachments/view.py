@@ -93,7 +93,9 @@ def part(attachment: Attachment) -> Mapping[str, Any]:
 
 
 def describe_attachments(message: ModelMessage, notes: Sequence[str] = ()) -> ModelMessage:
-    """Return the message with a block about its attachments and the notes at the end of its text."""
+    """Return the message with a block about its attachments and the notes at the end of its
+    text.
+    """
     if message.role not in TOLD_ROLES or not message.attachments:
         return message
     lines = [line for attachment in message.attachments for line in attachment_lines(attachment)]

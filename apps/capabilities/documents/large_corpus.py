@@ -1,4 +1,6 @@
-"""Searches a corpus that is too large for the memory of a process. The database ranks its chunks."""
+"""Searches a corpus that is too large for the memory of a process. The database ranks its
+chunks.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

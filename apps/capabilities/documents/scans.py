@@ -131,7 +131,9 @@ class PageReader:
         return ""
 
     async def draw(self, content: bytes, number: int) -> str:
-        """Return the page as PNG in base64, or "" for an empty page. Raises `UnreadableDocument`."""
+        """Return the page as PNG in base64, or "" for an empty page. Raises
+        `UnreadableDocument`.
+        """
         order = Order("page_images", TITLES["pdf"], pages=(number, number + 1))
         return (await extract(content, order, self.bounds)).parts[0].text
 

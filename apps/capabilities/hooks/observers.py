@@ -48,7 +48,8 @@ class Observers:
     is_answered: bool = False
 
     def tell(self, event: str, **names: Any) -> None:
-        """Queue the hooks that observe the event. They run after the hooks that are already queued.
+        """Queue the hooks that observe the event. They run after the hooks that are already
+        queued.
         """
         for one in self.planned:
             if one.hook.event != event or one.place not in self.tools:

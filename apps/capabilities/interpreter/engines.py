@@ -95,7 +95,8 @@ def earlier_states(
 
 
 def file_type(name: str) -> str:
-    """Return the media type of the file with this name, or "" for a kind of file that is not shown.
+    """Return the media type of the file with this name, or "" for a kind of file that is not
+    shown.
     """
     lowered = name.lower()
     return next((kind for ending, kind in ENDINGS.items() if lowered.endswith(ending)), "")

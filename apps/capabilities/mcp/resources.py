@@ -88,7 +88,9 @@ async def list_resources(binding: ToolsetBinding) -> ToolsetResources | None:
 
 
 def resource_prompt(offered: Iterable[ToolsetResources]) -> str:
-    """Return the part of the system prompt that lists readable resources, or "" if there are none."""
+    """Return the part of the system prompt that lists readable resources, or "" if there are
+    none.
+    """
     lines = [resource_line(one, resource) for one in offered for resource in one.listed]
     if not lines:
         return ""
@@ -152,7 +154,8 @@ async def read(
 
 
 def distrust(resources: ToolsetResources, opening: Opening) -> None:
-    """Mark the run as having read untrusted content if the manifest marks the server as untrusted.
+    """Mark the run as having read untrusted content if the manifest marks the server as
+    untrusted.
     """
     if resources.toolset.node.is_untrusted:
         opening.taint.add(f"resources of {resources.toolset.label}")

@@ -85,7 +85,8 @@ def read_option(path: str, given: Mapping[str, str]) -> Option:
 
 
 def check_length(path: str, text: str, most: int) -> str:
-    """Return the text. Raises `InvalidParameter` if it is empty or has more than `most` characters.
+    """Return the text. Raises `InvalidParameter` if it is empty or has more than `most`
+    characters.
     """
     if not text:
         raise InvalidParameter(path, "it is empty. Write the text for the user.")

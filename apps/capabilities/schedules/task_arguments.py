@@ -39,7 +39,8 @@ def read_moment(argument: str, written: str, zone: str) -> datetime:
 
 
 def repeat_seconds(argument: str, minutes: float, zone: str = "") -> int:
-    """Return an interval of `minutes` in seconds. Raises `InvalidParameter` if it is not allowed.
+    """Return an interval of `minutes` in seconds. Raises `InvalidParameter` if it is not
+    allowed.
     """
     if not 1 <= minutes <= 366 * 24 * 60:
         raise InvalidParameter(argument, "it must be between 1 minute and a year.")

@@ -52,7 +52,9 @@ class SubagentCall:
 
 
 class Turns:
-    """Limits the tasks that one process works on at the same time. Tasks start in order of arrival."""
+    """Limits the tasks that one process works on at the same time. Tasks start in order of
+    arrival.
+    """
 
     def __init__(self, count: int) -> None:
         self.semaphore = asyncio.Semaphore(count)

@@ -109,7 +109,9 @@ PLAIN = ParameterStage()
 
 
 def tool_title(toolset: Localized, tool: str, otherwise: str) -> Localized:
-    """Return the combined titles of toolset and tool, or `otherwise` for a toolset without a name."""
+    """Return the combined titles of toolset and tool, or `otherwise` for a toolset without a
+    name.
+    """
     if not localize_text(toolset):
         return otherwise
     if isinstance(toolset, str):
@@ -125,7 +127,8 @@ def display_of(
     parameters: FunctionParameters | RestFunctionParameters | None = None,
     system: bool = False,
 ) -> Display:
-    """Return the display options of one tool. A `system` tool is shown only at the `debug` level.
+    """Return the display options of one tool. A `system` tool is shown only at the `debug`
+    level.
     """
     stage = tool.stage if tool is not None else None
     configured = {

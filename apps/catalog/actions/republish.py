@@ -1,4 +1,5 @@
-"""Publishes the live version again with the current predefined content. The draft does not change.
+"""Publishes the live version again with the current predefined content. The draft does not
+change.
 """
 
 from django.contrib.auth.models import User

@@ -55,7 +55,9 @@ def check_row(
 
 
 def check_content(row: Application, circumstances: Circumstances = FORM) -> None:
-    """Raise `ValidationError` if the manifest, the owner or a managed directory prevents the save."""
+    """Raise `ValidationError` if the manifest, the owner or a managed directory prevents the
+    save.
+    """
     if not circumstances.is_from_files and (refusal := managed_refusal(row.pk)):
         raise ValidationError(refusal)
     stored = Application.objects.filter(pk=row.pk).first() if row.pk else None

@@ -9,7 +9,8 @@ from django.db import models
 
 
 class ApplicationSource(models.Model):
-    """The `application.yaml` from which an application was imported. Exports preserve its comments.
+    """The `application.yaml` from which an application was imported. Exports preserve its
+    comments.
     """
 
     application = models.OneToOneField(
@@ -66,7 +67,8 @@ def managed_directory_of(number: int | None) -> str:
 
 
 def managed_refusal(number: int | None) -> str:
-    """Return the reason why operators cannot edit the application with this ID, or "" if they can.
+    """Return the reason why operators cannot edit the application with this ID, or "" if they
+    can.
     """
     directory = managed_directory_of(number)
     if not directory:

@@ -32,7 +32,8 @@ def source_of(application: Application) -> ApplicationSource | None:
 
 
 def skill_changes(row: models.Model, parts: ApplicationParts | None) -> list[ValueDifference]:
-    """Return the differences between the application's stored skills and the skills in its files.
+    """Return the differences between the application's stored skills and the skills in its
+    files.
     """
     if parts is None or not isinstance(row, Application):
         return []

@@ -1,4 +1,6 @@
-"""Reads an application from the files of its folder: `application.yaml` and the files next to it."""
+"""Reads an application from the files of its folder: `application.yaml` and the files next to
+it.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -92,7 +92,8 @@ def look_again() -> None:
 
 
 def installed_anew() -> Content:
-    """Check for changes and return the content. It includes every change that has been committed.
+    """Check for changes and return the content. It includes every change that has been
+    committed.
     """
     look_again()
     return installed_content()

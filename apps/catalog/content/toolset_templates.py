@@ -118,7 +118,8 @@ class Templates:
         return self.expand("tool", reference, slot_of_tool(self.document("tool", reference, ())))
 
     def expand(self, kind: ItemKind, reference: TemplateReference, slot: type[Slot[Any]]) -> Any:
-        """Return the template of a reference, patched and validated. Raises `UnresolvedTemplate`.
+        """Return the template of a reference, patched and validated. Raises
+        `UnresolvedTemplate`.
         """
         name = reference.template_name
         written = {"items": [self.document(kind, reference, ())]}

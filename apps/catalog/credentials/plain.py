@@ -85,7 +85,8 @@ def check_value(value: Any) -> None:
 
 
 def proposed_name(document: Any, keys: Keys, called: str = "") -> str:
-    """Return a name for the credential's secret from its toolset and field, such as `tracking-key`.
+    """Return a name for the credential's secret from its toolset and field, such as
+    `tracking-key`.
     """
     inner = value_at(document, keys[:2]) if keys[0] == "tool_sets" else document
     named = inner.get("name") or inner.get("template_name") if isinstance(inner, dict) else ""
@@ -95,7 +96,8 @@ def proposed_name(document: Any, keys: Keys, called: str = "") -> str:
 
 
 def free_secret_name(stem: str, taken: Collection[str]) -> str:
-    """Return a name for a new secret: the stem, with a number appended if the stem is in `taken`.
+    """Return a name for a new secret: the stem, with a number appended if the stem is in
+    `taken`.
     """
     numbered = (f"{stem}-{number}" for number in count(2))
     return next(name for name in chain([stem], numbered) if name not in taken)

@@ -96,7 +96,8 @@ class DocumentMerge:
     def named_items(
         self, base: list[Any], mine: list[Any], theirs: list[Any], path: str
     ) -> dict[str, Any]:
-        """Merge the items of lists, matched by their identity. Return the merged items by identity.
+        """Merge the items of lists, matched by their identity. Return the merged items by
+        identity.
         """
         versions = [{item_identity(item): item for item in one} for one in (base, mine, theirs)]
         places: dict[str, int] = {}

@@ -75,7 +75,9 @@ def calls_in(manifest: Any) -> Iterator[tuple[str, str]]:
 
 
 def without_disabled(item: Any) -> Any:
-    """Return the manifest with null instead of each disabled object, so that paths do not change."""
+    """Return the manifest with null instead of each disabled object, so that paths do not
+    change.
+    """
     if isinstance(item, list):
         return [without_disabled(member) for member in item]
     if not isinstance(item, dict):

@@ -55,7 +55,8 @@ def compare_definitions(before: ComparisonSide, after: ComparisonSide) -> Iterat
 
 
 def unpublished_differences(row: Application) -> Iterator[ValueDifference]:
-    """Yield the changes that take effect when the draft, or the live version again, is published.
+    """Yield the changes that take effect when the draft, or the live version again, is
+    published.
     """
     content, _ = live_content(row)
     columns = shown_columns(definition_of(row)) if row.live_number else {}

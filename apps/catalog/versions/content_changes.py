@@ -67,7 +67,8 @@ class PendingContent:
 
 
 def content_changes(document: Any, before: Content, after: Content) -> list[ContentChange]:
-    """Return the changed predefined items that the document uses, directly or through other items.
+    """Return the changed predefined items that the document uses, directly or through other
+    items.
     """
     if before is after:
         return []

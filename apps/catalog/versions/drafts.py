@@ -27,7 +27,9 @@ class DraftOvertaken(Exception):
 
 
 def last_save(draft: ApplicationDraft | None, user: User | None) -> str:
-    """Return a sentence such as "Anna Berg saved this draft 2 minutes ago.", addressed to `user`."""
+    """Return a sentence such as "Anna Berg saved this draft 2 minutes ago.", addressed to
+    `user`.
+    """
     author = draft.author if draft is not None else None
     if draft is None or author is None:
         return "Another user saved this draft while you were editing it."
@@ -71,7 +73,8 @@ def with_draft(draft: ApplicationDraft) -> Application:
 
 
 def as_written(row: Application, values: Mapping[str, Any]) -> Application:
-    """Return the application with `values` in the columns of a draft. The result must not be saved.
+    """Return the application with `values` in the columns of a draft. The result must not be
+    saved.
     """
     written = copy(row)
     for name, value in values.items():

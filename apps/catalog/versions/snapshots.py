@@ -26,7 +26,8 @@ def forget_snapshots() -> None:
 
 
 def skill_texts(item: LayerItem) -> dict[str, str]:
-    """Return the texts of the files next to a skill's SKILL.md by path, or {} for any other item.
+    """Return the texts of the files next to a skill's SKILL.md by path, or {} for any other
+    item.
     """
     if item.kind != "skill" or not isinstance(item.value, Mapping):
         return {}

@@ -90,9 +90,9 @@ def make_anthropic_model(
     features: Mapping[str, Any] | None = None,
     idle_seconds: float | None = None,
 ) -> AnthropicModel:
-    """Return the model. `base_url` ends with the version; `ModelTraits` reads `features`.
+    """Return the model. `base_url` ends with the API's version; `ModelTraits` reads `features`.
 
-    `idle_seconds` defaults to the timeout of a tool.
+    `idle_seconds` is the timeout without data, by default the timeout of a tool.
     """
     return AnthropicModel(
         ModelService(base_url, MESSAGES, key_headers(api_key, features or {})),
@@ -170,9 +170,10 @@ def blocks_of(message: ModelMessage) -> Iterator[Block]:
 
 
 def allowed_thinking(parameters: Fields, messages: Sequence[Fields]) -> Fields:
-    """Return the parameters, without a thinking budget if the current turn began without a thought.
+    """Return the parameters, without a thinking budget if the current turn did not begin with a
+    thought.
 
-    The API rejects a budget in such a turn. Another model or a client may have called the tools.
+    The API rejects a budget in such a turn, which another model or a client may have begun.
     """
     thinking = parameters.get("thinking")
     if not isinstance(thinking, Mapping) or thinking.get("type") != "enabled":
@@ -189,8 +190,8 @@ def allowed_thinking(parameters: Fields, messages: Sequence[Fields]) -> Fields:
 
 
 def marked_messages(messages: list[Fields]) -> list[Fields]:
-    """Mark the last block before the newest message for the prompt cache, because all blocks up to
-    it were part of the previous request.
+    """Mark the last block before the newest message for the prompt cache. All blocks up to this
+    block were part of the previous request.
     """
     if len(messages) < 2:
         return messages
@@ -203,8 +204,8 @@ def mark_blocks(blocks: list[Block]) -> list[Block]:
 
 
 def columns_of(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the features, attachment types, capabilities and context window of a model that the
-    service's list contains.
+    """Return what the service's model list contains about a model: features, attachment types,
+    capabilities and context window.
     """
     limits = (("context_window", "max_input_tokens"), ("max_output_tokens", "max_tokens"))
     kinds = ((PICTURES, "image_input"), (PDF, "pdf_input"))
@@ -217,7 +218,9 @@ def columns_of(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def features_of(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return how to request thinking from the model; `ModelTraits` reads it."""
+    """Return the features that describe how to request thinking from the model. `ModelTraits` reads
+    them.
+    """
     has_budget = can(facts, "thinking", "types", "enabled")
     is_adaptive = can(facts, "thinking", "types", "adaptive")
     return {"thinking": "budget"} if has_budget and not is_adaptive else {}
@@ -228,7 +231,9 @@ def can(facts: Mapping[str, Any], *path: str) -> bool:
 
 
 def is_supported(facts: Mapping[str, Any], *path: str) -> bool | None:
-    """Return True or False if the list contains the feature, otherwise None."""
+    """Return True if the model list says that the feature at this path is supported, False if it is
+    not, and None if the list does not contain it.
+    """
     found: Any = facts.get("capabilities")
     for name in path:
         found = found.get(name) if isinstance(found, Mapping) else None

@@ -42,9 +42,10 @@ class Token:
 
 
 class ClientTokens:
-    """The token of one set of credentials. Concurrent callers wait for one fetch.
+    """The current token for one set of client credentials. Concurrent callers wait for the same
+    fetch.
 
-    `version` is the version of the secret that fetched the token.
+    `version` is the version of the secret with which the token was fetched.
     """
 
     def __init__(self, how: ClientIdSecretAuthorization) -> None:
@@ -54,9 +55,9 @@ class ClientTokens:
         self.version = 0
 
     async def current(self, url: str, refused: str = "") -> str:
-        """Return a valid token for this URL, but not the rejected token `refused`.
+        """Return a valid token for this URL, other than the rejected token `refused`.
 
-        The token is sent only where its secret may be sent. Raises `ToolError`.
+        The token is sent only to servers to which its secret may be sent. Raises `ToolError`.
         """
         async with self.lock:
             secret = await reveal(self.how.client_secret, self.how.token_url, url)
@@ -85,7 +86,7 @@ class TokenCache:
 
 
 def find_tokens(how: ClientIdSecretAuthorization) -> ClientTokens:
-    """Return the tokens of these credentials on the running event loop."""
+    """Return the tokens for these credentials on the running event loop."""
     return loop_object(TokenCache, TokenCache).find(how)
 
 

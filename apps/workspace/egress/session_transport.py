@@ -1,4 +1,4 @@
-"""The transport for an SDK with sessions, which sends each request within the limits of its
+"""The transport for an SDK with sessions. It sends each request within the limits of the request's
 `RequestContext`.
 """
 
@@ -36,8 +36,8 @@ CLOSE_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class RequestCredentials:
-    """The headers and query parameters that authenticate a request. `token` is the token among
-    them that can be renewed, or "".
+    """The headers and query parameters that authenticate a request. `token` is the token in them
+    that can be renewed, or "".
     """
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -65,10 +65,10 @@ this.
 
 
 class RequestContextTransport(httpx2.AsyncBaseTransport):
-    """Sends an SDK's requests under the rules of their context.
+    """Sends an SDK's requests within the limits of their contexts.
 
-    With `broken`, responses arrive over one listening GET; otherwise, each POST has its own
-    response.
+    If `broken` is set, responses arrive over one listening GET request. Otherwise, each POST
+    request has its own response.
     """
 
     def __init__(
@@ -88,7 +88,9 @@ class RequestContextTransport(httpx2.AsyncBaseTransport):
         self.broken = broken
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a request. This never raises for a failed request; the context records the failure."""
+        """Send a request. This method never raises; the context records a failure, and the SDK gets
+        an error response.
+        """
         context = CURRENT.get() or RequestContext()
         if request.method != "POST" and self.broken is None:
             context = (

@@ -31,8 +31,8 @@ POSSIBLE = "Use the path of a file (files/…) or an http(s) URL."
 
 @dataclass(frozen=True, slots=True)
 class Loader:
-    """Loads files. It adds to `taint` every source that belongs neither to the caller nor to the
-    operator.
+    """Loads the files of a run. It adds to `taint` every source that belongs neither to the caller
+    nor to the operator.
     """
 
     files: Files
@@ -51,22 +51,24 @@ class Loader:
         return await self.loading.loads.get(url_key(url), partial(self.bring, url))
 
     async def take(self, url: str) -> Loaded:
-        """Load a file in the same way as `load`, or decode a `data:` URI."""
+        """Load a file with `load`, or decode it if the address is a `data:` URI."""
         place = locate_file(url)
         if place.kind == "data":
             return read_data_uri(place.address, self.rules.limit)
         return await self.load(url)
 
     async def promote(self, url: str) -> FileInfo:
-        """Return the stored file for an address, storing its content first if necessary. Accepts
-        data: URIs.
+        """Return the stored file for an address. A file that is not stored yet, including a data:
+        URI, is stored first.
 
         Raises the same errors as `load`.
         """
         return await self.loading.promotions.get(url_key(url), partial(self.store, url))
 
     async def distrust(self, url: str) -> None:
-        """Record that the run reads a file that others may have written."""
+        """Record the source of a file as untrusted if neither the caller nor the operator controls
+        it.
+        """
         place = locate_file(url)
         address = unquote(place.address)
         if place.kind == "external" and not self.rules.trusts(address):
@@ -125,7 +127,9 @@ class Loader:
         return await self.files.info(await self.path_of(url, place))
 
     async def path_of(self, url: str, place: FileLocation) -> str:
-        """Return the path of a stored file. Raises `FileRefused` for other addresses."""
+        """Return the path of a stored file. Raises `FileRefused` if the address is not the address
+        of a stored file.
+        """
         match place.kind:
             case "stored":
                 return place.address
@@ -141,8 +145,8 @@ class Loader:
                 )
 
     async def home_path(self, path: str) -> str:
-        """Return the full path, `files/{bucket}/…`, of a valid relative path
-        (`home_path_problem`).
+        """Return the full path, `files/{bucket}/…`, for a relative path that `home_path_problem`
+        accepts.
         """
         return f"{await self.files.home()}{encode_path(self.rules.folder)}{encode_path(path)}"
 
@@ -155,7 +159,7 @@ class Loader:
 
 
 def url_key(url: str) -> str:
-    """Return a short key without the address, which may contain secrets."""
+    """Return a hash of an address for use as a key, because the address may contain secrets."""
     return hashlib.sha256(url.strip().encode("utf-8", "replace")).hexdigest()
 
 

@@ -26,7 +26,7 @@ class Flight(Generic[T]):
 
 
 class SingleFlightCache(Generic[T]):
-    """Results by key. Concurrent callers with the same key share one task.
+    """Caches results by key. Concurrent callers with the same key share one task.
 
     Results are cached up to a total `size` of `room`. The least recently used results are evicted
     first. A failure is raised to all waiting callers and is not cached. When the last waiting
@@ -109,7 +109,9 @@ def installation_rules() -> LoadingRules:
 
 
 def rules_of(manifest: Manifest) -> LoadingRules:
-    """Return the installation's rules with the application's changes."""
+    """Return the rules for loading files in an application. The manifest may change the
+    installation's rules.
+    """
     usual, features = installation_rules(), manifest.features
     seconds = manifest.tool_defaults.timeout_seconds or usual.seconds
     named = (one.url for one in manifest.contexts if not isinstance(one, UserDefinedContext))
@@ -134,8 +136,8 @@ CONCURRENT_LOADS = 8
 
 @dataclass(frozen=True)
 class Loading:
-    """The rules of a run and the files that it has loaded so far. All loaders of the run share
-    them.
+    """The rules for loading files in a run, and the files that the run has loaded so far. All
+    loaders of the run share them.
     """
 
     rules: LoadingRules = field(default_factory=installation_rules)

@@ -1,7 +1,8 @@
-"""The memories of one owner as JSON: the file in DIAL Core's storage, and exports.
+"""Converts the memories of one owner to and from JSON, for files in DIAL Core's storage and for
+exports.
 
-In addition to the required fields, a file has the model of its embeddings, and our own metadata for
-each memory. If a file has no model, the embeddings are recomputed.
+In addition to the required fields, a file contains the name of the embedding model, and our own
+metadata for each memory. If a file names no model, the embeddings are recomputed.
 """
 
 from collections.abc import Iterable, Sequence
@@ -56,8 +57,8 @@ class MemoryDocument(msgspec.Struct):
 
 
 class ImportEntry(msgspec.Struct):
-    """An entry of an import. Its vector is ignored, because it is recomputed and would take a
-    hundred times the memory.
+    """A memory in an import. Its vector is ignored, because the vectors are recomputed, and because
+    it would need a hundred times the memory.
     """
 
     data: Data
@@ -96,7 +97,9 @@ def write_memories(collection: MemoryList, now: datetime) -> bytes:
 
 
 def write_export(collection: MemoryList, now: datetime) -> bytes:
-    """Return a file that can be imported. Vectors are omitted if they exceed the size limit."""
+    """Return the collection as a file that can be imported. Vectors are omitted if they exceed the
+    size limit.
+    """
     written = write_memories(collection, now)
     if len(written) > IMPORT_BYTES:
         no_vectors = np.empty((len(collection.memories), 0), np.float32)
@@ -105,7 +108,7 @@ def write_export(collection: MemoryList, now: datetime) -> bytes:
 
 
 def parse_memories(content: bytes) -> MemoryList:
-    """Parse a file. Raises `ValueError`."""
+    """Parse a file of memories. Raises `ValueError` if it is invalid."""
     found = _decode(content)
     vectors = read_vectors([entry.embedding for entry in found.memories])
     return MemoryList(
@@ -117,7 +120,7 @@ def parse_memories(content: bytes) -> MemoryList:
 
 
 def read_vectors(embeddings: Sequence[Sequence[float]]) -> Vectors | None:
-    """Return the vectors as a matrix, or None if their lengths differ or some are missing."""
+    """Return the vectors as a matrix, or None if some are missing or their lengths differ."""
     lengths = {len(embedding) for embedding in embeddings}
     if len(lengths) != 1 or 0 in lengths:
         return None
@@ -126,8 +129,8 @@ def read_vectors(embeddings: Sequence[Sequence[float]]) -> Vectors | None:
 
 
 def read_memories(entries: Iterable[MemoryEntry]) -> list[MemoryItem]:
-    """Return the memories with unique IDs, which other programs that write this format do not
-    guarantee.
+    """Return the memories with unique IDs. Other programs that write this format do not guarantee
+    unique IDs.
     """
     memories: dict[int, MemoryItem] = {}
     for entry in entries:
@@ -138,7 +141,7 @@ def read_memories(entries: Iterable[MemoryEntry]) -> list[MemoryItem]:
 
 
 def read_import(content: bytes) -> list[MemoryItem]:
-    """Parse an import. Raises `MemoryRefused` if the file is invalid."""
+    """Return the memories in an import. Raises `MemoryRefused` if the file is invalid."""
     if len(content) > IMPORT_BYTES:
         raise MemoryRefused("", TOO_LARGE, megabytes=IMPORT_BYTES // 2**20)
     try:
@@ -171,7 +174,7 @@ def write_merges(merges: Iterable[MergedMemories]) -> bytes:
 
 
 def read_merges(content: bytes) -> list[MergedMemories]:
-    """Parse a file of merges. Raises `ValueError`."""
+    """Parse a file of merges. Raises `ValueError` if it is invalid."""
     return [
         MergedMemories(
             one.id,

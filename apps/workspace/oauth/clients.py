@@ -51,7 +51,7 @@ def method_of(service: SignInService, *, has_secret: bool) -> str:
 
 
 def client_metadata(redirect_url: str) -> dict[str, Any]:
-    """Return our client's metadata for a sign-in service (RFC 7591)."""
+    """Return the metadata of this installation's client for a sign-in service (RFC 7591)."""
     return {
         "client_name": "QuickApps",
         "redirect_uris": [redirect_url],
@@ -62,7 +62,7 @@ def client_metadata(redirect_url: str) -> dict[str, Any]:
 
 
 def metadata_document() -> dict[str, Any]:
-    """Return the client's metadata document. Its URL is the client's ID."""
+    """Return the client's metadata document. The URL of the document is the client's ID."""
     return {
         "client_id": settings.PUBLIC_URL + METADATA_PATH,
         "client_uri": settings.PUBLIC_URL,
@@ -72,11 +72,11 @@ def metadata_document() -> dict[str, Any]:
 
 
 async def installation_client(service: SignInService, redirect_url: str) -> OAuthClient:
-    """Return this installation's client, for use if the operator configured none. Raises
-    `SignInFailed`.
+    """Return the client of this installation, which is used if the operator configured no client.
+    Raises `SignInFailed`.
 
-    A service that supports metadata documents needs no registration, if the document contains the
-    redirect URL.
+    If the service supports metadata documents and the document contains the redirect URL, no
+    registration is needed.
     """
     is_described = settings.OAUTH_CLIENT_METADATA and service.reads_client_metadata
     is_public = not service.methods or "none" in service.methods
@@ -86,8 +86,8 @@ async def installation_client(service: SignInService, redirect_url: str) -> OAut
 
 
 async def registered_client(service: SignInService, redirect_url: str) -> OAuthClient:
-    """Return the client that is registered at the sign-in service, or register a client. Raises
-    `SignInFailed` if a request to the service fails.
+    """Return the client that is registered at the sign-in service. If there is none, register one.
+    Raises `SignInFailed` if a request to the service fails.
     """
     find = partial(find_client_row, service.issuer, redirect_url)
     row: RegisteredClient | None = await database_sync_to_async(find)()

@@ -1,4 +1,4 @@
-"""Requests for tokens with a code or a refresh token, and for revoking tokens."""
+"""Requests tokens for a code or a refresh token, and revokes tokens."""
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -56,8 +56,8 @@ async def refresh(service: SignInService, client: OAuthClient, token: str) -> Gr
 
 
 async def revoke_token(service: SignInService, client: OAuthClient, token: str) -> None:
-    """Revoke a token (RFC 7009) if the service supports that. Raises `SignInFailed` if a request to
-    the service fails.
+    """Revoke a token if the service supports revocation (RFC 7009). Raises `SignInFailed` if a
+    request to the service fails.
     """
     if service.revocation_url and token:
         await send(service, client, service.revocation_url, {"token": token})
@@ -85,7 +85,9 @@ async def send(
 
 
 def read_tokens(answer: JsonResponse) -> GrantedTokens:
-    """Parse the tokens in a response. Raises `GrantRefused`, `SignInFailed`."""
+    """Parse the tokens in a response. Raises `GrantRefused` if the service permanently rejects the
+    grant, and `SignInFailed` for any other failure.
+    """
     if not answer.is_success:
         if answer.error in FINAL:
             raise GrantRefused(answer.error)

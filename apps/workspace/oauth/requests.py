@@ -1,4 +1,4 @@
-"""Requests to sign-in services, and the rules for URLs that servers provide."""
+"""Sends requests to sign-in services, and checks the URLs that servers provide."""
 
 import asyncio
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ class SignInFailed(ToolError):
 
 @dataclass(frozen=True, slots=True)
 class JsonResponse:
-    """A response. `document` is its body if that is a JSON object, otherwise {}."""
+    """A response. `document` is its body if the body is a JSON object, otherwise {}."""
 
     status: int
     document: dict[str, Any] = field(repr=False)
@@ -39,7 +39,7 @@ class JsonResponse:
 
     @property
     def error(self) -> str:
-        """Return the code of an OAuth error, or ""."""
+        """Return the code of the OAuth error in the response, or "" if there is none."""
         code = self.document.get("error")
         return code[:100] if isinstance(code, str) else ""
 
@@ -70,9 +70,7 @@ def trust_of(url: str, server: str, *, is_configured: bool) -> Trust:
 async def fetch_json(
     trust: Trust, method: str, url: str, *, reads_body: bool = True, **options: Any
 ) -> JsonResponse:
-    """Send one request; redirects are not followed. Raises `SignInFailed` if a request to the
-    service fails.
-    """
+    """Send one request without following redirects. Raises `SignInFailed` if the request fails."""
     options["headers"] = {"Accept": "application/json", **options.get("headers", {})}
     try:
         async with (

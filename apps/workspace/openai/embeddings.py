@@ -34,7 +34,7 @@ third of that.
 
 
 class EmbeddingsRefused(ServiceFailed):
-    """Raised if a response is not 2xx."""
+    """Raised if the status of a response is not 2xx."""
 
     def __init__(self, answer: StreamedResponse, said: str) -> None:
         super().__init__(
@@ -49,7 +49,9 @@ class OpenAIEmbeddings:
     service: ModelService
 
     async def ask(self, body: Mapping[str, Any]) -> bytes:
-        """Return the body of a 2xx response. Raises `ServiceFailed` if the service fails."""
+        """Send a request, and return the body of its 2xx response. Raises `ServiceFailed` for any
+        other response.
+        """
         try:
             answer = await self.send(msgspec.json.encode(body))
             async with aclosing(answer.body):

@@ -110,7 +110,9 @@ class InterpreterClient:
     async def ask(
         self, method: str, path: str, *, repeatable: bool = True, **content: Any
     ) -> bytes:
-        """Return the body of the response. A request that is not `repeatable` is never sent twice."""
+        """Return the body of the response. A request that is not `repeatable` is never sent
+        twice.
+        """
         if not self.key:
             raise InterpreterFailed(UNAUTHORIZED)
         reply = None
@@ -176,7 +178,8 @@ def client_of(url: str) -> AsyncClient:
 
 
 def read(shape: type[R], body: bytes) -> R:
-    """Decode the body of a response as `shape`. Raises `InterpreterFailed` if this is not possible.
+    """Decode the body of a response as `shape`. Raises `InterpreterFailed` if this is not
+    possible.
     """
     if not body.strip():
         raise InterpreterFailed(EMPTY)

@@ -172,6 +172,8 @@ async def read_file(file: ReportedFile, binding: ToolsetBinding, opening: Openin
 
 
 def is_file_name(name: str) -> bool:
-    """Return True if the name is a relative path without parent references, in one printable line."""
+    """Return True if the name is a relative path without parent references, in one printable
+    line.
+    """
     parts = set(name.split("/"))
     return name.isprintable() and "\\" not in name and not {"", ".", ".."} & parts

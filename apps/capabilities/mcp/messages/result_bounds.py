@@ -116,7 +116,8 @@ def exceeds(value: Any, most: int) -> bool:
 
 
 def count(value: Any, most: int) -> int:
-    """Count the values that a value contains, including nested values. Counting stops above `most`.
+    """Count the values that a value contains, including nested values. Counting stops above
+    `most`.
     """
     found, waiting = 0, [value]
     while waiting:

@@ -169,7 +169,8 @@ class SessionSlot:
         self.forget_failures()
 
     def forget_failures(self) -> None:
-        """Clear the failures because their cause is resolved. The next attempt then does not wait.
+        """Clear the failures because their cause is resolved. The next attempt then does not
+        wait.
         """
         self.notice_end()
         self.failure, self.failed_at = None, None
