@@ -45,7 +45,7 @@ def read_datetime(written: str, zone: tzinfo = UTC) -> datetime:
 
 
 def read_http_date(written: str) -> datetime | None:
-    """Return the time of an HTTP header in UTC, or None if it cannot be read."""
+    """Return the time in an HTTP header in UTC, or None if it is invalid."""
     try:
         found = parsedate_to_datetime(written)
         return to_utc(found if found.tzinfo is not None else found.replace(tzinfo=UTC))
@@ -54,7 +54,7 @@ def read_http_date(written: str) -> datetime | None:
 
 
 def of_timestamp(seconds: float) -> datetime | None:
-    """Return the UTC time of a Unix timestamp, or None if it is out of bounds."""
+    """Return the UTC time for a Unix timestamp, or None if it is out of bounds."""
     try:
         return to_utc(datetime.fromtimestamp(seconds, UTC))
     except (ValueError, OverflowError, OSError):
@@ -62,7 +62,7 @@ def of_timestamp(seconds: float) -> datetime | None:
 
 
 def to_utc(at: datetime) -> datetime:
-    """Return an aware time in UTC. Raises `ValueError` if it is out of bounds."""
+    """Convert an aware time to UTC. Raises `ValueError` if it is out of bounds."""
     # Compare before the conversion, which fails at the ends of the calendar.
     if not is_within_bounds(at):
         raise ValueError(at)

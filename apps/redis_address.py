@@ -55,7 +55,7 @@ class RedisAddress:
 
     @property
     def tls(self) -> dict[str, str | bool]:
-        """Return the TLS options by their names in the client."""
+        """Return the TLS options, by the names that the Redis client uses."""
         found = {name: self.parameters[name] for name in FILES if name in self.parameters}
         return {
             **found,
@@ -97,8 +97,8 @@ def node_of(host: str, port: int) -> tuple[str, int]:
 
 
 def path_of(kind: RedisKind, path: str) -> tuple[str, int]:
-    """Return the name of the master and the number of the database. Raises `ValueError` if the path
-    does not fit the kind of Redis.
+    """Return the name of the master and the number of the database in a URL's path. Raises
+    `ValueError` if the path does not fit the kind of Redis.
     """
     words = [unquote(word) for word in path.strip("/").split("/") if word]
     master = words.pop(0) if kind is RedisKind.SENTINEL and words else ""
@@ -110,8 +110,8 @@ def path_of(kind: RedisKind, path: str) -> tuple[str, int]:
 
 
 def parameters_of(query: str, kind: RedisKind, is_encrypted: bool) -> dict[str, str]:
-    """Return the parameters of a URL. Raises `WrongAddress` if a parameter is unknown or
-    invalid.
+    """Return the parameters in the query of a Redis URL. Raises `WrongAddress` if a parameter is
+    unknown or invalid.
     """
     known = (
         *(TLS_PARAMETERS if is_encrypted else ()),

@@ -28,7 +28,7 @@ def find(bucket: str, message: UUID) -> Feedback | None:
 
 
 def row_of(bucket: str, answer: RatedAnswer) -> Feedback:
-    """Return the user's row for the answer, or a new row without values."""
+    """Return the user's stored feedback on the answer, or a new unsaved row."""
     return find(bucket, answer.message) or Feedback(
         message=answer.message,
         conversation=answer.conversation,
@@ -40,7 +40,7 @@ def row_of(bucket: str, answer: RatedAnswer) -> Feedback:
 
 
 def keep(row: Feedback, answer: RatedAnswer) -> None:
-    """Store the feedback. Operators see it as new again."""
+    """Store the feedback on an answer. Operators see it as new again."""
     row.transcript = dict(answer.transcript) if row.shares_transcript else None
     row.state = Feedback.State.NEW
     row.save()
@@ -51,14 +51,18 @@ def remove(bucket: str, message: UUID) -> None:
 
 
 def forget_conversation(sender: Any, instance: Any, **told: Any) -> None:
-    """Delete the transcripts of a deleted conversation. Ratings, reasons and comments remain."""
+    """Delete the transcripts of a conversation that was deleted. Ratings, reasons and comments
+    remain.
+    """
     Feedback.objects.filter(conversation=instance.pk).update(
         conversation=None, transcript=None, shares_transcript=False
     )
 
 
 def hand_over(bucket: str, heir: str) -> None:
-    """Move a visitor's feedback to the user who signed in with the same browser."""
+    """Move the feedback of the visitor `bucket` to the user `heir`, who signed in with the same
+    browser.
+    """
     Feedback.objects.filter(bucket=bucket).update(bucket=heir)
 
 

@@ -32,7 +32,9 @@ def do_chore(work: str) -> None:
 
 @task("tasks.do_async_chore", priority=PRIORITY)
 async def do_async_chore(work: str) -> None:
-    """Run a chore that is a coroutine function. It uses no thread, and ends when canceled."""
+    """Run a chore that is a coroutine function. It uses no thread, and ends when this call is
+    canceled.
+    """
     if (chore := find_chore(work)) is not None:
         with reported(chore) as run:
             run.changed = await import_string(work)() or 0
@@ -58,7 +60,9 @@ def find_chore(work: str) -> Chore | None:
 
 @contextmanager
 def reported(chore: Chore) -> Iterator[ChoreRun]:
-    """Log the chore's outcome, and record it in the yielded row, which is not stored yet."""
+    """Log the outcome of the chore that the block runs. The outcome is recorded in the yielded row,
+    which is not stored yet.
+    """
     run, began = ChoreRun(work=chore.work, started_at=timezone.now()), time.monotonic()
     try:
         yield run

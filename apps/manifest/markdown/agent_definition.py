@@ -1,8 +1,14 @@
 """Parses the definition of a kind of sub-agent: its instructions, its model and tools, and its
 limits.
 
---- title: Researcher description: Finds out what a question needs, and reports it with its sources.
-toolsets: [library] brings: [web_search] max-iterations: 8 --- You find things out …
+    ---
+    title: Researcher
+    description: Finds out what a question needs, and reports it with its sources.
+    toolsets: [library]
+    brings: [web_search]
+    max-iterations: 8
+    ---
+    You find things out …
 """
 
 from collections.abc import Callable

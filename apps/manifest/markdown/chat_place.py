@@ -1,7 +1,11 @@
 """Parses the definition of a place: a part of the host's product from which users chat, with its
 own prompt and tools.
 
---- title: Orders tools: [orders, get_weather] --- The user works through the list of orders …
+    ---
+    title: Orders
+    tools: [orders, get_weather]
+    ---
+    The user works through the list of orders …
 """
 
 from dataclasses import dataclass

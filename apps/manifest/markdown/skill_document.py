@@ -1,7 +1,10 @@
 """Parses a skill document: YAML front matter and instructions in Markdown.
 
---- name: tone-of-voice description: How we write. Read it before you write to a customer. --- Be
-kind …
+    ---
+    name: tone-of-voice
+    description: How we write. Read it before you write to a customer.
+    ---
+    Be kind …
 """
 
 import re

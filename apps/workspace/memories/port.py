@@ -28,9 +28,12 @@ def no_vectors() -> Vectors:
 
 @dataclass(frozen=True, slots=True)
 class MemoryItem:
-    """A memory of its owner.
+    """A fact that an application remembers about its user.
 
-    - `id`: the Unix second in which it was stored, or the next second that no other memory has. - `importance`: from 0 to 1. - `unknown_share`: as in `Embeddings`. - `is_separate`: the owner has undone a merge, so the memory is never merged again.
+    - `id`: the Unix second in which it was stored, or the next second that is not in use.
+    - `importance`: from 0 to 1.
+    - `unknown_share`: the share of tokens that the embedding model does not know, from 0 to 1.
+    - `is_separate`: the owner has undone a merge, so the memory is never merged again.
     """
 
     id: int

@@ -164,8 +164,8 @@ def speaks(deltas: Iterable[Delta]) -> bool:
 
 
 def unify(data: bytes) -> bytes:
-    """Return the data with `\n` as line ends. A final `\r` remains, because its `\n` may still
-    follow.
+    """Return the data with line feeds as its only line ends. A final carriage return remains,
+    because its line feed may still follow.
     """
     whole, last = (data[:-1], data[-1:]) if data.endswith(b"\r") else (data, b"")
     return whole.replace(b"\r\n", b"\n").replace(b"\r", b"\n") + last
