@@ -1,4 +1,4 @@
-"""All settings, read from the environment. docs/settings.md describes each."""
+"""All settings, which are read from the environment. docs/settings.md describes each setting."""
 
 from __future__ import annotations
 
