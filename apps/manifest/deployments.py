@@ -1,4 +1,4 @@
-"""Deployments of models and applications, and the parameters of their calls."""
+"""Defines references to models and applications, and the parameters with which they are called."""
 
 from typing import Any, Literal, Self
 
@@ -103,7 +103,9 @@ class DeploymentReference(Node):
 
     @property
     def id(self) -> str:
-        """Return the deployment's ID from either field; `deployment_id` wins."""
+        """Return the deployment's ID, which is in one of two fields. `deployment_id` takes
+        precedence.
+        """
         return self.deployment_id or self.name
 
     @model_validator(mode="after")

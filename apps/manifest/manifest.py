@@ -120,5 +120,5 @@ class Manifest(Node):
 
     @property
     def input_attachment_types(self) -> tuple[str, ...]:
-        """Return the MIME types of files that users may attach, or () for any."""
+        """Return the MIME types of files that users may attach, or () if all types are allowed."""
         return (self.features and self.features.input_attachment_types) or ()

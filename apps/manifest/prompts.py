@@ -56,7 +56,9 @@ ToolSystemPrompt = Annotated[CustomSystemPrompt | DialSystemPrompt, Field(discri
 
 
 def fill_text(text: str, variables: Mapping[str, str]) -> str:
-    """Replace `{name}` for the given names. Other braces remain, including those in values."""
+    """Return the text with each `{name}` replaced by its value in `variables`. Other braces, and
+    braces in values, remain unchanged.
+    """
     if not variables:
         return text
     names = "|".join(map(re.escape, variables))

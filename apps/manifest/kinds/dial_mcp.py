@@ -51,7 +51,9 @@ class DialMcpToolSet(Described, McpTools):
 
     @property
     def id(self) -> str:
-        """Return the toolset's ID from either field; `deployment_id` wins."""
+        """Return the toolset's ID, which is in one of two fields. `deployment_id` takes
+        precedence.
+        """
         return self.deployment_id or self.dial_id
 
     @property

@@ -152,6 +152,6 @@ McpAuthorization = Annotated[
 def credentials_in(
     how: RestAuthorization | McpAuthorization | None,
 ) -> list[tuple[str, Credential]]:
-    """Return the credentials of an authorization, with the names of their fields."""
+    """Return the credentials in an authorization, each with the name of its field."""
     found = ((name, value) for name, value in how or ())
     return [(name, value) for name, value in found if isinstance(value, Credential)]

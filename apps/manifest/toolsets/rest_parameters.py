@@ -69,7 +69,9 @@ class RestConstParameter(ConstParameter, Placed):
 
 
 def is_credential(parameter: Mapping[str, Any]) -> bool:
-    """Return True if a constant is a text in a position where credentials are sent."""
+    """Return True if the parameter is a constant text that is sent under a name that is usual for
+    credentials.
+    """
     place = parameter.get("parameter_info")
     return (
         isinstance(parameter.get("const"), str)

@@ -39,7 +39,7 @@ class Described(Node):
 
     @property
     def label(self) -> str:
-        """Return the toolset's name for reports, or "" if it has none."""
+        """Return the name of the toolset for reports, or "" if it has none."""
         return localize_text(self.name)
 
     @property
@@ -49,12 +49,12 @@ class Described(Node):
 
     @property
     def server(self) -> McpServerInfo | str | None:
-        """Return the toolset's MCP server, or its ID in DIAL Core."""
+        """Return the MCP server of the toolset, or its ID in DIAL Core, or None."""
         return None
 
     def visible_tools(self) -> Iterator[tuple[str, str]]:
-        """Yield the visible names of the enabled tools in the manifest, each with its path in the
-        toolset.
+        """Yield the name of each enabled tool that the manifest lists, as the model sees it, with
+        the tool's path in the toolset.
         """
         yield from ()
 

@@ -17,8 +17,8 @@ from apps.manifest.toolsets.rest_parameters import RestFunctionTool
 
 
 def apply_patch(target: Any, patch: Any) -> Any:
-    """Apply a patch: null deletes a key, objects are merged, and other values replace the old
-    value.
+    """Return the target with a patch applied. Null deletes a key, objects are merged, and any other
+    value replaces the old value.
     """
     if not isinstance(patch, dict):
         return patch
@@ -134,7 +134,9 @@ class ConfiguredTool(Node):
 
 
 def as_stated(*stated: bool | None, otherwise: bool) -> bool:
-    """Return the first value that a tool or its toolset sets."""
+    """Return the first value that is not None, or `otherwise`. The values come from a tool and its
+    toolset.
+    """
     return next((one for one in stated if one is not None), otherwise)
 
 
@@ -255,8 +257,8 @@ class PredefinedTool(Node):
 
 
 def kind_of_tool(full: str) -> Callable[[Any], str | None]:
-    """Return a function that returns the kind of a tool: its `type`, the kind that its keys
-    identify, or `full`.
+    """Return a function that returns the kind of a tool: its `type`, otherwise the kind that its
+    keys identify, otherwise `full`.
     """
 
     def kind(tool: Any) -> str | None:
