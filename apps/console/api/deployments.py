@@ -1,4 +1,4 @@
-"""Deployments. Their keys can be set and removed but never read."""
+"""The API for deployments. Their keys can be set and removed but not read."""
 
 from typing import Any
 
@@ -73,7 +73,9 @@ class DeploymentSerializer(RowSerializer[Deployment]):
         return attrs
 
     def refuse_keys(self, stored: Deployment, attrs: dict[str, Any]) -> None:
-        """Raise `ValidationError` for changes that require the permission to set keys."""
+        """Raise `ValidationError` if the values change a field that requires the permission to set
+        keys.
+        """
         refused = [
             name
             for name in ("api_key", *KEY_FIELDS)

@@ -1,4 +1,6 @@
-"""MCP servers that are programs on this machine. Users with write access can run programs here."""
+"""The API for MCP servers that are programs on this machine. Users with write access can run
+programs here.
+"""
 
 import json
 from collections.abc import Sequence
@@ -15,7 +17,7 @@ from apps.workspace.local.models import McpServer
 
 
 class AdministratorOnly(BasePermission):
-    """Require an administrator, as in the admin."""
+    """Allows only administrators, as in the admin."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         return may_administer(request)

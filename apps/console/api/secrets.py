@@ -1,4 +1,4 @@
-"""Secrets for scripts. Their values can be written but never read."""
+"""The API for secrets. Their values can be written but not read."""
 
 from typing import Any
 
@@ -91,7 +91,9 @@ class SecretViewSet(RowViewSet[Secret]):
     lookup_value_regex = "[A-Za-z0-9._-]+"
 
     def perform_destroy(self, instance: Secret) -> None:
-        """Raise `SecretInUse` if manifests use the secret, because they would stop working."""
+        """Delete the secret. Raises `SecretInUse` if manifests use it, because they would stop
+        working.
+        """
         if users := secret_uses(installed_content()).get(instance.name, []):
             count = len({(user.kind, user.name) for user in users})
             raise SecretInUse(

@@ -1,5 +1,5 @@
-"""Reads the data that the scripts of the studio's page need: the draft, addresses, and facts about
-the application.
+"""Reads the data for the scripts of the studio's page: the draft, URLs, and facts about the
+application.
 """
 
 from dataclasses import asdict
@@ -82,7 +82,7 @@ def page_data(request: HttpRequest, row: Application, *, can_change: bool) -> di
 
 
 def stored_data(request: HttpRequest, row: Application) -> dict[str, Any]:
-    """Return the stored draft, and the state of the application for the bar."""
+    """Return the stored draft, and the application's state for the bar."""
     state = application_state(row)
     # This is read after the state, because the row caches the draft that is created for it.
     draft = draft_of(row)
@@ -103,7 +103,9 @@ def stored_data(request: HttpRequest, row: Application) -> dict[str, Any]:
 
 
 def review_data(request: HttpRequest, row: Application) -> dict[str, Any]:
-    """Return the bar's data about two-person publishing, and about a live version to merge."""
+    """Return the data for the bar about two-person publishing, and about a live version to
+    merge.
+    """
     draft = draft_of(row)
     found: dict[str, Any] = {"takes_two": is_required(row), "notice": "", "take_over": ""}
     if is_outdated(row, draft):
@@ -144,8 +146,8 @@ def addresses(request: HttpRequest, row: Application) -> dict[str, str]:
 
 
 def general(request: HttpRequest, row: Application) -> dict[str, Any]:
-    """Return when the application was created and changed, and the actions on the whole
-    application.
+    """Return the times at which the application was created and changed, and the actions on the
+    whole application.
     """
     kept = {name: reverse(f"admin:catalog_application_{name}", args=[row.pk]) for name in LINKS}
     if request.user.has_perm("catalog.add_application"):
@@ -166,7 +168,7 @@ def moment(at: datetime) -> str:
 
 
 def version_facts(row: Application) -> Facts:
-    """Return the numbers and the notes of the newest versions."""
+    """Return the numbers of the newest versions with their notes."""
     found = []
     for version in row.versions.select_related("author")[:MOST_VERSIONS]:
         marks = [
@@ -214,9 +216,10 @@ def pages(request: HttpRequest, row: Application) -> dict[str, Any]:
 
 
 def replayed_turns(request: HttpRequest, row: Application) -> list[dict[str, Any]]:
-    """Return the turns of the run in the URL, ending with the question, or [] without a run.
+    """Return the turns of the run in the URL, ending with the question, or [] if the URL contains
+    no run.
 
-    The reading is recorded. Raises PermissionDenied and Http404.
+    The audit log records that the run was read. Raises PermissionDenied and Http404.
     """
     named = request.GET.get(REPLAY, "")
     if not named:

@@ -1,5 +1,5 @@
-"""The admin of MCP servers that are programs on this machine. A user who edits a server determines
-the program that runs on the machine.
+"""The admin of MCP servers that are programs on this machine. Users who edit a server determine the
+program that runs.
 """
 
 from typing import Any
@@ -125,7 +125,7 @@ class McpServerAdmin(RecordedAdmin[McpServer]):
         return redirect(back if is_own else self.url("sessions"))
 
     def connect(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Start the program for this user and list its tools."""
+        """Start the program of an MCP server for this user, and list its tools."""
         server = get_object_or_404(McpServer, pk=pk)
         asked = McpServerInfo(protocol=PROGRAM, server=server.name)
         try:

@@ -49,10 +49,10 @@ def toolsets_of(application: Application) -> tuple[Any, ...]:
 
 
 def tool_names(tools: Iterable[tuple[str, str]]) -> set[str]:
-    """Return the names that models see for the tools of servers, in all applications that may use
-    them.
+    """Return the names under which models see these tools of servers, in all applications that may
+    use them.
 
-    A tool is identified by the name of a program or a host, and by the tool's name on the server.
+    Each tool is a pair of the name of a program or host, and the name of the tool on the server.
     """
     by_server: dict[str, set[str]] = {}
     for server, tool in tools:
@@ -68,7 +68,7 @@ def tool_names(tools: Iterable[tuple[str, str]]) -> set[str]:
 
 
 def place_of(info: McpServerInfo) -> str:
-    """Return the name of a program, or a host, or "" for an invalid URL."""
+    """Return the name of a server's program, or the host of its URL, or "" for an invalid URL."""
     if info.protocol == PROGRAM:
         return info.server
     try:
@@ -78,7 +78,7 @@ def place_of(info: McpServerInfo) -> str:
 
 
 def server_of(toolset: ToolSet) -> str:
-    """Return the `server_key` of a toolset, or "" if it has no server."""
+    """Return the `server_key` of a toolset, or "" if the toolset has no MCP server."""
     if not isinstance(toolset, Described) or not toolset.enabled:
         return ""
     match toolset.server:

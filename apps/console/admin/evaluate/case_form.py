@@ -17,7 +17,7 @@ from apps.manifest.json_text import JSONTextInvalid, parse_json
 
 
 class CaseEditor(forms.Textarea):
-    """Edits JSON in a text area. `rows_of` determines the kind of rows that the script shows. The
+    """A text area for JSON. A script shows the JSON as rows, whose kind `rows_of` determines. The
     text area also works without the script.
     """
 
@@ -80,7 +80,7 @@ class CaseForm(VersionedForm[Case]):
 
 
 def check_field(value: Any, problems: Any) -> Any:
-    """Validate a value and return it. Raises `ValidationError`."""
+    """Return the value if it has no problems. Raises `ValidationError` if `problems` yields any."""
     if found := problems(value):
         raise ValidationError(found)
     return value

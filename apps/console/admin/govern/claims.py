@@ -24,8 +24,8 @@ def providers() -> list[tuple[str, str]]:
 
 @admin.register(ClaimMapping)
 class ClaimMappingAdmin(Admin[ClaimMapping]):
-    """The admin of mappings. A mapping adds users to groups, so the form offers only groups that
-    the editor may give.
+    """The admin of mappings. A mapping adds users to a group, so the form offers only groups that
+    the operator may give.
     """
 
     list_display = ("value", "provider", "group", "is_exclusive")
@@ -56,7 +56,7 @@ class ClaimMappingAdmin(Admin[ClaimMapping]):
 
 @admin.register(SocialAccount)
 class LinkedAccountAdmin(Admin[SocialAccount]):
-    """Lists linked accounts, and unlinks them."""
+    """The admin of linked accounts, which lists and unlinks them."""
 
     list_display = ("user", "provider", "uid", "date_joined", "last_login")
     list_filter = ("provider",)

@@ -1,4 +1,4 @@
-"""Fields for encrypted columns in forms. Values can be entered and removed, but are never shown."""
+"""Form fields for encrypted columns. Values can be entered and removed, but are never shown."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, TypeVar
@@ -24,9 +24,7 @@ class SecretInputsForm(forms.ModelForm[Row]):
                 self.fields[typed].help_text = self.secret_state(getattr(self.instance, column))
 
     def secret_state(self, stored: str) -> str:
-        """Return a hint that describes the stored value and the effect of entering another
-        value.
-        """
+        """Return a hint that describes the stored value, and what entering another value does."""
         raise NotImplementedError
 
     def clean(self) -> dict[str, Any] | None:

@@ -22,7 +22,7 @@ truncated.
 
 @dataclass(frozen=True, slots=True)
 class SaidInRun:
-    """The question of a run with the names of its files, and the answer. Both are "" if not
+    """The question of a run, with the names of its files, and the answer. A text is "" if it is not
     stored.
     """
 
@@ -43,9 +43,7 @@ def said_in(run: UUID) -> SaidInRun:
 
 
 def answer_of(run: UUID) -> str:
-    """Return the last answer of the run's model. Return "" if that response called tools, or is not
-    stored.
-    """
+    """Return the last answer of the run's model, or "" if it called tools or is not stored."""
     steps = RunStep.objects.filter(run=run, kind="model", status="done").exclude(key__contains="/")
     step = steps.order_by("-pk").first()
     if step is None:
@@ -58,7 +56,7 @@ def answer_of(run: UUID) -> str:
 
 
 def failed_call(run: RunSummary) -> TimeSpan | None:
-    """Return the last failed call of a failed run, or None."""
+    """Return the last failed call in a failed run, or None for any other run."""
     if run.status != RunSummary.Status.FAILED:
         return None
     calls: list[ModelCall | ToolUse | None] = [

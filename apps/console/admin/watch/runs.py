@@ -1,5 +1,5 @@
-"""The admin of the runs of all doors. Operators can read, filter and stop runs, and find a run by
-the reference of its error.
+"""The admin of runs, which come from all doors. Operators can read, filter and stop runs, and find
+a run by the reference in its error message.
 """
 
 from collections.abc import Iterator
@@ -50,8 +50,8 @@ def subagents_of(run: RunSummary) -> QuerySet[HelperRun]:
 
 
 def subagent_line(subagent: HelperRun) -> str:
-    """Return a line such as `Researcher: done after 2.4 s, 3 model calls, 1 tool calls, 120 + 30
-    tokens`.
+    """Return a line about a sub-agent, such as `Researcher: done after 2.4 s, 3 model calls, 1 tool
+    calls, 120 + 30 tokens`.
     """
     end = subagent.finished_at
     lasted = "" if end is None else f" after {(end - subagent.started_at).total_seconds():.1f} s"
@@ -96,7 +96,9 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
     def get_object(
         self, request: HttpRequest, object_id: str, from_field: str | None = None
     ) -> RunSummary | None:
-        """Return the run. An active run has no row yet, and is converted to one."""
+        """Return the row of a run. For an active run, which has no row yet, return an unsaved
+        row.
+        """
         row: RunSummary | None = super().get_object(request, object_id, from_field)
         if row is None and request.user.has_perm("runs.view_run"):
             going = going_run(request, object_id)
@@ -133,7 +135,9 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
         return answer
 
     def beginning(self, request: HttpRequest, run: RunSummary) -> dict[str, Any]:
-        """Return the top of the page, and record that the contents were read."""
+        """Return the template context for the top of a run's page. The audit log records that its
+        contents were read.
+        """
         said = said_in(run.pk) if may_read(request) else SaidInRun()
         if said != SaidInRun():
             record_reading(request, run, "question and answer", is_allowed=True)
@@ -186,15 +190,15 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
 
     @admin.display(description="versions")
     def versions(self, run: RunSummary) -> str:
-        """Return the application's versions that are named in the run's calls."""
+        """Return the versions of the application that the run's calls mention."""
         calls = ModelCall.objects.filter(run=run.pk, application=run.application).order_by()
         found = sorted(set(calls.values_list("version", flat=True)))
         return ", ".join(map(str, found)) or NOTHING
 
     @admin.display(description="sub-agents")
     def subagents(self, run: RunSummary) -> SafeString:
-        """Return sub-agents without their names, which are part of the conversation. The numbers of
-        the run include those of its sub-agents.
+        """Return a list of the run's sub-agents without their names, because these are part of the
+        conversation. The numbers of the run include those of its sub-agents.
         """
         lines = format_html_join(
             "", "<li>{}</li>", ((subagent_line(row),) for row in subagents_of(run))
@@ -225,9 +229,7 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
         ]
 
     def requests_view(self, request: HttpRequest, number: UUID) -> HttpResponse:
-        """Show the model requests of a run, and record the reading in the audit log. Raises
-        PermissionDenied.
-        """
+        """Show the model requests of a run. The audit log records this. Raises PermissionDenied."""
         run = self.get_object(request, str(number))
         run = run or get_object_or_404(self.get_queryset(request), pk=number)
         record_reading(request, run, "model requests", is_allowed=may_read(request))
@@ -254,7 +256,9 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
 
 
 def going_run(request: HttpRequest, number: str) -> Run | None:
-    """Return an unfinished run of an application that the user can see."""
+    """Return the unfinished run with this ID, or None if there is none whose application the user
+    can see.
+    """
     try:
         wanted = UUID(number)
     except ValueError:

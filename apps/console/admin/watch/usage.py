@@ -1,4 +1,4 @@
-"""The page "Usage" of the admin: the costs and durations of model and tool calls."""
+"""The admin's page "Usage", which shows the costs and durations of model and tool calls."""
 
 import csv
 import logging
@@ -45,7 +45,7 @@ MOST_ERRORS_OF_FILE = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The choices in the URL. Invalid values become the defaults."""
+    """The options in the URL of the page. Invalid values are replaced by the defaults."""
 
     by: By
     days: int
@@ -128,7 +128,7 @@ class UsageAdmin(ReadOnlyAdmin[UsageSum]):
         return self.page(request, "admin/usage/errors.html", "Errors", context)
 
     def series_view(self, request: HttpRequest) -> HttpResponse:
-        """Return the numbers of the charts as a table."""
+        """Return the numbers in the charts as a table."""
         chosen = Selection.of(request)
         table = series_table(chosen.report(0))
         title = (
@@ -138,9 +138,7 @@ class UsageAdmin(ReadOnlyAdmin[UsageSum]):
         return self.page(request, "admin/usage/series.html", title, context)
 
     def csv_view(self, request: HttpRequest) -> HttpResponse:
-        """Return a table of the page, with all its lines, as CSV. The URL contains the name of the
-        table.
-        """
+        """Return all lines of a table as CSV. The URL contains the name of the table."""
         chosen = Selection.of(request)
         table = file_table(request.GET.get("table", ""), chosen, Links.of(request))
         kind = chosen.by if table.slug == "lines" else table.slug
@@ -195,7 +193,7 @@ SMALL_TABLES = {"series": series_table, "slowest": slowest_table, "errors": erro
 
 
 def choices(chosen: Selection, field: str, labels: Any) -> list[dict[str, Any]]:
-    """Return links to the same page with another value of a field."""
+    """Return links to the same page, one for each possible value of a field."""
     return [
         {
             "label": label,
@@ -207,7 +205,9 @@ def choices(chosen: Selection, field: str, labels: Any) -> list[dict[str, Any]]:
 
 
 def sortable(chosen: Selection, column: Column) -> dict[str, Any]:
-    """Return a sortable heading of a column. Choosing it again reverses the order."""
+    """Return the heading of a column, which sorts by this column. A second click reverses the
+    order.
+    """
     is_chosen = column.order == chosen.order
     # Names are first sorted from A to Z, and numbers with the largest first.
     ascending = not chosen.ascending if is_chosen else column.order == "name"
