@@ -23,7 +23,7 @@ Reading = tuple[Labels, float]
 
 
 class Sink(Protocol):
-    """A system that receives values. Any thread may call both methods."""
+    """A system that receives the values of metrics. Any thread may call both methods."""
 
     def series(self, instrument: "Instrument", labels: Labels) -> Tell: ...
 

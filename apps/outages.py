@@ -41,7 +41,7 @@ class Outage:
 
     @property
     def translated(self) -> str:
-        """Return the text in the user's language."""
+        """Return the text of the outage in the user's language."""
         return gettext(self.text)
 
 

@@ -1,5 +1,5 @@
-"""Wraps functions of allauth's private modules that have no public equivalent. No other module
-imports these modules.
+"""Wraps the functions in allauth's private modules that have no public equivalent. No other module
+imports allauth's private modules.
 """
 
 import time
@@ -20,8 +20,8 @@ def forget_login(request: HttpRequest) -> None:
 
 
 def send_sign_up_mail(request: HttpRequest, address: EmailAddress) -> None:
-    """Send the link that confirms an address. If an account already has the address, the email says
-    so.
+    """Send the email with the link that confirms an address. If the address belongs to an existing
+    account, the email states this instead.
     """
     send_verification_email_to_address(request, address, signup=True)
 

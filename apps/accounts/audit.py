@@ -68,7 +68,7 @@ class AuditEvent(msgspec.Struct, frozen=True, gc=False):
 
 
 def record(*events: AuditEvent) -> None:
-    """Write events immediately, in the caller's transaction."""
+    """Write audit events immediately, in the caller's transaction."""
     if events and settings.AUDIT:
         write(events)
 

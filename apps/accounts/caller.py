@@ -41,7 +41,7 @@ class Credentials:
 
 @dataclass(frozen=True, slots=True)
 class KeyLimits:
-    """The limits of a key: the applications that it may use, and its rates."""
+    """The limits of a key: the applications that it may use, and its rate limits."""
 
     scope: frozenset[int] | None = None
     """The IDs of the only applications that the key can use. None means no limit."""

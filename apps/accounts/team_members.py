@@ -54,7 +54,9 @@ def find_account(written: str) -> Any:
 
 
 def add_member(team: Team, written: str) -> Any:
-    """Add an account to the team and return it. Raises `Refused`."""
+    """Add the account with this username or email address to the team, and return it. Raises
+    `Refused`.
+    """
     user = find_account(written)
     user.groups.add(team.group)
     return user

@@ -39,7 +39,7 @@ def team_now(user_id: int, session_key: str) -> int | None:
 
 
 def teams_of(user: Any) -> QuerySet[Team]:
-    """Return the teams of a user, by name."""
+    """Return the teams to which a user belongs, sorted by name."""
     return Team.objects.filter(group__user=user)
 
 

@@ -112,7 +112,8 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     def get_client_ip(self, request: HttpRequest) -> str:
         """Return the address that trusted proxies report, or the address of the connection.
 
-        Return NOWHERE on a Unix socket and for an invalid address, because a session must have one.
+        Return NOWHERE on a Unix socket and for an invalid address, because a session must have an
+        address.
         """
         told = None
         # The header has fewer addresses than there are proxies, or none, so a proxy was bypassed.

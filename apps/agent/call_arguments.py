@@ -156,8 +156,8 @@ def unreadable(text: str, problem: str) -> str:
 
 
 def unreadable_text(arguments: dict[str, Any]) -> str | None:
-    """Return the text that the model wrote instead of a JSON object, or None for readable
-    arguments.
+    """Return the text that the model wrote if its arguments were not a JSON object, otherwise
+    None.
     """
     text = arguments.get(UNREADABLE) if arguments.keys() <= {UNREADABLE, PROBLEM} else None
     return text if isinstance(text, str) else None

@@ -156,7 +156,9 @@ class AttachmentAdded:
 
 @dataclass(frozen=True, slots=True)
 class AnnotationAdded:
-    """A source that an anchor in the answer's text refers to, as an application reported it."""
+    """A source to which an anchor in the answer's text refers, in the form in which an application
+    reported it.
+    """
 
     annotation: Mapping[str, Any]
 

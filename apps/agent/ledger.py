@@ -116,8 +116,8 @@ class Ledger(Protocol):
         ...
 
     def consent(self, tool: str) -> Consent | None:
-        """Return the user's decision about all calls of the tool, or about all tools, otherwise
-        None.
+        """Return the user's decision about all calls to the tool, or about all tools, or None if
+        there is no such decision.
         """
         ...
 

@@ -81,7 +81,7 @@ class ModelCallReport(msgspec.Struct, frozen=True, gc=False):
 
 
 class ToolCallReport(msgspec.Struct, frozen=True, gc=False):
-    """A call of a tool. `seconds` is None if the tool was not called, or if the client ran it."""
+    """A call to a tool. `seconds` is None if the tool was not called, or if the client ran it."""
 
     tool: str
     iteration: int
@@ -145,8 +145,8 @@ def error_kind(error: BaseException) -> str:
 
 
 def service_message(error: BaseException) -> str:
-    """Return the service's own error message, or the reason why its answer cannot be read,
-    otherwise "".
+    """Return the service's own error message, the reason why its answer cannot be parsed, or "" for
+    any other error.
     """
     if not isinstance(error, ModelFailed | ServiceFailed):
         return ""

@@ -14,7 +14,7 @@ from apps.agent.stages import DeferredStages, EarlyStages
 
 
 class CallTiming(msgspec.Struct, frozen=True):
-    """The duration of one call of a model or a tool."""
+    """The duration of one call to a model or a tool."""
 
     name: str
     seconds: float

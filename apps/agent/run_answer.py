@@ -73,7 +73,7 @@ class Allowance:
 class Rounds:
     """Counts the model calls of one answer, including the model calls of sub-agents.
 
-    `used` counts the model calls, including those of nested runs; `most` is the limit. Calls of a
+    `used` counts the model calls, including calls of nested runs; `most` is the limit. Calls of a
     nested run also count in the `outer` rounds of the run around it.
     """
 
@@ -119,11 +119,11 @@ class RunAnswer:
 
     @property
     def text(self) -> str:
-        """Return the answer as shown to users."""
+        """Return the text of the answer as users see it."""
         return BETWEEN_TEXTS.join(self.said)
 
     def say(self, text: str) -> None:
-        """Add a text that has already been emitted."""
+        """Append a text that has already been emitted."""
         if text:
             self.said.append(text)
 
@@ -148,7 +148,7 @@ def show_files(result: ToolResult, answer: RunAnswer, emit: Emit) -> None:
 
 
 def show_pictures(pictures: Iterable[Attachment], answer: RunAnswer, emit: Emit) -> None:
-    """Append the images that are not in the answer yet."""
+    """Append the images to the answer's text, except for images that it already contains."""
     new = [one for one in pictures if one.url is not None and one.url not in answer.shown]
     if new:
         answer.shown.update(one.url for one in new if one.url is not None)

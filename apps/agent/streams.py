@@ -1,4 +1,4 @@
-"""Collects the events that a run emits into batches, which a door iterates over."""
+"""Collects the events that a run emits into batches, over which a door iterates."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable

@@ -22,7 +22,7 @@ BEGUN_BYTES = 5
 
 
 def well_formed(text: str) -> str:
-    """Return the text with U+FFFD for lone surrogates, so that it can be encoded."""
+    """Return the text with each lone surrogate replaced by U+FFFD, so that it can be encoded."""
     if text.isascii():
         return text
     try:

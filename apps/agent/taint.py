@@ -47,8 +47,8 @@ class Taint:
 
     @property
     def state(self) -> dict[str, Any]:
-        """Return the sources as a part of an answer's state, so that the next request knows
-        them.
+        """Return the sources as a part of the answer's state, so that they also apply to the next
+        request.
         """
         return {UNTRUSTED: [*self.sources]} if self.sources else {}
 

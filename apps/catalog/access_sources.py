@@ -37,7 +37,7 @@ def sourced_roles(user: Any, rows: QuerySet[Application]) -> list[SourcedRole]:
     """Return a user's roles with their sources, sorted by the title of the application. Runs four
     queries.
 
-    A closed account has no roles. Grants to all teams of the user are included, not only those of
+    A closed account has no roles. Grants to all teams of the user are included, not only grants to
     the current team.
     """
     if not user.is_active:

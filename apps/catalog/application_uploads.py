@@ -102,7 +102,9 @@ def copy_uploads(original: Application, copy: Application, caller: Caller) -> No
 
 
 def erase_uploads(instance: Application, **_: Any) -> None:
-    """Delete the files of an application before it is erased, except those that its copies use."""
+    """Delete the files of an application before it is erased. Files that its copies use are
+    retained.
+    """
     kept = Upload.objects.exclude(application=instance).values("file")
     rows = SharedFile.objects.filter(pk__in=application_file_ids(instance.pk)).exclude(pk__in=kept)
     for row in rows:

@@ -146,7 +146,7 @@ def agent_of(item: LayerItem) -> AgentDefinition | None:
 
 
 def references_in(document: Any, content: Content) -> Iterator[ItemReference]:
-    """Yield every reference in a document, valid or not, including those in patches."""
+    """Yield every reference in a document, valid or not, including references in patches."""
     yield from feature_references(document, content)
     for _, found in objects_in(document):
         kind = found.get("type")

@@ -241,7 +241,7 @@ def searches(asked: DemoQuestion) -> Iterator[PlannedCall]:
 
 
 def questions_to_operator_files(asked: DemoQuestion) -> Iterator[PlannedCall]:
-    """Yield one call that answers from all files of the operator."""
+    """Yield one call that answers the question from all files of the operator."""
     if ASK_DOCUMENT in asked.tools and asked.operator_files and asks(asked.text):
         files = list(asked.operator_files[:MOST_FILES])
         yield PlannedCall(ASK_DOCUMENT, {"request": asked.text.strip(), "file_urls": files})

@@ -46,7 +46,9 @@ def task_of(chore: Chore) -> Task[Any, Any]:
 
 
 def enqueue_chore(work: str) -> None:
-    """Run a chore now, before its next scheduled time, unless a job for it is already waiting."""
+    """Enqueue a run of the chore before its next scheduled time, unless a job for the chore is
+    already waiting.
+    """
     if (chore := find_chore(work)) is not None:
         queue().enqueue_once(task_of(chore), work, work)
 

@@ -41,7 +41,7 @@ class AttachedText:
 
 @dataclass(frozen=True, slots=True)
 class PageNames:
-    """The word for a document's pages, such as "slide" ("" for a document without pages), and the
+    """The word for a document's pages, such as "slide", or "" for a document without pages, and the
     titles of its pages.
     """
 

@@ -56,8 +56,8 @@ def read_catalogue() -> tuple[KnownModel, ...]:
 
 @lru_cache(maxsize=1000)
 def known_model(name: str) -> ModelCapabilities:
-    """Return the capabilities of a model by its name at the service: `gpt-4o`,
-    `us.anthropic.claude-sonnet-4-20250514-v1:0`, …
+    """Return the capabilities of a model by its name at the service, such as `gpt-4o` or
+    `us.anthropic.claude-sonnet-4-20250514-v1:0`.
     """
     for spelling in spellings(name):
         for known in read_catalogue():

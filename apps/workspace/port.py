@@ -233,5 +233,7 @@ class Workspace(Protocol):
         ...
 
     async def grant(self, paths: Sequence[str], receiver: str) -> None:
-        """Allow a deployment or toolset to read files during this request. Raises `FileRefused`."""
+        """Allow a deployment or toolset (`receiver`) to read the files during this request. Raises
+        `FileRefused`.
+        """
         ...

@@ -170,8 +170,8 @@ class WordIndex:
         return ", ".join(f"{prefix}{column}" for column in self.columns)
 
     def words(self, prefix: str = "") -> str:
-        """Return the expression for the words of a row, without their positions, because each word
-        is searched separately.
+        """Return the SQL expression for the words of a row, without their positions, because each
+        word is searched separately.
         """
         text = " || ' ' || ".join(f"{prefix}{column}" for column in self.columns)
         marks = MARKS.replace("'", "''")
@@ -201,7 +201,7 @@ class WordIndex:
         return Q(RawSQL(of_row, quoted, BooleanField()))  # noqa: S611 - the word is a parameter
 
     def count_rows_with(self, word: str, most: int) -> int:
-        """Count the rows with a word, up to `most`."""
+        """Return the number of rows with a word, but at most `most`."""
         statement, parameters = self.lookup(word)
         with connection.cursor() as cursor:
             cursor.execute(

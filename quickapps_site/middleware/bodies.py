@@ -1,4 +1,4 @@
-"""Limits request bodies, because Django reads a whole body before it calls a view."""
+"""Limits the size of request bodies, because Django reads a whole body before it calls a view."""
 
 import logging
 import re

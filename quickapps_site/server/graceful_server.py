@@ -1,5 +1,5 @@
-"""Configures uvicorn, and stops it gracefully: it first waits for answers, and then closes
-connections.
+"""Configures uvicorn, and stops it gracefully. It first waits for answers to end, and then closes
+the connections.
 """
 
 import asyncio

@@ -14,8 +14,8 @@ View = Callable[..., HttpResponse]
 
 
 def with_mail(view: View) -> View:
-    """Return the view, or if the server sends no email, a page that explains this and names a
-    contact.
+    """Return a view that calls `view` if the server sends email. Otherwise, it shows a page that
+    explains this and names a contact.
     """
 
     @wraps(view)

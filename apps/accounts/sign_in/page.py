@@ -21,8 +21,8 @@ from apps.accounts.throttle import TOO_MANY
 
 
 class SignInForm(LoginForm):  # type: ignore[misc]
-    """The form for a username or an email address. Its fields have the same names as those of
-    Django's form.
+    """The form for a username or an email address. Its fields have the names that Django's own form
+    uses.
     """
 
     def __init__(self, *args: Any, **options: Any) -> None:

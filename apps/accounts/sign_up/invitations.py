@@ -16,13 +16,13 @@ class UsedUp(Exception):
 
 
 def usable() -> QuerySet[Invitation]:
-    """Return the open invitations, except those from a closed or deleted account."""
+    """Return the open invitations, except invitations from a closed or deleted account."""
     rows = Invitation.objects.filter(used_at=None, expires_at__gt=timezone.now())
     return rows.filter(created_by__is_active=True)
 
 
 def find(token: str | None) -> Invitation | None:
-    """Return the invitation for a token, if it can still be used."""
+    """Return the invitation for a token, or None if it cannot be used."""
     return usable().filter(token_hash=hash_of(token)).first() if token else None
 
 

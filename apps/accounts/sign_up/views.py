@@ -120,7 +120,7 @@ def show_closed(request: HttpRequest) -> HttpResponse:
 
 
 def follow_invitation(request: HttpRequest, token: str) -> HttpResponse:
-    """Store the token in the session, so that no later URL contains it."""
+    """Store the invitation's token in the session, so that no later URL contains it."""
     invitation = invitations.find(token)
     if invitation is None or not sign_up.is_open(invitation):
         return show_closed(request)

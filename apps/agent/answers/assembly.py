@@ -125,8 +125,8 @@ class Assembly:
             self.say(delta)
 
     def with_logprobs(self, delta: TextDelta) -> TextDelta:
-        """Return the delta without logprobs if clients did not request them. Emit a delta without
-        text.
+        """Return the delta, without logprobs if clients did not request them. A delta that has only
+        logprobs is emitted.
         """
         if not self.shows_logprobs:
             return TextDelta(delta.text)
@@ -277,8 +277,8 @@ class Assembly:
         return self.allowance.is_exceeded or len(self.calls.calls) > MOST_CALLS
 
     def cut(self) -> None:
-        """Truncate the answer, append a notice about the limit, and drop its tool calls, which may
-        be incomplete.
+        """Truncate the answer, append a notice about the limit, and drop its tool calls, because
+        they may be incomplete.
         """
         notice = TOO_MANY_CALLS
         if self.allowance.is_exceeded:

@@ -59,7 +59,7 @@ class GrowingCalls:
         return len(self.calls)
 
     def feed(self, delta: ToolCallDelta) -> GrowingCall:
-        """Add the piece to its call, and return the call."""
+        """Add a piece of a tool call to the call to which it belongs, and return the call."""
         call = self.latest.get(delta.index)
         if call is None or delta.name or (delta.id and delta.id != call.id):
             call = self.latest[delta.index] = self.find(delta, call)
@@ -147,8 +147,8 @@ def joined_name(known: str, more: str) -> str:
 
 
 def unused_id(id: str, used: set[str]) -> str:
-    """Return the ID, or a new ID if it is empty or in `used`, because results are matched to calls
-    by ID.
+    """Return the ID, or a new ID if it is empty or in `used`. Results are matched to calls by ID,
+    so IDs must be unique.
     """
     if not id or id in used:
         id = f"call_{uuid.uuid4().hex}"

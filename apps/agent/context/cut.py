@@ -43,9 +43,9 @@ class ConversationCut:
     """The parts of a conversation that a request omits.
 
     `left_out` counts the oldest turns that are not sent. `emptied` counts the oldest turns whose
-    results are replaced by a note, including those `left_out`. `calls` maps IDs of calls of the
+    results are replaced by a note, including the `left_out` turns. `calls` maps IDs of calls of the
     newest turn to the notes that replace their results. `summary` replaces the turns that are
-    omitted, or "" if there is none.
+    omitted, or is "" if there is none.
     """
 
     left_out: int = 0
@@ -155,8 +155,8 @@ def plan_cut(
 ) -> ConversationCut:
     """Return the cut that the turns so far require.
 
-    The function recomputes the cut of each earlier request. A growing conversation therefore has
-    the same cut until it needs a new cut, although cuts are not stored.
+    The cut of each earlier request is recomputed. A growing conversation therefore has the same cut
+    until it needs a new one, although cuts are not stored.
     """
     left_out, emptied = cut.left_out, max(cut.emptied, cut.left_out)
     total: float = fixed

@@ -102,7 +102,7 @@ class ContextFitter:
         return use_of(self.sent.messages, self.scale.estimator, self.sent.tools)
 
     def take_report(self, progress: Progress) -> None:
-        """Store the token count that the service reported for the newest request."""
+        """Record the token count that the service reported for the newest request."""
         reported = progress.usage[self.sent.spent :][:1] if self.sent.messages else ()
         if reported and reported[0].model == self.name:
             self.scale.counted = reported[0].input, self.sent

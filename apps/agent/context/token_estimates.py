@@ -190,13 +190,13 @@ class ContextWindow(msgspec.Struct, frozen=True):
 
     @property
     def limit(self) -> int | None:
-        """Return the hard limit for a request."""
+        """Return the maximum number of tokens in a request, or None if it is unknown."""
         known = [size for size in (self.size, self.asked) if size is not None]
         return min(known, default=None)
 
     @property
     def most(self) -> float:
-        """Return the size above which a request is cut."""
+        """Return the number of tokens above which a request is cut."""
         known = [] if self.size is None else [self.size * self.at]
         return min((*known, *([] if self.asked is None else [float(self.asked)])))
 

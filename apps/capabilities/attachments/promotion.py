@@ -37,7 +37,9 @@ class Promotion:
     issues: tuple[InitializationIssue, ...] = ()
 
     def apply(self, messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-        """Return the messages with their files, or the same object if nothing is replaced."""
+        """Return the messages with their URLs replaced by files, or the same object if nothing is
+        replaced.
+        """
         if not self.files:
             return messages
         return [

@@ -134,7 +134,7 @@ def begun_by(call_id: str) -> str:
 def earlier_calls(
     tool_name: str, messages: Sequence[ModelMessage]
 ) -> Iterator[tuple[ToolCall, ModelMessage]]:
-    """Yield the answered calls of a tool, each with its result."""
+    """Yield the calls to a tool that have a result, each with its result."""
     results = {m.tool_call_id: m for m in messages if m.role == "tool"}
     for message in messages:
         for call in message.tool_calls:

@@ -79,7 +79,7 @@ def complete_parameters(
 
 
 def generate_parameters(info: DeploymentInfo, *, is_resumable: bool) -> FunctionParameters:
-    """Return parameters generated from the features of the deployment."""
+    """Return the parameters of a tool, generated from the features of its deployment."""
     own: dict[str, Parameter] = {QUERY: query}
     if info.files != "none":
         own[FILES] = files_of(info)
@@ -96,7 +96,9 @@ def files_of(info: DeploymentInfo) -> ArrayParameter:
 
 
 def generated_arguments(parameters: FunctionParameters, info: DeploymentInfo) -> Arguments:
-    """Return the parameters together with the configuration that the deployment declares."""
+    """Return the schema of the arguments: the parameters, and the configuration that the deployment
+    declares.
+    """
     own = read_arguments(parameters)
     if not info.configuration_schema:
         return own

@@ -108,7 +108,7 @@ class DocumentAnswers:
     async def open_all(
         self, opening: Opening, invocation: Invocation, urls: Sequence[tuple[str, str]]
     ) -> list[DocumentIndex]:
-        """Open each document once. Raises `InvalidParameter`."""
+        """Open the documents at the URLs, each once. Raises `InvalidParameter`."""
         place = FILE_URL if self.names.takes_one_file else FILE_URLS
         if not urls:
             raise InvalidParameter(place, "pass the files to answer from.")

@@ -109,7 +109,7 @@ def last_number(opening: Opening) -> int:
 
 
 def citations(sources: Sequence[CitedSource], answer: str, request: str) -> list[Citation]:
-    """Return the citations of the sources that an answer refers to, or of all sources if it refers
+    """Return the citations of the sources to which an answer refers, or of all sources if it refers
     to none.
     """
     answer = answer[:ANSWER_CHARACTERS]

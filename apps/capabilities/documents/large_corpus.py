@@ -70,7 +70,9 @@ class LargeCorpus:
     async def passages(
         self, found: Mapping[ChunkPlace, float], chunks: Mapping[tuple[int, int], TextChunk]
     ) -> list[Passage]:
-        """Return the passages, except those whose document has changed in the meantime."""
+        """Return the passages, except for passages of documents that have changed in the
+        meantime.
+        """
         there = [place for place in found if place in chunks]
         pages: dict[int, set[int]] = {}
         for place, chunk in chunks.items():

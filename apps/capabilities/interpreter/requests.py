@@ -92,7 +92,7 @@ class FileProblems:
 def match_files(
     wanted: Sequence[str], messages: Sequence[ModelMessage], problems: FileProblems
 ) -> list[InputFile]:
-    """Return the attachments that the arguments refer to. Unknown files and duplicate names become
+    """Return the attachments to which the arguments refer. Unknown files and duplicate names become
     problems.
     """
     urls = list(dict.fromkeys(attachment_urls(messages)))

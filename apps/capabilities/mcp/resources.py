@@ -69,7 +69,7 @@ class ToolsetResources:
 
 
 async def list_resources(binding: ToolsetBinding) -> ToolsetResources | None:
-    """Return the resources, or None if the manifest does not enable them. Raises
+    """Return the resources of a toolset, or None if the manifest does not enable resources. Raises
     `ConnectionFailed`.
     """
     wanted = binding.toolset.resources
@@ -129,7 +129,9 @@ def reading_tool(offered: Sequence[ToolsetResources]) -> PreparedTool:
 async def read(
     offered: Sequence[ToolsetResources], opening: Opening, invocation: Invocation
 ) -> ToolResult:
-    """Read a resource. Raises `ToolError` and `InvalidParameter`."""
+    """Read the resource in the arguments, and return its contents. Raises `ToolError` and
+    `InvalidParameter`.
+    """
     uri = str(invocation.arguments["uri"])
     resources = find_toolset(offered, uri, str(invocation.arguments.get("toolset") or ""))
     toolset = resources.toolset
@@ -162,7 +164,9 @@ def distrust(resources: ToolsetResources, opening: Opening) -> None:
 
 
 def find_toolset(offered: Sequence[ToolsetResources], uri: str, name: str) -> ToolsetResources:
-    """Return the toolset that has the resource. Raises `InvalidParameter`."""
+    """Return the toolset that has the resource with this URI. Raises `InvalidParameter` if there is
+    none.
+    """
     named = [one for one in offered if not name or one.toolset.label == name]
     if not named:
         known = ", ".join(repr(one.toolset.label) for one in offered)

@@ -62,7 +62,7 @@ class RunNotes:
         )
 
     async def embedder(self) -> Embedder:
-        """Return the embedder. Raises `ToolError`."""
+        """Return the embedder for semantic search in notes. Raises `ToolError`."""
         try:
             return await find_embedder(self.opening, self.deployment_id)
         except (DeploymentNotFound, Unsupported) as error:
@@ -105,6 +105,6 @@ def refusals() -> Iterator[None]:
 async def run_query(
     function: Callable[Concatenate[str, P], R], owner: str, *args: P.args, **kwargs: P.kwargs
 ) -> R:
-    """Call a function that queries the database."""
+    """Call a function that queries the database, on a database thread."""
     result: R = await database_sync_to_async(partial(function, owner))(*args, **kwargs)
     return result

@@ -123,7 +123,7 @@ CHOOSE = {
 
 
 class QuestionAnswer(BaseModel):
-    """An answer as the page sends it."""
+    """An answer to a question, in the form in which the page sends it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -148,8 +148,8 @@ async def send(
 ) -> AsyncIterator[Response]:
     """Send a request of the tool `name`, and yield the response before its body is read.
 
-    `explain` extracts the reason from the body of an error response. Raises `ToolError`, including
-    for failures while the body is read.
+    `explain` extracts the reason from the body of an error response. Raises `ToolError`, also for a
+    failure while the body is read.
     """
     if draft.query:
         url = f"{url}{'&' if urlsplit(url).query else '?'}{urlencode(draft.query)}"

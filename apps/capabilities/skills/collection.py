@@ -1,4 +1,4 @@
-"""The skills of one run, with their texts for the model."""
+"""Collects the skills of one run, and formats them for the model."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,6 @@
-"""Reads the skills that users add to a question, from `custom_content.skills` of their messages."""
+"""Reads the skills that users add to their questions, from `custom_content.skills` of the
+messages.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

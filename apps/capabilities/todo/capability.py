@@ -88,7 +88,7 @@ def store_list(opening: Opening, todo: TodoTools) -> None:
 
 
 async def manage(opening: Opening, invocation: Invocation) -> ToolResult:
-    """Run an operation on the list. Raises `InvalidParameter`."""
+    """Run the operation in the arguments on the to-do list. Raises `InvalidParameter`."""
     todo = opening.known[LIST]
     if invocation.arguments["operation"] == "write":
         todo.text = read_text(invocation.arguments.get("text"))

@@ -80,8 +80,8 @@ def wrap_tool(tool: PreparedTool, wishes: ToolOptions) -> PreparedTool:
 
 
 def with_untrusted_results(tool: PreparedTool) -> PreparedTool:
-    """Return a tool whose results, including those of failed calls, mark the run as having read
-    untrusted content.
+    """Return a tool whose results mark the run as having read untrusted content. This includes the
+    results of failed calls.
     """
 
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:

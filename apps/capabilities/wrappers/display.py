@@ -71,8 +71,8 @@ class Display:
         return configured[: first.start()] if first is not None else configured
 
     def lead(self, name: str) -> str:
-        """Return the text before an argument that is shown while it arrives, or "" if no argument
-        is shown in this way.
+        """Return the text that is written before an argument that is shown as it arrives, or "" if
+        the argument is not shown in this way.
         """
         shown = self.shown_as(name)
         is_itself = not shown.ignore and shown.replaced_value_info is None

@@ -1,4 +1,6 @@
-"""Opens the stage of a tool call around its work, if the application shows the stage."""
+"""Shows a tool call in a stage, which is open during the tool's work, if the application shows the
+stage.
+"""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -109,8 +111,8 @@ def request(display: Display, invocation: Invocation) -> str:
 
 
 def announcement(display: Display, argument: str, locale: str) -> Announcement | None:
-    """Return the announcement that opens the stage early, or None if the stage must not open
-    early.
+    """Return the announcement with which a tool's stage opens early, or None if the stage must not
+    open early.
     """
     title = display.beginning(locale)
     if display.visibility != "always" or not title:

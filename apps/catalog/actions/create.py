@@ -16,7 +16,7 @@ def check(row: Application) -> None:
 
 
 def execute(row: Application, user: User | None) -> ApplicationDraft:
-    """Store the application with its draft. Raises `ValidationError`."""
+    """Store the new application with its draft, and return the draft. Raises `ValidationError`."""
     row.is_enabled = False
     written, row.manifest = row.manifest, {}
     check(row)

@@ -23,7 +23,7 @@ DRAFT_FIRST = "There is a draft. Publish or discard it first."
 
 
 def changed_text(row: Application, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those `values` of columns in a version that differ from the live version."""
+    """Return the `values` that belong to a version and differ from the live version."""
     live = definition_of(row).columns
     return {name: values[name] for name in COLUMNS if name in values and values[name] != live[name]}
 

@@ -103,7 +103,9 @@ def without_prompt(manifest: Any) -> tuple[Any, str | None]:
 
 
 def with_prompt(manifest: Any, text: str) -> Any:
-    """Return the manifest with the text of `prompt.md` as its prompt. Raises ValueError."""
+    """Return the manifest with the text of `prompt.md` as its prompt. Raises ValueError if the
+    manifest has no custom prompt, or already contains its text.
+    """
     changed = deepcopy(manifest)
     prompt = custom_prompt(changed)
     if prompt is None:

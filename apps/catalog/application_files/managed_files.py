@@ -229,8 +229,8 @@ def why_kept(slug: str) -> str:
 
 
 def release(slugs: Sequence[str]) -> None:
-    """Let operators edit applications whose files were deleted. The applications themselves do not
-    change.
+    """Make applications whose files were deleted editable for operators. The applications
+    themselves do not change.
     """
     if not slugs:
         return

@@ -100,7 +100,9 @@ class Templates:
     is_foreign: bool = False
 
     def find(self, kind: ItemKind, name: str) -> LayerItem:
-        """Return a predefined item. Raises `UnresolvedTemplate`."""
+        """Return the predefined item with this name. Raises `UnresolvedTemplate` if it cannot be
+        used.
+        """
         item = self.content.items[kind].get(name)
         if item is None:
             near = self.content.near(kind, name)

@@ -1,4 +1,4 @@
-"""Performs one step of indexing a document: reads its text, or embeds some of its chunks."""
+"""Executes one step of indexing a document: reads its text, or embeds some of its chunks."""
 
 import asyncio
 import logging

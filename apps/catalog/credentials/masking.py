@@ -94,7 +94,7 @@ def put_back(document: Any, sources: Iterable[Any]) -> UnmaskedDocument:
 
 
 def masked_text(text: str) -> str:
-    """Return a JSON text with masked credentials, or the same text if it has none."""
+    """Return a JSON text with its credentials masked, or the same text if it contains none."""
     document = parse_or_none(text)
     safe = mask_credentials(document)
     return text if safe is document else json.dumps(safe, indent=2, ensure_ascii=False)

@@ -113,8 +113,8 @@ def has_identities(items: Sequence[Any]) -> bool:
 def merged_order(
     base: Mapping[str, Any], mine: Mapping[str, Any], theirs: Mapping[str, Any]
 ) -> list[str]:
-    """Return all names, in my order if I moved any, otherwise in their order. New names follow the
-    names before them.
+    """Return the names of all items in order: my order if I moved any item, otherwise the other
+    edit's order. New items follow the items before them.
     """
     i_moved = [name for name in mine if name in base] != [name for name in base if name in mine]
     first, second = (mine, theirs) if i_moved else (theirs, mine)

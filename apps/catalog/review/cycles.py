@@ -47,8 +47,8 @@ def chain_words(chain: Iterable[str], hidden: Collection[str]) -> str:
 
 
 def hidden_names(names: Collection[str]) -> set[str]:
-    """Return the names of applications that the user of the current request cannot see. Commands
-    and the server itself see all.
+    """Return the names of applications that the user of the current request cannot see. Outside
+    requests, no names are hidden.
     """
     actor = present_actor()
     user, is_own = actor.user, actor.via in (Change.Via.COMMAND, Change.Via.SERVER)

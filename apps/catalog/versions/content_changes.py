@@ -116,8 +116,8 @@ def live_content(row: Application) -> tuple[Content, Content]:
 
 
 def pending_content(applications: Iterable[int] | None = None) -> list[PendingContent]:
-    """Return the live applications, by title, that publishing again would change. Runs few
-    queries.
+    """Return the live applications that would change if they were published again, sorted by title.
+    Runs few queries.
     """
     installed = installed_anew()
     rows = ApplicationVersion.objects.filter(

@@ -33,7 +33,7 @@ def merge_with_live(
 
 def begun_from(row: Application, draft: ApplicationDraft) -> Any:
     """Return the version from which the draft started, or MISSING if it was deleted or cannot be
-    read.
+    decrypted.
     """
     base = row.versions.filter(number=draft.based_on).first()
     if base is None or isinstance(base.document, UnreadableSecret):

@@ -89,7 +89,7 @@ class NoteSerializer(StrictSerializer[dict[str, Any]]):
 
 
 class RestoredNoteSerializer(StrictSerializer[dict[str, Any]]):
-    """The note gives the reason for restoring the version."""
+    """The note states the reason for restoring the version."""
 
     note = serializers.CharField(max_length=LONGEST_NOTE)
 

@@ -182,8 +182,8 @@ def version_facts(row: Application) -> Facts:
 
 
 def pages(request: HttpRequest, row: Application) -> dict[str, Any]:
-    """Return the pages about the application that the user may see. Each page has facts and
-    links.
+    """Return links to the pages about the application that the user may see, with facts about each
+    page.
     """
     may = request.user.has_perm
     versions = reverse("admin:catalog_application_versions", args=[row.pk])

@@ -1,7 +1,7 @@
 """Manages remote MCP servers that an operator registers once for all applications.
 
 Each server is a predefined toolset. Applications refer to the server by name and select some of its
-tools. Its history, credential and publishing work like those of other predefined content.
+tools. Its history, credential and publishing work as for any other predefined content.
 """
 
 import json

@@ -75,7 +75,9 @@ def patch_problems(document: dict[str, Any]) -> list[Problem]:
 def review(
     document: object, *, preview: bool, default_deployment: str = "", is_foreign: bool = False
 ) -> Review:
-    """Return the errors and warnings of a document."""
+    """Return the errors and warnings about a document, with the same parameters as
+    `read_manifest`.
+    """
     errors: tuple[Problem, ...] = ()
     try:
         read_manifest(

@@ -1,4 +1,4 @@
-"""Converts message contents into blocks of the Messages API."""
+"""Converts the contents of messages to blocks of the Messages API."""
 
 import base64
 from collections.abc import Iterable, Iterator, Mapping

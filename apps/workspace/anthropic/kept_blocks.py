@@ -49,7 +49,7 @@ def kept_form(block: Block) -> Block:
 
 
 def answer_blocks(message: ModelMessage) -> list[Block]:
-    """Return the blocks of an assistant message, including its stored blocks."""
+    """Return the blocks of an assistant message: its stored blocks, texts and calls."""
     kept = read_blocks(message)
     whole = list(restore_blocks(message, kept)) if kept and fits(message, kept) else None
     if whole is not None:

@@ -51,7 +51,9 @@ class AnthropicModel:
     idle_seconds: float
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
-        """Stream the answer like `ServiceModel.stream`, and resume it if the service pauses it."""
+        """Call the model, and yield its answer. If the service pauses the answer, continue it with
+        another request. Raises `ModelFailed`.
+        """
         events = MessageEvents()
         while True:
             asked = ServiceModel(self.service, self.name, self.api(events), self.idle_seconds)

@@ -1,4 +1,4 @@
-"""Token counts of the Messages API, and their conversion into `Usage`."""
+"""Defines the token counts of the Messages API, and converts them to `Usage`."""
 
 from typing import Any, Self
 

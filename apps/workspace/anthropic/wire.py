@@ -157,7 +157,7 @@ def well_shaped(block: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_object(written: str) -> dict[str, Any]:
-    """Parse a JSON object. Returns {} for anything else."""
+    """Parse a JSON object. Return {} if the text is anything else."""
     try:
         found = msgspec.json.decode(written.encode())
     except (msgspec.DecodeError, UnicodeError, RecursionError):

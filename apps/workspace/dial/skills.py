@@ -46,7 +46,7 @@ class Skills:
         return await self.text(place, file)
 
     def place(self, path: str) -> str:
-        """Return the encoded path of the skill. Raises `FileMissing`."""
+        """Return the encoded path of the skill. Raises `FileMissing` for an invalid path."""
         return resource_path(self.calls.core, path.rstrip("/"), "skills")
 
     async def text(self, place: str, file: str) -> str:

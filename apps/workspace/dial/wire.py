@@ -88,7 +88,7 @@ def decode_body(body: bytes) -> Any:
 
 
 def mapping(value: Any) -> Mapping[str, Any]:
-    """Return the value if it is an object. Raises `ServiceFailed` otherwise."""
+    """Return the value if it is a JSON object. Raises `ServiceFailed` if it is not."""
     if not isinstance(value, Mapping):
         raise ServiceFailed("DIAL Core sent an unreadable response.", reason="answer")
     return value

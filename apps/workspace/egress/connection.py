@@ -200,7 +200,7 @@ class HttpConnection(asyncio.Protocol):
             self.timer = None
 
     def on_timer(self) -> None:
-        """End the exchange with an error if no data arrived in time or if it takes too long.
+        """End the exchange with an error if no data arrived in time or the exchange takes too long.
         Otherwise, restart the timer.
         """
         now = self.loop.time()

@@ -173,7 +173,7 @@ class RewrittenMessages:
         return b""
 
     def taken_event(self) -> bytes:
-        """Return the current event unchanged, and discard it."""
+        """Return the current event unchanged, and reset the state for the next event."""
         taken = b"".join(self.event)
         self.event.clear()
         self.size = 0
@@ -220,7 +220,7 @@ def in_one_line(message: bytes) -> bytes:
 
 
 def event_of(message: bytes) -> bytes:
-    """Return a JSON message as an event."""
+    """Return a JSON message in the form of a server-sent event."""
     return b"data: " + in_one_line(message) + b"\n\n"
 
 
@@ -275,7 +275,9 @@ class LimitedBody(httpx2.AsyncByteStream):
             yield rest
 
     async def read(self) -> AsyncIterator[bytes]:
-        """Yield the pieces of the body as they arrive, with whole characters."""
+        """Yield the pieces of the body as they arrive. A character is never split between two
+        pieces.
+        """
         if self.response.headers.get("content-encoding", "identity").lower() != "identity":
             raise self.stream_error("the server sent a compressed response that was not requested.")
         mender = Mender()

@@ -1,4 +1,4 @@
-"""Functions for rows of vectors."""
+"""Normalizes, joins and parses the vectors of texts."""
 
 import base64
 import binascii

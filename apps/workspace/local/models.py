@@ -179,7 +179,7 @@ class SharedFile(StoredFile):
 
 
 class FormerBucket(models.Model):
-    """A bucket that a user owned before signing in. Its files keep their paths."""
+    """A bucket that a user owned before signing in. The paths of its files do not change."""
 
     name = models.CharField(max_length=100, unique=True)
     bucket = models.CharField(max_length=100, db_index=True)

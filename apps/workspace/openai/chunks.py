@@ -117,7 +117,7 @@ class ChunkChoice(msgspec.Struct, gc=False):
 
 
 class StreamChunk(msgspec.Struct, gc=False):
-    """An event of the stream."""
+    """A chunk of a streamed completion."""
 
     choices: list[ChunkChoice] = []
     usage: TokenCounts | None = None

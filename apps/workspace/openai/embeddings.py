@@ -1,4 +1,4 @@
-"""Requests to the embeddings API of an OpenAI-compatible service."""
+"""Sends requests to the embeddings API of an OpenAI-compatible service."""
 
 from collections.abc import Mapping
 from contextlib import aclosing

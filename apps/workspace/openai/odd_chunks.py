@@ -1,7 +1,7 @@
-"""Converts events that deviate from OpenAI's API into the API's chunks.
+"""Converts events that deviate from OpenAI's API to chunks of the API.
 
-Only events that do not fit `StreamChunk` are handled here, to keep the path of a token short.
-Unreadable parts are omitted, and their shapes are logged.
+Only events that do not fit `StreamChunk` are handled here, to keep the path of a token short. Parts
+that cannot be parsed are omitted, and their shapes are logged.
 """
 
 import json

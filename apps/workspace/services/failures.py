@@ -193,7 +193,7 @@ def redirection(status: int, headers: Mapping[str, str]) -> str:
 
 
 def redirect_target(location: str) -> str:
-    """Return the location without credentials, or "" if it is not valid."""
+    """Return the target of a redirect without credentials, or "" if it is not a valid URL."""
     try:
         parts = urlsplit(location)
         netloc = parts.netloc.rpartition("@")[2]

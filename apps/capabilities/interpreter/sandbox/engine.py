@@ -36,7 +36,7 @@ class SandboxSession:
     opening: Opening
 
     async def execute(self, request: Request, messages: Sequence[ModelMessage]) -> Execution:
-        """Run the code. Raises `InterpreterFailed`."""
+        """Run the code of a request with the state of earlier calls. Raises `InterpreterFailed`."""
         files = await self.load(request, messages)
         before, notes = self.restore(request, messages)
         outcome = await run_in_worker(

@@ -25,7 +25,7 @@ and must not change.
 
 
 class SentCredentials:
-    """Collects the credentials sent in one session."""
+    """Collects the credentials that were sent in one session, and redacts them in messages."""
 
     def __init__(self) -> None:
         self.credentials: set[str] = set()

@@ -205,7 +205,7 @@ def is_unreadable(error: BaseException) -> bool:
 
 
 def is_closed(error: BaseException) -> bool:
-    """Return True if the error reports that the session ended during a request. Servers use the
+    """Return True if the error may report that the session ended during a request. Servers use the
     same code for their own errors.
     """
     return (

@@ -141,7 +141,9 @@ async def is_over(process: asyncio.subprocess.Process) -> bool:
 
 
 async def drain(process: asyncio.subprocess.Process) -> None:
-    """Read the pipes of the program to their ends, because they would otherwise not be closed."""
+    """Read the rest of the program's output, because its pipes are not closed before they are read
+    to the end.
+    """
     with suppress(TimeoutError):
         async with asyncio.timeout(GRACE_SECONDS):
             for pipe in (process.stdout, process.stderr):

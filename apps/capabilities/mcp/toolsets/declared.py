@@ -83,7 +83,7 @@ class Toolset:
         }
 
     def refusal(self, failure: ConnectionFailed, name: str) -> ToolError:
-        """Convert a failure to an error for the model."""
+        """Convert the failure of a connection to an error for the model, about the tool `name`."""
         if failure.needs_sign_in:
             return ToolError(failure.message(self.label), is_lasting=True)
         if failure.timed_out:

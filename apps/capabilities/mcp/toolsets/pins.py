@@ -70,8 +70,8 @@ def source_of(binding: ToolsetBinding) -> DescriptionSource:
 
 
 def identity(endpoint: ServerEndpoint) -> list[str]:
-    """Return the values that identify a server. A program with other arguments counts as another
-    server.
+    """Return the values that identify a server. A program with different arguments counts as a
+    different server.
     """
     program = endpoint.program
     if program is None:

@@ -197,8 +197,8 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
 
     @admin.display(description="sub-agents")
     def subagents(self, run: RunSummary) -> SafeString:
-        """Return a list of the run's sub-agents without their names, because these are part of the
-        conversation. The numbers of the run include those of its sub-agents.
+        """Return a list of the run's sub-agents without their names, because the names are part of
+        the conversation. The numbers of the run include its sub-agents' numbers.
         """
         lines = format_html_join(
             "", "<li>{}</li>", ((subagent_line(row),) for row in subagents_of(run))

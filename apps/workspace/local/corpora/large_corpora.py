@@ -80,8 +80,8 @@ def repair(claim: CorpusClaim) -> None:
 
 
 def shrink(claim: CorpusClaim) -> None:
-    """Let processes search the corpus again if it has become smaller. Raises `LeaseLost` if another
-    job has taken over the corpus.
+    """Switch a corpus that has become smaller back to searches in processes. Raises `LeaseLost` if
+    another job has taken over the corpus.
     """
     if not is_large(claim) or count_of(claim, "chunk_count") > SMALL_FROM:
         return

@@ -1,4 +1,4 @@
-"""Decides which stored files a reader may read."""
+"""Determines which stored files a reader may read."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass

@@ -39,7 +39,7 @@ def read_rows(row: MemoryCollection) -> MemoryList:
 
 
 def read_vectors(stored: Sequence[bytes]) -> Vectors | None:
-    """Return the vectors as a matrix, or None if their lengths differ."""
+    """Return the stored vectors as a matrix, or None if their lengths differ."""
     if len({len(vector) for vector in stored}) != 1:
         return None
     vectors: Vectors = np.frombuffer(b"".join(stored), np.float32).reshape(len(stored), -1)
