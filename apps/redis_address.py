@@ -42,7 +42,9 @@ class WrongAddress(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class RedisAddress:
-    """A parsed Redis URL. The nodes are the server, the Sentinels, or some nodes of the cluster."""
+    """A parsed Redis URL. `nodes` are the server itself, the Sentinels, or some nodes of the
+    cluster.
+    """
 
     kind: RedisKind
     nodes: tuple[tuple[str, int], ...]

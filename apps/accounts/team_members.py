@@ -19,7 +19,7 @@ LAST = gettext_noop("The team needs an administrator. Make another member an adm
 
 
 def members_of(team: Team) -> QuerySet[Any]:
-    """Return the open accounts of the team's members, by name."""
+    """Return the members of the team whose accounts are open, sorted by name."""
     rows = get_user_model().objects.filter(groups=team.group_id, is_active=True)
     return rows.order_by("username")
 

@@ -69,8 +69,8 @@ def input_text(arguments: str) -> str:
 
 
 def decoded(text: str) -> tuple[Any, bool]:
-    """Decode JSON. Return the value, and True if lone surrogates in it were replaced. Raises
-    msgspec's errors.
+    """Decode JSON. Return the value, and True if it contained lone surrogates, which are replaced.
+    Raises msgspec's errors.
     """
     try:
         return msgspec.json.decode(text), False

@@ -110,7 +110,7 @@ class Ledger(Protocol):
         ...
 
     def stopping(self, key: str) -> asyncio.Event:
-        """Return an event that is set when a user stops the sub-agent of the step, but not the
+        """Return an event that is set when a user stops only the sub-agent of the step, and not the
         whole run.
         """
         ...

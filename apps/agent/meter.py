@@ -59,7 +59,8 @@ class Reservation(msgspec.Struct, frozen=True, gc=False):
 
 # These are structs, because creating a frozen dataclass takes five times as long.
 class ModelCallReport(msgspec.Struct, frozen=True, gc=False):
-    """A call of a deployment. `iteration` counts the calls of a run from 1; times are in seconds.
+    """A call to a deployment. `iteration` is the number of the call in its run, counted from 1.
+    Times are in seconds.
 
     `first_text_seconds` is None for an answer without text; `usage` is empty if the service
     reported none. `error` is the kind of failure, or "" for success; `said` is the service's own

@@ -178,8 +178,8 @@ class Reply:
 
 
 def usage_by_model(usage: Usage | None, deployment: str) -> tuple[ModelUsage, ...]:
-    """Return the usage by model, or () if there is none. Entries without a name belong to the
-    deployment.
+    """Return the usage of an answer by model, or () if there is none. An entry without a name gets
+    the name of the deployment.
     """
     if usage is None:
         return ()

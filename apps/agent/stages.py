@@ -224,11 +224,11 @@ class EarlyStage:
 
 
 class EarlyStages:
-    """The early stages of one model answer. Leaving the block closes unused stages as failed.
+    """The early stages of one model answer. When the block ends, unused stages are closed as
+    failed.
 
-    `announced` returns the announcement of the tool with the given name, or None if its stage does
-    not open early. `messages` are the messages of the request; new stages do not use the IDs of
-    their calls.
+    `announced` returns the announcement of the tool with a name, or None if its stage does not open
+    early. `messages` are the messages of the request; new stages do not use the IDs of their calls.
     """
 
     def __init__(

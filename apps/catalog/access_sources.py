@@ -29,7 +29,9 @@ class SourcedRole:
 
     @property
     def role(self) -> str:
-        """Return the user's highest role, including the grants of all their teams."""
+        """Return the user's highest role in the application. Grants to all of the user's teams
+        count.
+        """
         return str(max(source.role for source in self.sources).label)
 
 

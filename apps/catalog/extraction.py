@@ -93,7 +93,7 @@ def movable(document: Any, item: str = "") -> list[PlainCredential]:
 
 
 def found_credentials(document: Any, item: str = "") -> list[PlainCredential]:
-    """Return all plain credentials of a document. Credentials that cannot be secrets have a
+    """Return all plain credentials in a document. A credential that cannot become a secret has a
     `problem`.
     """
     found = plain_credentials(document, item)

@@ -90,7 +90,7 @@ class ArchiveWriter:
         self.add(name, iter((content,)), len(content))
 
     def add(self, name: str, content: Iterator[bytes], size: int) -> None:
-        """Add a member. Raises OSError if the content is shorter than `size`."""
+        """Add a member to the archive. Raises OSError if its content is shorter than `size`."""
         member = tarfile.TarInfo(name)
         member.size, member.mode, member.mtime = size, 0o600, int(time.time())
         self.checksum.update(f"{name}\0{size}\0".encode())

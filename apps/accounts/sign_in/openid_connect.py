@@ -138,7 +138,9 @@ def is_moment(value: object, latest: float = LAST_SECOND) -> bool:
 
 
 def check_storable(claims: Mapping[str, Any]) -> None:
-    """Raise UnusableResponse for null characters, and ValueError for lone surrogates and NaN."""
+    """Raise UnusableResponse if the claims contain null characters, and ValueError if they contain
+    lone surrogates or NaN.
+    """
     if "\\u0000" in json.dumps(claims, allow_nan=False):
         raise UnusableResponse("A claim contains a null character, which cannot be stored.")
     json.dumps(claims, ensure_ascii=False).encode()

@@ -1,4 +1,4 @@
-"""Creates and checks invitations: links with each of which one user can sign up."""
+"""Creates and checks invitations. Each invitation is a link with which one user can sign up."""
 
 from django.contrib.auth.models import User
 from django.db.models import QuerySet

@@ -221,7 +221,9 @@ class Assembly:
             self.feed(AnnotationAdded(annotation))
 
     def say(self, delta: TextDelta | RefusalDelta) -> None:
-        """Emit text or a refusal. The text of a refusal is also the text of the message."""
+        """Emit a piece of text, or of a refusal. The text of a refusal also becomes the text of the
+        message.
+        """
         if not self.is_speaking:
             self.begin_text()
         self.text.append(delta.text)

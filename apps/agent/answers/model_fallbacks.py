@@ -1,4 +1,4 @@
-"""Fallback deployments, which answer if a deployment fails before its first token."""
+"""Calls fallback deployments if a deployment fails before its first token."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ OUT_OF_ORDER = "is unavailable at the moment"
 
 
 class Breaker(Protocol):
-    """A circuit breaker for a deployment that keeps failing. While it is open, the deployment
-    should not be called.
+    """The circuit breaker of a deployment. While the breaker is open, the deployment keeps failing
+    and should not be called.
     """
 
     async def admits(self) -> bool:
-        """Return True if the deployment can be called. After an open breaker's pause, only one
-        caller gets True; its success closes the breaker.
+        """Return True if the deployment can be called. After the pause of an open breaker, only one
+        caller gets True. If this call succeeds, the breaker closes.
         """
         ...
 
@@ -122,7 +122,7 @@ class CandidateCall:
 
     @property
     def patience(self) -> float:
-        """Return the maximum total of the pauses between attempts, in seconds."""
+        """Return the maximum total duration of the pauses between attempts, in seconds."""
         if not self.has_next:
             return inf
         return 0.0 if self.is_open else PATIENCE_SECONDS

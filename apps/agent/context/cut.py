@@ -80,8 +80,8 @@ class TokenBudget:
 
 @dataclass(frozen=True, slots=True)
 class TurnSize:
-    """The token counts of a turn, without messages that are always sent. `whole` is the count of
-    the unchanged turn, and `noted` the count with notes in place of results.
+    """The token counts of a turn, excluding messages that are always sent. `whole` is the count of
+    the unchanged turn, and `noted` is the count with notes in place of results.
     """
 
     whole: int

@@ -133,8 +133,8 @@ def allowance_for(most: int) -> Allowance:
 def question_for(
     earlier: str, messages: Sequence[ModelMessage], most: int, window: float
 ) -> list[ModelMessage]:
-    """Return the messages that ask for a summary of at most `most` tokens, truncated to half of the
-    model's window.
+    """Return the messages that request a summary of at most `most` tokens. They are truncated to
+    half of the model's window.
 
     `earlier` is the summary of the turns before the messages, or "" if there is none.
     """

@@ -177,10 +177,10 @@ class TokenScale:
 
 
 class ContextWindow(msgspec.Struct, frozen=True):
-    """A model's context window in tokens; `size` is None if unknown.
+    """A model's context window. `size` is in tokens, or None if it is unknown.
 
-    The `strategy` cuts the conversation when it exceeds the share `at`. `asked` is the client's own
-    limit for a request, or None.
+    If a conversation exceeds the share `at` of the window, the `strategy` cuts it. `asked` is the
+    client's own limit for a request, or None.
     """
 
     size: int | None = None

@@ -27,7 +27,7 @@ class AnswerInvalid(ValueError):
 
 
 class Part(msgspec.Struct, frozen=True, rename="camel"):
-    """A part of a message or artifact, with one of `text`, `raw` (base64), `url` and `data`."""
+    """A part of a message or artifact. It has one of `text`, `raw` (base64), `url` and `data`."""
 
     text: str | None = None
     raw: str | None = None

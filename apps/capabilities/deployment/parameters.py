@@ -1,4 +1,4 @@
-"""The parameters of a deployment's tool."""
+"""Defines the parameters of a tool that calls a deployment."""
 
 import logging
 from collections.abc import Mapping

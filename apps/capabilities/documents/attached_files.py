@@ -1,4 +1,6 @@
-"""Searches the operator's files of an application, whose text is stored."""
+"""Searches the files that an operator attached to an application. The text of these files is
+stored.
+"""
 
 import asyncio
 from collections.abc import Sequence

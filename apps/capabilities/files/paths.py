@@ -23,17 +23,19 @@ def is_folder(path: str) -> bool:
 
 
 def check_own(parameter: str, path: str) -> None:
-    """Check the path of a file in the agent's folder. Raises `InvalidParameter`."""
+    """Raise `InvalidParameter` if the path of a file in the agent's folder is invalid."""
     refuse(parameter, path, home_path_problem(path))
 
 
 def check_file(parameter: str, path: str) -> None:
-    """Check the path of a file to read. Raises `InvalidParameter`."""
+    """Raise `InvalidParameter` if the path of a file to read is invalid."""
     refuse(parameter, path, readable_problem(path))
 
 
 def check_folder(parameter: str, path: str) -> None:
-    """Check the path of a folder to read, with or without its slash. Raises `InvalidParameter`."""
+    """Raise `InvalidParameter` if the path of a folder to read is invalid. The final slash may be
+    missing.
+    """
     if path not in HOME:
         refuse(parameter, path, readable_problem(path.removesuffix("/")))
 

@@ -99,8 +99,8 @@ async def edit_file(context: FileToolContext, arguments: Arguments) -> ToolResul
 
 
 async def change(context: FileToolContext, place: str, old: str, new: str) -> tuple[FileInfo, int]:
-    """Replace a text in a file. Return the file, and the number of the line, counted from 0, at
-    which the change begins. Raises `InvalidParameter`.
+    """Replace a text in a file. Return the file, and the line number at which the change begins,
+    counted from 0. Raises `InvalidParameter`.
     """
     found = await context.files.read(place, limit=context.opening.loading.rules.limit)
     text, line = with_replacement(utf8(found.content), old, new)

@@ -86,8 +86,8 @@ class Engine:
 def earlier_states(
     opening: Opening, messages: Sequence[ModelMessage]
 ) -> Iterator[Mapping[str, Any]]:
-    """Yield the states of this request, of the previous request, and of earlier answers, newest
-    first.
+    """Yield the state of this request, the state of the previous request, and the states of earlier
+    answers, newest first.
     """
     yield opening.conversation.saved
     yield opening.conversation.state

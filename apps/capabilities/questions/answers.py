@@ -50,7 +50,7 @@ def read_card(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_options(kind: str, given: Sequence[Mapping[str, str]]) -> list[Option]:
-    """Return the options of a question. Raises `InvalidParameter` if they are not valid for the
+    """Return the options of a question. Raises `InvalidParameter` if the options do not fit the
     kind of question.
     """
     if kind == "text":

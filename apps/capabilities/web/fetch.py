@@ -43,14 +43,14 @@ LANGUAGES = {
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
-    """One call of the tool. Its result is smaller than `most_bytes`."""
+    """One call to the tool that fetches web pages. Its result is smaller than `most_bytes`."""
 
     opening: Opening
     most_bytes: int
 
     async def answer(self, invocation: Invocation) -> ToolResult:
-        """Return the result of the call. Raises `InvalidParameter`, and `ServiceFailed` if a file
-        cannot be stored.
+        """Fetch the URL in the arguments, and return the result for the model. Raises
+        `InvalidParameter`, and `ServiceFailed` if a file cannot be stored.
         """
         url = external_url(str(invocation.arguments[URL]))
         path = invocation.arguments.get(SAVE_PATH)

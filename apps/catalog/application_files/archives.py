@@ -38,7 +38,9 @@ def archive(files: Mapping[str, bytes]) -> bytes:
 
 
 def unpack_archive(content: bytes) -> dict[str, bytes]:
-    """Return the contents of the files in a ZIP file, by path. Raises `FilesRefused`."""
+    """Return the contents of the files in a ZIP file, by path. Raises `FilesRefused` if the ZIP
+    file is rejected.
+    """
     try:
         with open_archive(BytesIO(content), MOST_ENTRIES) as zipped:
             return read_entries(zipped)

@@ -23,11 +23,11 @@ BYTE_ORDER_MARK = "\ufeff"
 
 
 def document_text(columns: Mapping[str, Any], source: str = "") -> tuple[str, str | None]:
-    """Return the text of `application.yaml`, and the text of `prompt.md` or None if there is no
-    prompt.
+    """Return the text of `application.yaml`, and the text of `prompt.md`, which is None if there is
+    no prompt.
 
-    The keys of `columns` are the names in files. `source` is the text from which the application
-    was imported.
+    The keys of `columns` are the names that files use. `source` is the text from which the
+    application was imported.
     """
     manifest, prompt = without_prompt(columns["manifest"])
     written = source_document(source)

@@ -24,8 +24,8 @@ class ToolSets(Node):
 
 
 def default_configuration(content: Content) -> dict[str, Any]:
-    """Return the configuration with its toolsets resolved. Toolsets that cannot be resolved are
-    omitted and logged.
+    """Return the default configuration with its toolsets resolved. Toolsets that cannot be resolved
+    are omitted and logged.
 
     Invalid toolsets are returned unchanged. All users can read the configuration, so predefined
     toolsets and tools with credentials remain references.

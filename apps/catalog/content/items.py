@@ -52,7 +52,9 @@ def item_of(
 
 
 def value_of(kind: ItemKind, text: str, files: Mapping[str, str]) -> Any:
-    """Parse the text of an item. Raises ValueError with a message for an operator."""
+    """Parse the text of an item, and return the value for `LayerItem`. Raises ValueError with a
+    message for an operator.
+    """
     if kind in ("tool", "toolset"):
         return object_of(text)
     if not text.strip():

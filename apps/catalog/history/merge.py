@@ -14,7 +14,7 @@ from apps.manifest.problems import join_path
 
 @dataclass(frozen=True, slots=True)
 class Clash:
-    """A conflict: a path at which both edits changed the value. All three values are JSON values or
+    """A conflict: a path at which both edits changed the value. The three values are JSON values or
     MISSING.
     """
 

@@ -107,7 +107,8 @@ def make_anthropic_model(
 def encode_anthropic(
     request: ModelRequest, model: str, traits: ModelTraits, begun: Sequence[Block] = ()
 ) -> bytes:
-    """Return the request body. `begun` are the blocks of an answer that this request continues.
+    """Return the JSON body of a request. `begun` are the blocks of an answer that this request
+    continues.
 
     Messages come last, so that all requests of a conversation begin with the same bytes. Raises
     `BadRequest` for text that is not Unicode.

@@ -63,7 +63,9 @@ class InterpreterClient:
     seconds: float = 300.0
 
     async def open_session(self) -> str:
-        """Return the ID of a new session. Raises `ValueError` if the service returns none."""
+        """Open a new session, and return its ID. Raises `ValueError` if the service returns
+        none.
+        """
         answer = read(SessionResponse, await self.operate("open_session", None))
         if not answer.session_id:
             raise ValueError("The interpreter returned a session without an id.")

@@ -75,8 +75,8 @@ class SandboxSession:
             return None, [str(reason)]
 
     def save(self, outcome: SandboxOutcome) -> list[str]:
-        """Store the state and return notes for the model. An interrupted call preserves the state
-        of the previous call.
+        """Store the state after the code has run, and return notes for the model. If the call was
+        interrupted, the state of the previous call remains.
         """
         if outcome.is_state_lost:
             self.opening.conversation.saved[KEY] = {}  # The state must not be loaded again.

@@ -161,7 +161,7 @@ class Sessions:
         return replace(outcome, files=kept, notes=tuple(notes))
 
     def file_problem(self, session: Session, name: str, content: bytes) -> str:
-        """Return the reason why a file cannot be stored, or "" if it can."""
+        """Return the reason why a file cannot be stored in the session, or "" if it can."""
         if not is_file_name(name):
             return "its name is not a valid file name"
         if name not in session.files and len(session.files) >= MOST_SESSION_FILES:

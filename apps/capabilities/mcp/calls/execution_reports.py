@@ -53,7 +53,7 @@ class ReportedFile(BaseModel):
 
 
 class ExecutionReport(BaseModel):
-    """The fields of a report that QuickApps reads. The other fields are only for the model."""
+    """The fields of a report that QuickApps reads. Only the model reads the other fields."""
 
     model_config = ConfigDict(extra="ignore")
 

@@ -224,8 +224,8 @@ def is_readable(message: bytes) -> bool:
 
 
 def without_deep_values(message: bytes) -> bytes | None:
-    """Return the message with deeply nested values and long numbers replaced, or None if it has too
-    many tokens.
+    """Return the message with deeply nested values and long numbers replaced, or None if the
+    message has too many tokens.
     """
     pieces: list[bytes] = []
     depth = kept_to = 0

@@ -167,7 +167,9 @@ class LenientResults:
         return with_left_out({**whole, key: kept}, reasons[:MOST_REASONS])
 
     def fitted_page(self, page: Object, key: str, method: str) -> tuple[Object, list[str]]:
-        """Return a page of a list without invalid entries and fields, and the reasons."""
+        """Return a page of a list without its invalid entries and fields, and the reasons why these
+        were omitted.
+        """
         reasons: list[str] = []
         for _ in range(MOST_ODD_FIELDS):
             error = self.problem(method, page)

@@ -72,7 +72,8 @@ async def process_streams(
         MemoryObjectSendStream[SessionMessage],
     ]
 ]:
-    """Start the program, which reads and writes one message per line.
+    """Start the program, and yield the streams of its messages. The program reads and writes one
+    message per line.
 
     Raises `ConnectionFailed` if it cannot be started.
     """

@@ -210,9 +210,9 @@ class SessionSlot:
         """Return the response to a request, from the cache if it is still valid. Raises
         `ConnectionFailed`.
 
-        One time limit applies to all pages of a list, and to waiting for a concurrent caller with
-        the same request. After it, `late` returns the part that has arrived, which is cached until
-        the next request to the server.
+        One time limit applies to all pages of a list, and to the wait for a concurrent caller with
+        the same request. After the limit, `late` returns the part that has arrived. This part is
+        cached until the next request to the server.
         """
         found: tuple[T] | None
         if (found := self.find(key)) is not None:

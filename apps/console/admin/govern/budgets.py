@@ -213,7 +213,9 @@ class BudgetAdmin(RecordedAdmin[Budget]):
         return self.page(request, "admin/budgets/standing.html", title, context)
 
     def raise_amount(self, request: HttpRequest, budget: Budget, form: RaiseForm) -> bool:
-        """Raise the budget. Return False if another user has raised it in the meantime."""
+        """Raise the budget by a new override. Return False if another user has raised it in the
+        meantime.
+        """
         amount, note, seen = (form.cleaned_data[name] for name in ("amount", "note", "seen"))
         name = cast(User, request.user).get_username()
         try:

@@ -1,8 +1,8 @@
-"""Converts the operations of an OpenAPI document (2.0, 3.0 and 3.1) to REST tools from which
+"""Converts the operations in an OpenAPI document (2.0, 3.0 and 3.1) to REST tools, from which
 operators select some.
 
-The document is not trusted: references to other documents are not followed. The `problem` of an
-operation is the reason why no tool can call it.
+The document is untrusted, so references to other documents are not followed. If no tool can call an
+operation, its `problem` is the reason.
 """
 
 import re

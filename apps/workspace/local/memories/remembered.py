@@ -140,12 +140,12 @@ def rename_application(before: str, after: str, using: str) -> None:
 
 
 def delete_memories_of_user(sender: object, instance: models.Model, **kwargs: Any) -> None:
-    """Delete the memories of a user whose account was deleted."""
+    """Delete the memories of a user when the user's account is deleted."""
     MemoryCollection.objects.filter(of_person(instance.pk)).delete()
 
 
 def delete_memories_of_key(sender: object, instance: ApiKey, **kwargs: Any) -> None:
-    """Delete the memories of an API key that was deleted, because they can no longer be
+    """Delete the memories of an API key when the key is deleted, because they can no longer be
     requested.
     """
     MemoryCollection.objects.filter(bucket=f"key-{instance.prefix}").delete()
