@@ -1,8 +1,7 @@
 """Limits failed sign-ins per name and per address. allauth counts them in Django's cache.
 
-A name is blocked only for the address from which attempts with it failed, so that a user cannot
-lock out another user. An address from which attempts with many names failed is blocked for all
-names.
+After failed attempts, a name is blocked only for the address that made them, so that a user
+cannot lock out another user. An address that fails with many names is blocked for all names.
 """
 
 import ipaddress

@@ -44,7 +44,7 @@ class ToolOutcome:
 
     `failed` is the phase that failed, None for success, and `error` its message. `tool_failed` is
     True if the tool itself failed, and not the model's arguments, an approval or the process.
-    `stopped` ends the run. `seconds` is the tool's own time, None if it was not called.
+    `stopped` ends the run. `seconds` is the tool's own time, None if the tool was not called.
     """
 
     result: ToolResult

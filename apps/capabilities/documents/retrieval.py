@@ -155,8 +155,8 @@ def merge_rankings(rankings: Sequence[Mapping[ChunkPlace, float]]) -> Scores:
 def passage(
     documents: Sequence[DocumentIndex], place: ChunkPlace, used: set[ChunkPlace]
 ) -> Passage:
-    """Return a passage with the chunk and its neighbors. Chunks that other passages have `used` are
-    omitted.
+    """Return a passage with the chunk and its neighbors, except for chunks in `used`. Add the
+    passage's chunks to `used`.
     """
     document = documents[place.document]
     there = range(len(document.chunks))

@@ -82,7 +82,7 @@ def render(
 
 @contextmanager
 def limit_seconds(seconds: float) -> Iterator[None]:
-    """Limit the time of the block. If it exceeds the limit, `TemplateRefused` is raised in this
+    """Limit the time of the block. If the block takes longer, `TemplateRefused` is raised in this
     thread.
     """
     end = time.monotonic() + seconds

@@ -48,9 +48,7 @@ def repeat_seconds(argument: str, minutes: float, zone: str = "") -> int:
 
 
 def read_hour(argument: str, written: str, zone: str) -> time | None:
-    """Parse a time of day. Return None for "", which removes the active hours. Raises
-    `InvalidParameter`.
-    """
+    """Parse a time of day; ignore its time zone. Return None for "". Raises `InvalidParameter`."""
     if not written.strip():
         return None
     try:

@@ -124,7 +124,9 @@ async def start(server: RegisteredServer, most_bytes: int) -> asyncio.subprocess
 
 
 async def end(process: asyncio.subprocess.Process) -> None:
-    """Close the program's input. If it does not exit in time, terminate it, and finally kill it."""
+    """Close the program's input. If the program does not exit in time, terminate it, and finally
+    kill it.
+    """
     if process.stdin is not None:
         process.stdin.close()
     for number in (signal.SIGTERM, signal.SIGKILL):
