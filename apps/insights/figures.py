@@ -28,7 +28,9 @@ from apps.insights.sums import (
     SumKey,
     Sums,
     UseRow,
+    base_dimension,
     calls_between,
+    dimensions_within,
     sum_up_rows,
     uses_between,
 )
@@ -139,23 +141,23 @@ def report(
     """Return the metrics of the period up to now, with up to `most` lines.
 
     Without `with_percentiles`, the lines have no percentiles, which saves reading their histograms.
-    Reports for chosen applications (`among`) are read only from rows, because most sums do not
-    distinguish applications. They cover only the time for which rows are stored.
+    `among` contains the slugs of the applications whose calls are included; None means all.
     """
     period = Period.ending(timezone.now(), length)
-    if among is not None:
-        period = period.by_rows()
     recent = recent_sums(period, count_runs, among)
-    ranked = read_lines(period, recent, [Q(dimension=by)], SORT_COLUMNS[order])[by]
+    ranked = read_lines(period, recent, [of(among, by)], SORT_COLUMNS[order])[by]
     shown = in_order(ranked, order, ascending=ascending)[:most]
-    wanted = [Q(dimension__in=("tool", "error")), Q(dimension=by, name__in=shown)]
+    wanted = [of(among, "tool", "error"), of(among, by) & Q(name__in=shown)]
     lines = read_lines(period, recent, wanted)
     timed = {name: sums for name, sums in lines["tool"].items() if sums.total_seconds}
     slowest = in_order(timed, "mean")[:SLOWEST]
     timed_lines = shown if with_percentiles else []
     tools = set(slowest) - shown_tools(by, timed_lines)
-    add_histograms(period, lines, [(by, timed_lines), ("tool", tools)])
-    series = read_series(period, recent)
+    timed_names = [(by, timed_lines), ("tool", tools)]
+    add_histograms(
+        period, lines, [of(among, one) & Q(name__in=names) for one, names in timed_names]
+    )
+    series = read_series(period, recent, among)
     return UsageReport(
         period,
         total_of(point.models.sums for point in series),
@@ -163,7 +165,7 @@ def report(
         series,
         tuple(Figures(name, lines[by][name]) for name in shown),
         len(ranked),
-        count_callers(period, recent, by, ranked),
+        count_callers(period, recent, by, ranked, among),
         tuple(Figures(name, timed[name]) for name in slowest),
         tuple(Figures(name, lines["error"][name]) for name in in_order(lines["error"], "errors")),
     )
@@ -174,9 +176,12 @@ def read_points(
 ) -> tuple[Period, tuple[Point, ...]]:
     """Return only the series of a report."""
     period = Period.ending(timezone.now(), length)
-    if among is not None:
-        period = period.by_rows()
-    return period, read_series(period, recent_sums(period, count_runs, among))
+    return period, read_series(period, recent_sums(period, count_runs, among), among)
+
+
+def of(among: Collection[str] | None, *dimensions: str) -> Q:
+    """Filter sums by their dimension, within these applications. None means all applications."""
+    return Q(dimension__in=[one for base in dimensions for one in dimensions_within(base, among)])
 
 
 def shown_tools(by: By, shown: Iterable[str]) -> set[str]:
@@ -218,32 +223,29 @@ def read_lines(
     found: dict[str, dict[str, Sums]] = defaultdict(lambda: defaultdict(Sums))
     stored = of_period(period, *wanted).values(*names)
     for row in stored.annotate(**{name: Sum(name) for name in columns}):
-        found[row["dimension"]][row["name"]].add(row)
+        found[base_dimension(row["dimension"])][row["name"]].add(row)
     for sums in recent.values():
         for (dimension, name, _), one in sums.items():
             found[dimension][name].merge(one)
     return found
 
 
-def add_histograms(
-    period: Period,
-    lines: Mapping[str, Lines],
-    wanted: Iterable[tuple[str, Collection[str]]],
-) -> None:
-    """Add the stored histograms of some dimension names to their sums."""
-    chosen = (Q(dimension=dimension, name__in=names) for dimension, names in wanted)
-    for row in of_period(period, *chosen).values("dimension", "name", **HISTOGRAM_TEXTS):
-        lines[row["dimension"]][row["name"]].add_bins(row)
+def add_histograms(period: Period, lines: Mapping[str, Lines], wanted: Iterable[Q]) -> None:
+    """Add the stored histograms to the sums of their dimensions and names."""
+    for row in of_period(period, *wanted).values("dimension", "name", **HISTOGRAM_TEXTS):
+        lines[base_dimension(row["dimension"])][row["name"]].add_bins(row)
 
 
-def read_series(period: Period, recent: RecentSums) -> tuple[Point, ...]:
+def read_series(
+    period: Period, recent: RecentSums, among: Collection[str] | None
+) -> tuple[Point, ...]:
     """Return a point for each hour or day, including those without calls."""
     found: dict[tuple[str, datetime], Sums] = defaultdict(Sums)
-    totals = Q(dimension__in=(TOTAL, TOTAL_OF_TOOLS))
+    totals = of(among, TOTAL, TOTAL_OF_TOOLS)
     stored = UsageSum.objects.filter(period.stored_places & totals).order_by()
     names = ("dimension", "start", "currency", "cost", *COUNTS)
     for row in stored.values(*names, **HISTOGRAM_TEXTS):
-        found[row["dimension"], period.place_of(row["start"])].add(row)
+        found[base_dimension(row["dimension"]), period.place_of(row["start"])].add(row)
     for place, sums in recent.items():
         for (dimension, _, _), one in sums.items():
             if dimension in (TOTAL, TOTAL_OF_TOOLS):
@@ -254,14 +256,16 @@ def read_series(period: Period, recent: RecentSums) -> tuple[Point, ...]:
     )
 
 
-def count_callers(period: Period, recent: RecentSums, by: By, ranked: Lines) -> int:
+def count_callers(
+    period: Period, recent: RecentSums, by: By, ranked: Lines, among: Collection[str] | None
+) -> int:
     """Return the number of users and keys. `ranked` contains the names of the dimension `by`."""
     known = {name for sums in recent.values() for one, name, _ in sums if one in CALLERS}
     others = [one for one in CALLERS if one != by]
     if by in CALLERS:
         known |= {*ranked}
     # A union, because PostgreSQL answers each of its parts from an index alone.
-    names = UsageSum.objects.filter(dimension__in=others).order_by().values_list("name")
+    names = UsageSum.objects.filter(of(among, *others)).order_by().values_list("name")
     parts = [names.filter(part) for part in period.stored_parts]
     stored = parts[0].union(*parts[1:]) if parts else ()
     return len(known.union(name for (name,) in stored))

@@ -24,6 +24,8 @@ LONGEST_VERSION = 11
 """The maximum number of characters that a version adds to the name of its application: "@" and ten
 digits.
 """
+LONGEST_DIMENSION = 20 + len("@") + LONGEST_NAME
+"""The maximum number of characters of a dimension within an application."""
 COST_DIGITS, COST_PLACES = 20, 10
 """The number of digits of a cost, in total and after the decimal point. This represents a tenth of
 a token's cost at a price of 0.001 per million.
@@ -145,7 +147,7 @@ class ToolUse(CallRecord):
 class UsageSum(models.Model):
     """The sums of five minutes, an hour, a day or a week (UTC) for one `name` in one dimension.
 
-    `apps.insights.sums` lists the dimensions. Histograms are in the format of
+    `apps.insights.sums` lists the dimensions, and joins them with applications. Histograms are in the format of
     `apps.insights.histograms`. `cache_shares` is the sum of the cached shares of the input, over
     the `cache_reports` calls that report it.
     """
@@ -156,7 +158,7 @@ class UsageSum(models.Model):
         DAY = "day"
         WEEK = "week"
 
-    dimension = models.CharField(max_length=20)
+    dimension = models.CharField(max_length=LONGEST_DIMENSION)
     span = models.CharField(max_length=4, choices=Span)
     start = models.DateTimeField()
     name = models.CharField(max_length=LONGEST_NAME + LONGEST_VERSION)

@@ -3,7 +3,7 @@ sums, and rows.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import reduce
 from operator import or_
@@ -106,19 +106,6 @@ class Period:
             days_until,
             hours_until,
             rows_since=max(hours_until, ends.get(UsageSum.Span.FIVE_MINUTES, since)),
-        )
-
-    def by_rows(self) -> "Period":
-        """Return the same period with all metrics read from rows."""
-        since = self.since
-        return replace(
-            self,
-            weeks_since=since,
-            weeks_until=since,
-            days_since=since,
-            days_until=since,
-            hours_until=since,
-            rows_since=since,
         )
 
     @property

@@ -114,7 +114,7 @@ def sum_up(span: UsageSum.Span, start: datetime, count_runs: RunCounter) -> bool
         found = sum_up_days(start, end)
     else:
         calls, uses = calls_between(start, end), uses_between(start, end)
-        found = sum_up_rows(calls, uses, count_runs(start, end))
+        found = sum_up_rows(calls, uses, count_runs(start, end), by_application=True)
     rows = [
         stored_row(span, start, dimension, name, currency, sums)
         for (dimension, name, currency), sums in found.items()

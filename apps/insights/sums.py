@@ -32,7 +32,7 @@ REPORTS_CACHE = Q(cached_tokens__isnull=False, input_tokens__gt=0)
 
 TOTAL, TOTAL_OF_TOOLS = "total", "tools"
 """The dimensions whose only name is "". The other dimensions are in `dimensions_of_call`, plus
-"tool".
+"tool". Each dimension also exists within each application, see `within`.
 """
 SUMMED = "summed"
 """The dimension of a row that marks five minutes as summed up. A `SummedSpan` marks longer spans.
@@ -46,6 +46,9 @@ BINS = msgspec.json.Decoder(dict[int, int])
 HISTOGRAM_TEXTS = {
     f"{name}_text": Cast(name, TextField()) for name in ("seconds", "first_text_seconds")
 }
+
+JOINED = "@"
+"""Separates a dimension from the application."""
 
 SumKey = tuple[str, str, str]
 """A dimension, a name in it, and a currency, which is "" for calls without a price."""
@@ -76,6 +79,7 @@ class CallRow(NamedTuple):
 class UseRow(NamedTuple):
     """The columns of a `ToolUse` that are summed up."""
 
+    application: str
     tool: str
     seconds: float | None
     has_failed: bool
@@ -216,6 +220,23 @@ def uses_between(
     return map(UseRow._make, rows.values_list(*UseRow._fields).iterator())
 
 
+def within(dimension: str, application: str) -> str:
+    """Return the dimension whose sums include only calls of the application."""
+    return f"{dimension}{JOINED}{application}"
+
+
+def dimensions_within(dimension: str, among: Collection[str] | None) -> list[str]:
+    """Return the dimensions that together include the calls of these applications. None means all
+    applications.
+    """
+    return [dimension] if among is None else [within(dimension, one) for one in among]
+
+
+def base_dimension(dimension: str) -> str:
+    """Return the dimension without the application."""
+    return dimension.partition(JOINED)[0]
+
+
 def dimensions_of_call(row: CallRow) -> Iterator[tuple[str, str]]:
     yield TOTAL, ""
     yield "application", row.application
@@ -246,21 +267,44 @@ def dimensions_of_runs(count: RunCount) -> Iterator[tuple[str, str]]:
     yield caller_dimension(caller_kind(count.bucket, count.door)), count.bucket
 
 
+def dimensions_of_use(row: UseRow) -> Iterator[tuple[str, str]]:
+    yield "tool", row.tool
+    yield TOTAL_OF_TOOLS, ""
+
+
+def with_applications(
+    named: Iterable[tuple[str, str]], application: str, by_application: bool
+) -> Iterator[tuple[str, str]]:
+    """Yield the dimensions, and if `by_application` also those within the application."""
+    for dimension, name in named:
+        yield dimension, name
+        if by_application:
+            yield within(dimension, application), name
+
+
 def sum_up_rows(
-    calls: Iterable[CallRow], uses: Iterable[UseRow], runs: Iterable[RunCount]
+    calls: Iterable[CallRow],
+    uses: Iterable[UseRow],
+    runs: Iterable[RunCount],
+    *,
+    by_application: bool = False,
 ) -> dict[SumKey, Sums]:
+    """Return the sums by dimension. With `by_application`, also return those of each application."""
     found: dict[SumKey, Sums] = defaultdict(Sums)
     for call in calls:
         share = cached_share(call)
-        for dimension, name in dimensions_of_call(call):
+        named = with_applications(dimensions_of_call(call), call.application, by_application)
+        for dimension, name in named:
             found[dimension, name, call.currency].add_call(call, share)
     for use in uses:
-        found["tool", use.tool, ""].add_use(use)
-        found[TOTAL_OF_TOOLS, "", ""].add_use(use)
+        named = with_applications(dimensions_of_use(use), use.application, by_application)
+        for dimension, name in named:
+            found[dimension, name, ""].add_use(use)
     # Runs are added to a sum of calls, whatever its currency, because each sum is a stored row.
     currencies = {(dimension, name): currency for dimension, name, currency in found}
     for count in runs:
-        for dimension, name in dimensions_of_runs(count):
+        named = with_applications(dimensions_of_runs(count), count.application, by_application)
+        for dimension, name in named:
             total = found[dimension, name, currencies.get((dimension, name), "")]
             total.runs += count.runs
             total.failed_runs += count.failed
