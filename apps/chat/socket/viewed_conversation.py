@@ -1,4 +1,4 @@
-"""Sends the conversation that a tab shows: first a frame with its content, and then new events."""
+"""Sends a tab its conversation: first one frame with the existing content, then new events."""
 
 import asyncio
 import logging
@@ -34,15 +34,16 @@ CUT_OFF, RESTARTING = 3011, 3012
 these codes.
 """
 FRAME_SECONDS = 0.04
-"""The pause in seconds after each batch of frames. Events that arrive during the pause are merged.
+"""The pause after each batch of frames, during which new events are merged.
 
 The first token of an answer is sent without a pause.
 """
 
 
 class ViewedConversation:
-    """Follows one conversation for a tab. `send` sends a frame as JSON; `close` closes the socket
-    with a code.
+    """Follows one conversation for a tab.
+
+    `send` sends a frame as JSON. `close` closes the socket with a code.
     """
 
     def __init__(
@@ -65,7 +66,8 @@ class ViewedConversation:
     async def show(self, caller: Caller, slug: str, sent: OpenFrame) -> None:
         """Follow the requested conversation, or none, instead of the previous conversation.
 
-        If the method raises `Refused`, the tab still follows the previous conversation.
+        If the caller has no such conversation, raise `Refused` and still follow the previous
+        conversation.
         """
         if sent.conversation != self.id:
             await self.leave_temporary()
@@ -85,8 +87,9 @@ class ViewedConversation:
         await self.tell_expired(sent.conversation)
 
     async def hide(self, hidden: bool) -> bool:
-        """Record whether the tab is hidden. Return True if the user now sees answers that arrived
-        while the tab was hidden.
+        """Record whether the tab is hidden.
+
+        Return True if the user now sees an answer that arrived while the tab was hidden.
         """
         self.is_hidden = hidden
         if hidden or self.id is None:
@@ -99,7 +102,7 @@ class ViewedConversation:
             await database_sync_to_async(mark_read)(conversation)
 
     async def tell_expired(self, conversation: UUID) -> None:
-        """Report tool results that the model no longer reads."""
+        """Report tool results that the model no longer reads to the tab."""
         if (told := await results_expired(conversation, self.slug)) is not None:
             await self.send(to_json(told))
 
@@ -139,8 +142,10 @@ class ViewedConversation:
             await self.close(RESTARTING)
 
     async def tend(self, conversation: UUID) -> None:
-        """Run checks while no events arrive: resume an answer whose process has died, and extend
-        the life of a temporary conversation.
+        """Resume an answer whose process has died, and postpone the deletion of a temporary
+        conversation.
+
+        Called while no events arrive.
         """
         await self.sweeper.sweep(conversation)
         if self.temporary == conversation:
@@ -148,7 +153,7 @@ class ViewedConversation:
 
 
 class FrameWriter:
-    """Writes the frames of one socket, without values that are unchanged since the previous
+    """Writes the frames for one socket, without values that have not changed since the previous
     frame.
     """
 
@@ -156,7 +161,7 @@ class FrameWriter:
         self.run = ""
 
     def write(self, conversation: UUID, said: NumberedEvent) -> str:
-        """Return the frame as JSON, or "" for an event that is not shown."""
+        """Return the event's frame as JSON, or "" for an event that is not shown."""
         whole = frame(conversation, said)
         if whole is None:
             return ""
@@ -170,9 +175,9 @@ class FrameWriter:
 
 @dataclass(frozen=True, slots=True)
 class OpenedConversation:
-    """The first frame of an opened conversation, and a filter for the events after it.
+    """The first frame of an opened conversation, and a filter for later events.
 
-    Of the existing events, only those on the displayed path are sent.
+    Of the existing events, only events on the shown path are sent.
     """
 
     frame: dict[str, Any]
@@ -184,9 +189,9 @@ class OpenedConversation:
 def open_conversation(
     hub: Hub, caller: Caller, conversation: UUID, sent: OpenFrame, application: str
 ) -> OpenedConversation:
-    """Open a conversation. Raises `Refused`.
+    """Open the caller's conversation. Raises `Refused` if the caller has no such conversation.
 
-    In the frame, `last` is the number of the newest event and `run` is the active run.
+    In the frame, `last` is the number of the newest event and `run` is the ID of the active run.
     """
     # Read before the path: events up to this number that are not on the path are skipped.
     stored = journal.last_number(conversation)

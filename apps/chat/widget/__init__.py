@@ -1,4 +1,4 @@
-"""The widget: the chat of one application in a frame on pages of other sites.
+"""The widget, which shows one application's chat in a frame on other sites.
 
-Browsers block the cookies of such frames, so visitors have tokens instead.
+Browsers block cookies in such frames, so visitors have tokens instead.
 """
