@@ -1,4 +1,5 @@
-"""Uploads, lists, serves and deletes a visitor's files. Other users' files are reported as missing.
+"""Uploads, lists, serves and deletes a visitor's files. Other users' files are reported as
+missing.
 """
 
 import re

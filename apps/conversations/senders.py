@@ -95,7 +95,8 @@ def sender_words(sender: Mapping[str, Any]) -> str:
 
 
 def taint_of(sender: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the message state that marks a run's content as untrusted, or {} for a trusted sender.
+    """Return the message state that marks a run's content as untrusted, or {} for a trusted
+    sender.
     """
     if sender is None or not sender["untrusted"]:
         return {}

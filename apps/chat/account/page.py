@@ -144,7 +144,8 @@ def picture(request: HttpRequest, user: int) -> HttpResponse:
 @login_required
 @require_POST
 def end(request: HttpRequest) -> HttpResponse:
-    """End the session in the form field `session`, or all other sessions if the field is missing.
+    """End the session in the form field `session`, or all other sessions if the field is
+    missing.
     """
     user = account_user(request)
     chosen = request.POST.get("session")

@@ -114,7 +114,8 @@ def feedback_line(row: Feedback | None) -> str:
 
 
 def place_line(message: Message) -> str:
-    """Return a line that describes the place and the screen from which the user sent the message.
+    """Return a line that describes the place and the screen from which the user sent the
+    message.
     """
     place = message.place or {}
     return ": ".join(filter(None, (place.get("title"), place.get("narrative"))))

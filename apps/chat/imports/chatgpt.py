@@ -49,7 +49,8 @@ def is_chatgpt(document: dict[str, Any]) -> bool:
 
 
 def read(document: dict[str, Any]) -> SourceConversation:
-    """Convert a ChatGPT conversation. Raises `UnreadableConversation` if its structure is unknown.
+    """Convert a ChatGPT conversation. Raises `UnreadableConversation` if its structure is
+    unknown.
     """
     mapping = document["mapping"]
     if not isinstance(mapping, dict):

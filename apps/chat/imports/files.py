@@ -1,4 +1,5 @@
-"""Detects the format of export files from other programs, and reads their conversations one by one.
+"""Detects the format of export files from other programs, and reads their conversations one by
+one.
 """
 
 import json
@@ -17,7 +18,8 @@ from apps.chat.imports.tree import SourceConversation, UnreadableConversation
 from apps.documents.zip_names import READ_AS, named_entries
 
 LARGEST_FILE = 64 * 1024 * 1024
-"""The maximum number of bytes in a file. For a ZIP, this is the total for its conversation files.
+"""The maximum number of bytes in a file. For a ZIP, this is the total for its conversation
+files.
 """
 MOST_CONVERSATIONS = 20_000
 MOST_MEMBERS = 50_000

@@ -102,7 +102,8 @@ class ImportedMessage:
     attachments: list[dict[str, str]] = field(default_factory=list)
     """The imported files, in the format in which a message stores them."""
     left_out: list[str] = field(default_factory=list)
-    """The kinds and names of items that were not imported. The message shows a notice about them.
+    """The kinds and names of items that were not imported. The message shows a notice about
+    them.
     """
 
 

@@ -36,7 +36,8 @@ class ListedMemory:
 
 @dataclass(frozen=True, slots=True)
 class MemorySection:
-    """One application's memories, or the shared memories. `count` includes memories on other pages.
+    """One application's memories, or the shared memories. `count` includes memories on other
+    pages.
     """
 
     collection: MemoryCollection

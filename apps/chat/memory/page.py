@@ -119,7 +119,8 @@ def undo(request: HttpRequest, collection: int) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def delete(request: HttpRequest, collection: int | None = None) -> HttpResponse:
-    """Ask for confirmation. A POST deletes all memories in the collection, or in all collections.
+    """Ask for confirmation. A POST deletes all memories in the collection, or in all
+    collections.
     """
     caller = visitor(request)
     mine = own_collections(caller)

@@ -52,7 +52,8 @@ def history(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def read(note: Note, before: str) -> list[NoteVersion]:
-    """Return one version more than the page shows, for the comparison with the last shown version.
+    """Return one version more than the page shows, for the comparison with the last shown
+    version.
     """
     rows = note.versions.select_related("user").order_by("-number")
     if (number := read_integer(before)) is not None:

@@ -146,7 +146,8 @@ def offered_applications(caller: Caller) -> list[Application]:
 @require_safe
 @never_cache
 def open_title(request: HttpRequest) -> HttpResponse:
-    """Redirect to the note with the given `title`, or to the form for a new note if there is none.
+    """Redirect to the note with the given `title`, or to the form for a new note if there is
+    none.
     """
     title = request.GET.get("title", "")
     pk = existing(own_space(request).owner, [title]).get(title_key(title))

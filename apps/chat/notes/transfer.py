@@ -52,7 +52,8 @@ def import_file(request: HttpRequest) -> HttpResponse:
 
 
 def import_summary(done: ImportedNotes) -> str:
-    """Return the summary of an import, such as "3 new notes, 1 changed, 12 as they were, 2 files.".
+    """Return the summary of an import, such as "3 new notes, 1 changed, 12 as they were, 2
+    files.".
     """
     parts = [
         ngettext("{count} new note", "{count} new notes", done.new).format(count=done.new),

@@ -93,7 +93,8 @@ def applications_for(caller: Caller, current: str) -> list[dict[str, str]]:
 
 
 def recent_files(caller: Caller) -> list[dict[str, Any]]:
-    """Return the newest files in the user's conversations as JSON, except temporary conversations.
+    """Return the newest files in the user's conversations as JSON, except temporary
+    conversations.
     """
     rows = readable_files(caller.bucket, caller.bucket).filter(name__startswith=f"{ROOT}/")
     for temporary in own(caller).filter(temporary_until__isnull=False):

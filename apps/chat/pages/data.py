@@ -74,7 +74,8 @@ def conversation_data(
 
 
 def as_read(conversation: Conversation) -> Application:
-    """Return an unsaved application with the conversation's title and icon, for a read-only page.
+    """Return an unsaved application with the conversation's title and icon, for a read-only
+    page.
     """
     row = conversation.application
     return Application(

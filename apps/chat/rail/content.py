@@ -176,7 +176,8 @@ class RailNews:
     since: datetime = field(default_factory=lambda: timezone.now() - SLACK)
     told: dict[UUID, dict[str, Any] | None] = field(default_factory=dict)
     lively: frozenset[UUID] = frozenset()
-    """The conversations that were active or unread. The end of these states changes no timestamp.
+    """The conversations that were active or unread. The end of these states changes no
+    timestamp.
     """
 
     def read(self, caller: Caller) -> dict[str, Any] | None:

@@ -144,7 +144,8 @@ def write_turns(
 def messages_of(
     turn: Mapping[str, Any], conversation: Conversation, share: Share, copied: CopiedFiles
 ) -> list[Message]:
-    """Return unsaved messages for a shared turn's question and answer, with their original times.
+    """Return unsaved messages for a shared turn's question and answer, with their original
+    times.
     """
     found = []
     at = timezone.now()

@@ -106,7 +106,8 @@ class SnapshotFiles:
 
 
 def is_file(attachment: Mapping[str, Any]) -> bool:
-    """Return True if the attachment refers to a file or contains one, and not a link or citation.
+    """Return True if the attachment refers to a file or contains one, and not a link or
+    citation.
     """
     url, data = str(attachment.get("url") or ""), str(attachment.get("data") or "")
     if data:

@@ -177,7 +177,8 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                 await answer_interaction(self.hub, self.caller, self.slug, sent)
 
     async def open(self, sent: OpenFrame) -> None:
-        """Open a conversation in the tab. Raises `Refused` if the caller has no such conversation.
+        """Open a conversation in the tab. Raises `Refused` if the caller has no such
+        conversation.
         """
         slug = sent.application or self.slug
         await self.viewed.show(self.caller, slug, sent)

@@ -132,7 +132,8 @@ def shown_file(found: Conversation, attachment: Mapping[str, Any]) -> dict[str, 
 @login_required
 @require_safe
 def file(request: HttpRequest, conversation: UUID, name: str) -> HttpResponseBase:
-    """Return a file from another member's conversation. Raises Http404 if the user may not read it.
+    """Return a file from another member's conversation. Raises Http404 if the user may not read
+    it.
     """
     caller, found = open_conversation(request, conversation)
     path = write_path(found.owner, f"{folder_of(found.pk)}{name}")

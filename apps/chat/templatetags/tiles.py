@@ -10,7 +10,8 @@ register = template.Library()
 
 
 def tile_data(title: str, slug: str, icon: str) -> dict[str, str | int]:
-    """Return the template data for a tile. It shows an `emoji` or an `icon` (a URL) if one is set.
+    """Return the template data for a tile. It shows an `emoji` or an `icon` (a URL) if one is
+    set.
     """
     made = tile_of(title, slug, icon)
     return {"letters": made.letters, "tile": made.colour, "emoji": made.emoji, "icon": made.url}

@@ -124,7 +124,8 @@ def is_admitted(token: VisitorToken, widget: Widget) -> bool:
 
 
 def caller_of(token: VisitorToken, client: ClientInfo) -> Caller:
-    """Return the visitor as a caller, who can use only the widget's application, without memories.
+    """Return the visitor as a caller, who can use only the widget's application, without
+    memories.
     """
     account = owner_ids(token.bucket)
     caller = Caller(token.bucket, client=client, is_remembered=False)

@@ -124,7 +124,8 @@ def show_file(
 @for_visitors
 @require_safe
 def listing(request: HttpRequest, caller: Caller, widget: Widget) -> HttpResponseBase:
-    """Return the visitor's feedback on the answers in the query, which repeats the field `message`.
+    """Return the visitor's feedback on the answers in the query, which repeats the field
+    `message`.
     """
     return list_feedback(request, caller)
 

@@ -1,4 +1,5 @@
-"""Generates the title of a new conversation with a model, while the first answer is being written.
+"""Generates the title of a new conversation with a model, while the first answer is being
+written.
 """
 
 import asyncio

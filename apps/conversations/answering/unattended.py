@@ -50,7 +50,8 @@ class Unattended:
         return replace(asked, seconds=self.seconds) if asked.kind in LIMITED else asked
 
     def emitting(self, emit: Emit) -> Emit:
-        """Return an `emit` function that applies this run's timeout to the questions that it emits.
+        """Return an `emit` function that applies this run's timeout to the questions that it
+        emits.
         """
 
         def emit_patiently(event: Event) -> None:

@@ -1,4 +1,5 @@
-"""Manages the queue of each conversation, whose messages wait until earlier answers are complete.
+"""Manages the queue of each conversation, whose messages wait until earlier answers are
+complete.
 """
 
 from typing import Any

@@ -114,7 +114,8 @@ def is_zipped(content_type: str) -> bool:
 
 
 def is_text(content: File[Any]) -> bool:
-    """Return True if the content is text: no control characters, or UTF-16 with a byte order mark.
+    """Return True if the content is text: no control characters, or UTF-16 with a byte order
+    mark.
     """
     content.seek(0)
     mark = content.read(2)

@@ -155,7 +155,8 @@ def file_title(path: str) -> str:
 
 
 def list_files(caller: Caller, conversation: UUID) -> list[dict[str, Any]]:
-    """Return JSON for each file that was uploaded to a conversation or appears in it, newest first.
+    """Return JSON for each file that was uploaded to a conversation or appears in it, newest
+    first.
     """
     uploaded = set(paths_in_folder(caller, conversation))
     found = []
@@ -175,7 +176,8 @@ def paths_in_folder(caller: Caller, conversation: UUID) -> Iterator[str]:
 
 
 def paths_mentioned(conversation: UUID) -> Iterator[str]:
-    """Yield the paths of the files in a conversation's messages and in the stages of its answers.
+    """Yield the paths of the files in a conversation's messages and in the stages of its
+    answers.
     """
     for attachments in Message.objects.filter(conversation=conversation).values_list(
         "attachments", flat=True

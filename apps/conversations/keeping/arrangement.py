@@ -145,7 +145,8 @@ def hide_held(due: QuerySet[Conversation]) -> None:
 
 
 def find_folder(caller: Caller, written: str) -> Folder:
-    """Return the caller's folder with this ID. Raises `Refused` if the caller has no such folder.
+    """Return the caller's folder with this ID. Raises `Refused` if the caller has no such
+    folder.
     """
     found = Folder.objects.filter(owner=caller.bucket, pk=read_integer(written) or 0).first()
     if found is None:
@@ -154,7 +155,8 @@ def find_folder(caller: Caller, written: str) -> Folder:
 
 
 def create_folder(caller: Caller, name: str) -> Folder:
-    """Create a folder. Raises `Refused` if the name is invalid or the caller has too many folders.
+    """Create a folder. Raises `Refused` if the name is invalid or the caller has too many
+    folders.
     """
     mine = Folder.objects.filter(owner=caller.bucket)
     if mine.count() >= MOST_FOLDERS:

@@ -37,7 +37,8 @@ def delete_belongings(sender: type[Conversation], instance: Conversation, **kwar
 def keep_former_name(
     sender: type[Application], instance: Application, using: str, **kwargs: Any
 ) -> None:
-    """Store a deleted application's slug and title on its conversations, and rename its memories.
+    """Store a deleted application's slug and title on its conversations, and rename its
+    memories.
     """
     # The row is locked, so that no conversation begins between this update and the deletion.
     rows = Application.objects.using(using).select_for_update(of=("self",))

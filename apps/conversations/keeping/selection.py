@@ -61,7 +61,8 @@ def change_selected(hub: Hub, caller: Caller, given: Mapping[str, str]) -> list[
 
 
 def read_selection(written: str) -> list[UUID]:
-    """Parse a comma-separated list of IDs. Raises `Refused` if it is too long or an ID is invalid.
+    """Parse a comma-separated list of IDs. Raises `Refused` if it is too long or an ID is
+    invalid.
     """
     parts = written.split(",", MOST_SELECTED)
     if len(parts) > MOST_SELECTED:

@@ -1,4 +1,5 @@
-"""Stores summaries of a conversation as additional rows. The summarized messages remain unchanged.
+"""Stores summaries of a conversation as additional rows. The summarized messages remain
+unchanged.
 """
 
 import asyncio
