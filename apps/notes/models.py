@@ -1,4 +1,4 @@
-"""Rows of notes: the current content, every version, and the data for searches.
+"""Database models for notes: their current content, all versions, and data for searches.
 
 The database indexes titles and texts. Before changing the table of `Note`, see
 `apps.notes.word_index`.
@@ -97,7 +97,7 @@ class NoteVersion(models.Model):
 
 
 class NoteTag(models.Model):
-    """A tag of a note that is not deleted. `key` is compared like the key of a title."""
+    """A tag on a note that is not deleted. `key` is normalized like the key of a title."""
 
     note = models.ForeignKey(Note, on_delete=models.CASCADE, related_name="tag_rows")
     key = models.CharField(max_length=LONGEST_KEY, db_index=True)
@@ -111,7 +111,7 @@ class NoteTag(models.Model):
 
 
 class NoteLink(models.Model):
-    """A title that the text of a note links to. The linked note need not exist."""
+    """A link in a note's text to another note's title. The linked note need not exist."""
 
     note = models.ForeignKey(Note, on_delete=models.CASCADE, related_name="link_rows")
     key = models.CharField(max_length=LONGEST_KEY, db_index=True)
@@ -124,7 +124,7 @@ class NoteLink(models.Model):
 
 
 class NoteVector(models.Model):
-    """The embedding of version `number` of a note, computed by `model`, as 32-bit numbers."""
+    """The embedding of a note's version `number`, computed by `model`, as 32-bit floats."""
 
     note = models.OneToOneField(Note, on_delete=models.CASCADE, related_name="vector_row")
     number = models.PositiveIntegerField()
