@@ -1,4 +1,4 @@
-"""The URLs of applications as agents."""
+"""Routes the URLs of agents to their consumers."""
 
 from django.urls import URLPattern, re_path
 
@@ -10,43 +10,43 @@ CONFIGS = rf"{AGENT}/tasks/(?P<task_id>[^/:]+)/pushNotificationConfigs"
 
 
 class SendConsumer(OperationConsumer):
-    """Handles `POST /a2a/{slug}/message:send`."""
+    """Serves `POST /a2a/{slug}/message:send`."""
 
     operations = {"POST": "SendMessage"}
 
 
 class StreamConsumer(OperationConsumer):
-    """Handles `POST /a2a/{slug}/message:stream`."""
+    """Serves `POST /a2a/{slug}/message:stream`."""
 
     operations = {"POST": "SendStreamingMessage"}
 
 
 class TasksConsumer(OperationConsumer):
-    """Handles `GET /a2a/{slug}/tasks`."""
+    """Serves `GET /a2a/{slug}/tasks`."""
 
     operations = {"GET": "ListTasks"}
 
 
 class OneTaskConsumer(OperationConsumer):
-    """Handles `GET /a2a/{slug}/tasks/{id}`."""
+    """Serves `GET /a2a/{slug}/tasks/{id}`."""
 
     operations = {"GET": "GetTask"}
 
 
 class CancellationConsumer(OperationConsumer):
-    """Handles `POST /a2a/{slug}/tasks/{id}:cancel`."""
+    """Serves `POST /a2a/{slug}/tasks/{id}:cancel`."""
 
     operations = {"POST": "CancelTask"}
 
 
 class SubscriptionConsumer(OperationConsumer):
-    """Handles `GET /a2a/{slug}/tasks/{id}:subscribe`. Version 1.0.0 also allows POST."""
+    """Serves `GET /a2a/{slug}/tasks/{id}:subscribe`. Version 1.0.0 also allows POST."""
 
     operations = {"GET": "SubscribeToTask", "POST": "SubscribeToTask"}
 
 
 class ConfigsConsumer(OperationConsumer):
-    """Handles `GET` and `POST /a2a/{slug}/tasks/{id}/pushNotificationConfigs`."""
+    """Serves `GET` and `POST /a2a/{slug}/tasks/{id}/pushNotificationConfigs`."""
 
     operations = {
         "GET": "ListTaskPushNotificationConfigs",
@@ -55,7 +55,7 @@ class ConfigsConsumer(OperationConsumer):
 
 
 class ConfigConsumer(OperationConsumer):
-    """Handles `GET` and `DELETE /a2a/{slug}/tasks/{id}/pushNotificationConfigs/{config}`."""
+    """Serves `GET` and `DELETE /a2a/{slug}/tasks/{id}/pushNotificationConfigs/{config}`."""
 
     operations = {
         "GET": "GetTaskPushNotificationConfig",
@@ -64,7 +64,7 @@ class ConfigConsumer(OperationConsumer):
 
 
 class ExtendedCardConsumer(OperationConsumer):
-    """Handles `GET /a2a/{slug}/extendedAgentCard`."""
+    """Serves `GET /a2a/{slug}/extendedAgentCard`."""
 
     operations = {"GET": "GetExtendedAgentCard"}
 

@@ -17,7 +17,7 @@ from apps.workspace.local.deployments.deployment import Deployment
 
 @dataclass(frozen=True, slots=True)
 class FirstStep:
-    """A step of the tour. `link` is "" if the user lacks the permission or an earlier step is
+    """A setup step. `link` is "" if the user lacks the permission or an earlier step is
     incomplete.
     """
 
@@ -31,7 +31,7 @@ class FirstStep:
 def first_steps(
     user: Any, applications: QuerySet[Application], *, uses_demo: bool = False
 ) -> list[FirstStep]:
-    """Return the steps of the tour, or [] if all are complete. Runs one query.
+    """Return the setup steps, or [] if all are complete. Runs one query.
 
     `applications` contains the applications that the user can see. `uses_demo` is True if the user
     has chosen to use only the demo model.
