@@ -51,7 +51,7 @@ def save_config(run: Run, sent: PushConfigParams) -> PushConfig:
 
 
 def check_config(sent: PushConfigParams) -> None:
-    """Raise `InvalidParams` if the URL, the token or the authentication is invalid."""
+    """Raise `InvalidParams` if a field of the configuration is invalid."""
     given = sent.authentication
     secrets = [sent.token, *(() if given is None else (given.scheme, given.credentials))]
     if any(not text.isprintable() or not text.isascii() for text in secrets):

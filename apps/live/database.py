@@ -1,4 +1,4 @@
-"""Calls database functions from coroutines, on a thread of Channels or on a thread with a permanent
+"""Calls database functions from coroutines, on Channels' threads or on a thread with its own
 connection.
 """
 
@@ -12,7 +12,7 @@ from django.db import InterfaceError, OperationalError, connection
 
 
 class Execute(Protocol):
-    """Calls a function on a thread that has a database connection."""
+    """Calls a function on a thread with a database connection."""
 
     def __call__(self, work: Callable[[], Any], /) -> Awaitable[Any]: ...
 
@@ -22,7 +22,7 @@ async def on_a_thread(work: Callable[[], Any]) -> Any:
 
 
 class OwnThread:
-    """A thread with a permanent database connection. This is faster than a connection per call."""
+    """A thread with a permanent database connection, which is faster than a connection per call."""
 
     def __init__(self, name: str) -> None:
         self.pool = ThreadPoolExecutor(1, thread_name_prefix=name)

@@ -1,5 +1,6 @@
-"""Listeners for runs that end, are stopped or wait for a user. A listener is called in the
-transaction that stores the change.
+"""Notifies listeners of runs that end, are stopped or wait for a user.
+
+A listener is called in the transaction that stores the change.
 """
 
 from collections.abc import Iterable, Sequence
@@ -27,8 +28,8 @@ class RunNews:
 
 run_listeners = Listeners[[Sequence[RunNews]], None]("the end of runs")
 """The listeners, which are called on a database thread for all runs of a transaction together.
-Without subscribers, they do not query the database. Their writes are in a savepoint, so that a
-failure does not undo the end of the run.
+Without subscribers, they query nothing. They write in a savepoint, so that a failure does not undo
+the end of the run.
 """
 
 

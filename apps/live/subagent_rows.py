@@ -1,4 +1,4 @@
-"""Rows of sub-agents, with their names, their outcomes, and requests to stop.
+"""The database model for sub-agents, with their names, outcomes and stop requests.
 
 Sub-agents belong to the run that started them, are not listed as conversations, and are deleted
 with the run.
@@ -12,7 +12,7 @@ LONGEST_SUBAGENT_KEY = 500
 
 
 class HelperRun(models.Model):
-    """A sub-agent of a run. `key` is the key of the step that started the sub-agent."""
+    """A sub-agent of a run. `key` is the key of the step that started it."""
 
     class Status(models.TextChoices):
         RUNNING = "running"

@@ -49,9 +49,9 @@ def attachment_of(file: FileArgument, index: int) -> Attachment:
 
 
 def read_base64(data: str, kind: str, path: str) -> str:
-    """Return the content of a file in base64, or as text for a text type.
+    """Return a file's base64 data, decoded to text if `kind` is a text type.
 
-    Raises `BadRequest` with the argument's `path` if the content is invalid.
+    Raises `BadRequest` with the argument's `path` if the data is invalid.
     """
     try:
         content = base64.b64decode(data, validate=True)

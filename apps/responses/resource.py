@@ -90,7 +90,9 @@ class Resource:
         self.output: list[Item] = []
         self.count = 0
         self.completed_at: int | None = None
-        """The time when the response ended. None means now."""
+        """The time at which the response ended, in seconds since 1970. None means the current
+        time.
+        """
 
     def next_id(self, prefix: str) -> str:
         """Return the ID of the next item: the prefix, the response's ID and a number."""

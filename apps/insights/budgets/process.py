@@ -66,10 +66,10 @@ class ProcessBudgets:
         self.rules: BudgetRules | None = None
         self.asked_at = 0.0
         self.change = 0
-        """The newest change of a budget that `rules` contains."""
+        """The number of the newest budget change that `rules` includes."""
         self.reading: asyncio.Future[BudgetRules] | None = None
         self.read_change = 0
-        """The newest change at the start of `reading`."""
+        """The number of the newest budget change when `reading` started."""
         self.outputs = Outputs()
         self.held: dict[UUID, Sequence[BudgetHold]] = {}
         self.unsettled: list[FinishedCall] = []
