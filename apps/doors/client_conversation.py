@@ -1,13 +1,12 @@
 """Converts conversations from OpenAI's clients, whose messages can be in nearly any order.
 
     system and developer messages   anywhere; their text goes below the operator's prompt
-    tool messages                   after the calls they answer, and not for the application's tools
-    everything else                 in any order
+    tool messages                   after the calls that they answer, for the client's tools only
+    other messages                  in any order
 
-Calls to tools that the request does not define become text of the user, because services reject
-such calls if no tools are listed, and a model might repeat such a call. Results for the
-application's own tools are rejected later by the run, because only the run has the names of these
-tools.
+Calls to tools that the request does not define are converted to user messages, because services
+reject such calls if no tools are listed, and a model might repeat them. The run later rejects
+results for the application's own tools, because only the run knows their names.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -1,11 +1,11 @@
-"""DIAL's dialect of a completion, for callers from DIAL Core.
+"""DIAL's dialect of the chat completions API, for callers from DIAL Core.
 
 Messages must be in this order. All violations are reported together.
 
     (system)? (user assistant (tool+ assistant?)*)* (user | tool+)
 
-Tool messages can contain only results of the client's own tools. Results of the application's tools
-are rejected, because a client could forge them.
+Tool messages can contain only results of the client's own tools. Results of the application's
+tools are rejected, because a client could forge them.
 """
 
 from collections.abc import Collection, Iterator, Sequence

@@ -34,21 +34,21 @@ FORMAT = "response_format"
 
 
 class RunRequest(msgspec.Struct, frozen=True):
-    """A conversation, and the client's options for this answer.
+    """A conversation, with the client's options for the next answer.
 
     - `external`: the client's own tools, by name.
-    - `tool_choice`, `response_format` and `parameters`: in the format of a `ModelRequest`, whatever
-      format the client uses. `parameters` apply only to the orchestrator's calls, and those of the
-      manifest override them.
-    - `instructions`: appended to the operator's prompt, or a replacement for it if the installation
-      allows that.
-    - `textual_results`: the names of tools whose results are text in the messages.
-    - `requires_client_tool`: `tool_choice` applies until a client's tool was called.
-    - `unanswered`: calls of the last answer, which are made before the model is called.
-    - `form_answer`: the user's choice in the form of that answer, None without a form.
-    - `max_prompt_tokens`: limits the request to the model, in addition to the model's context
-      window.
-    - `place`: the user's place. `chat`: known only to the chat page.
+    - `tool_choice`, `response_format`, `parameters`: in the format of a `ModelRequest`, regardless
+      of the client's format. `parameters` apply only to the orchestrator's calls, and the
+      manifest's parameters override them.
+    - `instructions`: the client's system text. It is appended to the operator's prompt, or replaces
+      it if the installation allows this.
+    - `textual_results`: the names of tools whose results were converted to user messages.
+    - `requires_client_tool`: if True, `tool_choice` applies until a client tool is called.
+    - `unanswered`: calls from the last answer that are made before the model is called.
+    - `form_answer`: the user's choice in the last answer's form, or None.
+    - `max_prompt_tokens`: limits the model request in addition to the model's context window.
+    - `place`: the place where the user is, or None.
+    - `chat`: options that only the chat page sends.
     """
 
     messages: tuple[ModelMessage, ...]
