@@ -100,9 +100,8 @@ class AgentConsumer(DoorConsumer):
         return dict(parse_qsl(written, keep_blank_values=True))
 
     async def read_json(self) -> Any:
-        """Return the body, or {} if it is empty.
-
-        Raises `NotJson` if the body is not JSON, and `BadRequest` if it is nested too deeply.
+        """Return the body, or {} if it is empty. Raises `NotJson` if the body is not JSON, and
+        `BadRequest` if it is nested too deeply.
         """
         body = await self.read_body(settings.GATEWAY_MAX_BODY_BYTES)
         try:
@@ -171,10 +170,8 @@ class JsonRpcConsumer(AgentConsumer):
         await self.run(here, operation, read_params(operation.params, params))
 
     def read_call(self, call: Any) -> tuple[ProtocolOperation, Any]:
-        """Return the operation and its parameters.
-
-        Raises `InvalidRequest` if the call is invalid, and `MethodNotFound` if the operation is
-        unknown.
+        """Return the operation and its parameters. Raises `InvalidRequest` if the call is invalid,
+        and `MethodNotFound` if the operation is unknown.
         """
         if not isinstance(call, dict) or call.get("jsonrpc") != "2.0":
             raise InvalidRequest('Send one JSON-RPC 2.0 request: an object with "jsonrpc": "2.0".')
@@ -269,9 +266,8 @@ class CardConsumer(OperationConsumer):
         await self.respond(200, body, headers)
 
     async def reader(self) -> Caller:
-        """Return the key's holder, or a visitor if no key was sent.
-
-        Raises `NotAuthenticated` if the key is invalid.
+        """Return the key's holder, or a visitor if no key was sent. Raises `NotAuthenticated` if
+        the key is invalid.
         """
         sent = read_headers(self.scope["headers"])
         if sent.api_key or sent.bearer:

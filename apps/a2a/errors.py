@@ -41,9 +41,8 @@ STATUS_NAMES = {
 
 
 class ProtocolError(QuickAppError):
-    """A request failed with an error that the protocol defines.
-
-    `rpc_code` is its JSON-RPC code, and `status_name` is its google.rpc name.
+    """A request failed with an error that the protocol defines. `rpc_code` is its JSON-RPC code,
+    and `status_name` is its google.rpc name.
     """
 
     rpc_code = INVALID_PARAMS

@@ -52,9 +52,8 @@ class ProtocolOperation:
 
 
 async def send_message(here: Surroundings, sent: SendParams) -> Json:
-    """Send a message, and return its task when it has ended or asks a question.
-
-    If the client does not want to wait, return the task immediately.
+    """Send a message, and return its task when it has ended or asks a question. If the client does
+    not want to wait, return the task immediately.
     """
     taken = await send(here, sent)
     if not sent.configuration.return_immediately:
@@ -136,9 +135,8 @@ async def cancel(here: Surroundings, sent: TaskParams) -> Json:
 
 
 async def current_run(here: Surroundings, id: str) -> Run:
-    """Return the task's run, which this process resumes if its own process has died.
-
-    Raises `TaskNotFound` if the caller has no such task.
+    """Return the task's run, which this process resumes if its own process has died. Raises
+    `TaskNotFound` if the caller has no such task.
     """
     find = database_sync_to_async(find_task)
     run: Run = await find(here.caller, here.application, id)

@@ -36,9 +36,8 @@ class ReceivedFile:
 
 @dataclass(frozen=True, slots=True)
 class PartContent:
-    """A message's decoded parts. `paths` contains files that the caller uploaded before.
-
-    `files` contains received files that are not stored yet.
+    """A message's decoded parts. `paths` contains files that the caller uploaded before. `files`
+    contains received files that are not stored yet.
     """
 
     text: str
@@ -47,10 +46,8 @@ class PartContent:
 
 
 async def read_parts(parts: Sequence[ClientPart], application: ResolvedApplication) -> PartContent:
-    """Decode the parts, and download files from other servers.
-
-    Raises `InvalidParams` if a part is invalid, and `ContentTypeNotSupported` if its type is not
-    accepted.
+    """Decode the parts, and download files from other servers. Raises `InvalidParams` if a part is
+    invalid, and `ContentTypeNotSupported` if its type is not accepted.
     """
     texts: list[str] = []
     paths: list[str] = []
@@ -89,7 +86,6 @@ def check_part(number: int, part: ClientPart, application: ResolvedApplication) 
 
 def check_media_type(name: str, media_type: str, application: ResolvedApplication) -> None:
     """Raise `ContentTypeNotSupported` if the installation or the application rejects the type.
-
     `name` is the name of the file.
     """
     kind = media_type.partition(";")[0].strip().lower()
@@ -107,9 +103,8 @@ def name_of(part: ClientPart) -> str:
 
 
 def decode_raw(number: int, raw: str) -> bytes:
-    """Decode a part's base64 content. Raises `InvalidParams` if it is invalid.
-
-    `number` is the part's position, for the error.
+    """Decode a part's base64 content. Raises `InvalidParams` if it is invalid. `number` is the
+    part's position, for the error.
     """
     text = raw.translate(str.maketrans("-_", "+/"))
     try:
@@ -127,9 +122,8 @@ def own_path(url: str) -> str:
 async def fetch_file(
     number: int, part: ClientPart, application: ResolvedApplication
 ) -> ReceivedFile:
-    """Download a part's file. Raises `InvalidParams` if the download fails.
-
-    `number` is the part's position, for the error.
+    """Download a part's file. Raises `InvalidParams` if the download fails. `number` is the part's
+    position, for the error.
     """
     rules = rules_of(application.manifest)
     try:

@@ -29,9 +29,8 @@ class ConfigNotFound(ProtocolError):
 
 
 def save_config(run: Run, sent: PushConfigParams) -> PushConfig:
-    """Store a configuration, replacing the task's configuration with the same ID.
-
-    Raises `InvalidParams` if the configuration is invalid.
+    """Store a configuration, replacing the task's configuration with the same ID. Raises
+    `InvalidParams` if the configuration is invalid.
     """
     check_config(sent)
     name = sent.id or str(uuid4())
@@ -89,9 +88,8 @@ def check_url(url: str) -> None:
 
 
 def trust_of(url: str) -> Trust:
-    """Return how much a push URL is trusted.
-
-    Clients choose the URL, so private hosts must be listed in `A2A_PUSH_PRIVATE_HOSTS`.
+    """Return how much a push URL is trusted. Clients choose the URL, so private hosts must be
+    listed in `A2A_PUSH_PRIVATE_HOSTS`.
     """
     hosts: list[str] = settings.A2A_PUSH_PRIVATE_HOSTS
     return Trust.OPERATOR if urlsplit(url).hostname in hosts else Trust.GUARDED

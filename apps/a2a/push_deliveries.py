@@ -33,9 +33,8 @@ def note_runs(news: Sequence[RunNews]) -> None:
 
 @task("a2a.push", title="A2A push notifications", retries=5)
 async def push(config: int, attempt: int) -> None:
-    """Send the current task once. If this fails, enqueue a job for the next attempt.
-
-    `config` is the configuration's primary key, and `attempt` counts from 1.
+    """Send the current task once. If this fails, enqueue a job for the next attempt. `config` is
+    the configuration's primary key, and `attempt` counts from 1.
     """
     if await read_only.is_on_async():
         await enqueue(config, attempt, WHILE_READ_ONLY)
@@ -57,9 +56,8 @@ async def enqueue(config: int, attempt: int, pause: timedelta) -> None:
 
 
 def push_request(config: int) -> Request | None:
-    """Return the notification's URL, body and headers.
-
-    Return None if the configuration or the conversation was deleted.
+    """Return the notification's URL, body and headers. Return None if the configuration or the
+    conversation was deleted.
     """
     row = PushConfig.objects.select_related("run").filter(pk=config).first()
     if row is None or not Conversation.objects.kept().filter(pk=row.run.stream).exists():

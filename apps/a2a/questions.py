@@ -47,10 +47,8 @@ def question_parts(asked: Interaction) -> list[Json]:
 
 
 def read_answer(run: Run, sent: SentMessage) -> AnswerFrame:
-    """Return the answer in a message to one of the run's questions.
-
-    Raises `InvalidParams` if the answer is invalid, and `UnsupportedOperation` if the run has no
-    open question.
+    """Return the answer in a message to one of the run's questions. Raises `InvalidParams` if the
+    answer is invalid, and `UnsupportedOperation` if the run has no open question.
     """
     asked = open_questions(run)
     if not asked:

@@ -1,6 +1,5 @@
-"""Parses operations' parameters, which have the same form in both bindings.
-
-Unknown fields are ignored, as in the JSON encoding of Protocol Buffers.
+"""Parses operations' parameters, which have the same form in both bindings. Unknown fields are
+ignored, as in the JSON encoding of Protocol Buffers.
 """
 
 from collections.abc import Mapping
@@ -116,9 +115,8 @@ class NoParams(Params, frozen=True): ...
 
 
 def read_params(kind: type[S], value: Any) -> S:
-    """Convert JSON to an operation's parameters.
-
-    Raises `InvalidParams` with the path of an invalid field.
+    """Convert JSON to an operation's parameters. Raises `InvalidParams` with the path of an invalid
+    field.
     """
     try:
         return msgspec.convert({} if value is None else with_json_names(value), kind)

@@ -129,9 +129,8 @@ def read_task_answer(
 
 
 def find_context(caller: Caller, application: ResolvedApplication, context_id: str) -> UUID:
-    """Return the ID of the caller's conversation with the application.
-
-    Raises `InvalidParams` if `context_id` is invalid or there is no such conversation.
+    """Return the ID of the caller's conversation with the application. Raises `InvalidParams` if
+    `context_id` is invalid or there is no such conversation.
     """
     try:
         pk = UUID(context_id)
@@ -149,9 +148,8 @@ def unknown_context(context_id: str) -> InvalidParams:
 
 @transaction.atomic
 def note_message(run: Run, key: str, sent: SendParams) -> None:
-    """Store the client's message ID, and its push notification configuration if it has one.
-
-    `key` identifies the question that the message answers.
+    """Store the client's message ID, and its push notification configuration if it has one. `key`
+    identifies the question that the message answers.
     """
     id = sent.message.message_id
     ClientMessage.objects.update_or_create(

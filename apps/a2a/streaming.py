@@ -33,9 +33,8 @@ Batches = AsyncGenerator[Sequence[Json], None]
 
 @dataclass(slots=True)
 class ArtifactWriter:
-    """Converts an answer's events to artifact updates.
-
-    The first part of the text creates its artifact, to which later parts are appended.
+    """Converts an answer's events to artifact updates. The first part of the text creates its
+    artifact, to which later parts are appended.
     """
 
     run: Run

@@ -139,9 +139,8 @@ def answer_parts(given: Any) -> list[Json]:
 
 
 def list_tasks(caller: Caller, application: ResolvedApplication, sent: ListParams) -> Json:
-    """Return a page of the caller's tasks, most recently changed first.
-
-    Raises `InvalidParams` if a parameter is invalid.
+    """Return a page of the caller's tasks, most recently changed first. Raises `InvalidParams` if a
+    parameter is invalid.
     """
     size = LISTED if sent.page_size is None else sent.page_size
     if not 1 <= size <= MOST_LISTED:
@@ -202,9 +201,8 @@ def write_token(run: Any) -> str:
 
 
 def read_token(token: str) -> tuple[datetime, UUID]:
-    """Parse a page token, which is a time and a run's ID.
-
-    Raises `InvalidParams` if it is not from a previous page.
+    """Parse a page token, which is a time and a run's ID. Raises `InvalidParams` if it is not from
+    a previous page.
     """
     try:
         moment, _, pk = base64.urlsafe_b64decode(token.encode()).decode().partition("|")

@@ -49,9 +49,8 @@ class BinaryPart(Struct):
 
 
 def read_messages(messages: Sequence[ThreadMessage]) -> list[ChatMessage]:
-    """Return the thread's messages as chat completions messages.
-
-    Raises `BadRequest` if a message is invalid.
+    """Return the thread's messages as chat completions messages. Raises `BadRequest` if a message
+    is invalid.
     """
     found: list[ChatMessage] = []
     for index, message in enumerate(messages):
@@ -72,9 +71,8 @@ def is_of_own_tool(message: ThreadMessage) -> bool:
 
 
 def join_calls(first: ChatMessage, second: ChatMessage) -> None:
-    """Add the content and the calls of the second message to the first message.
-
-    Clients may store each call of an answer in a separate message.
+    """Add the content and the calls of the second message to the first message. Clients may store
+    each call of an answer in a separate message.
     """
     first.tool_calls = [*(first.tool_calls or ()), *(second.tool_calls or ())]
     first.content = "\n\n".join(str(one) for one in (first.content, second.content) if one)
@@ -82,9 +80,8 @@ def join_calls(first: ChatMessage, second: ChatMessage) -> None:
 
 
 def only_newest_question(messages: list[ChatMessage]) -> list[ChatMessage]:
-    """Return the messages with open questions removed from all answers except the last.
-
-    Only the last answer can wait for a user.
+    """Return the messages with open questions removed from all answers except the last. Only the
+    last answer can wait for a user.
     """
     answers = [message for message in messages if message.role == "assistant"]
     for message in answers[:-1]:
@@ -164,9 +161,8 @@ def read_part(found: MessageContent, part: Object, path: str) -> None:
 def read_file(
     found: MessageContent, mime: str, value: str, name: str, path: str, *, is_url: bool
 ) -> None:
-    """Add a file to `found`. Raises `BadRequest` with its `path` if its data is not base64.
-
-    `value` is a URL if `is_url` is True, otherwise the data.
+    """Add a file to `found`. Raises `BadRequest` with its `path` if its data is not base64. `value`
+    is a URL if `is_url` is True, otherwise the data.
     """
     if is_url:
         if mime.startswith(IMAGE):

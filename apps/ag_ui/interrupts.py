@@ -30,9 +30,8 @@ WRITTEN = 0
 
 
 class ResumedInterrupt(Struct, frozen=True):
-    """A call that was approved or denied, with its IDs for the model and for the client.
-
-    `answer` is the user's answer as text.
+    """A call that was approved or denied, with its IDs for the model and for the client. `answer`
+    is the user's answer as text.
     """
 
     id: str
@@ -41,9 +40,8 @@ class ResumedInterrupt(Struct, frozen=True):
 
 
 class Resumption(Struct, frozen=True):
-    """The answer to an interrupt, as a user message and as the value of its card's form.
-
-    `call` is None if the interrupt was a question and not an approval request.
+    """The answer to an interrupt, as a user message and as the value of its card's form. `call` is
+    None if the interrupt was a question and not an approval request.
     """
 
     message: ChatMessage
@@ -137,9 +135,8 @@ def newest_question(messages: Sequence[ChatMessage]) -> WaitingCalls | None:
 
 
 def read_approval(entry: ResumeEntry) -> tuple[str, Any]:
-    """Return the text and the form value of the answer to an approval request.
-
-    Raises `BadRequest` if the answer is invalid.
+    """Return the text and the form value of the answer to an approval request. Raises `BadRequest`
+    if the answer is invalid.
     """
     if entry.status == "cancelled":
         return "Deny", DENY
@@ -156,9 +153,8 @@ def read_approval(entry: ResumeEntry) -> tuple[str, Any]:
 
 
 def read_answer(asked: Mapping[str, Any], entry: ResumeEntry) -> tuple[str, Any]:
-    """Return the text and the form value of the answer to a question.
-
-    Raises `BadRequest` if the answer is not text or a list of texts.
+    """Return the text and the form value of the answer to a question. Raises `BadRequest` if the
+    answer is not text or a list of texts.
     """
     if entry.status == "cancelled":
         return SKIP, WRITTEN

@@ -72,9 +72,8 @@ class StageFrames:
         return ended + frame("STEP_STARTED", stepName=stage.name)
 
     def unique(self, title: str) -> str:
-        """Return the title, with a number if an open step has the same name.
-
-        The protocol ends steps by name.
+        """Return the title, with a number if an open step has the same name. The protocol ends
+        steps by name.
         """
         taken = {stage.name for stage in self.open.values()}
         name, number = title, 1

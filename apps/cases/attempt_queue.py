@@ -26,9 +26,7 @@ async def carried_out_in_order(
     jobs: Iterable[Callable[[], Awaitable[T]]], at_once: int, told: Callable[[T], object]
 ) -> None:
     """Run all jobs, at most `at_once` at a time, and call `told` with each result in the order of
-    the jobs.
-
-    If a job fails or the caller is canceled, the other jobs are canceled.
+    the jobs. If a job fails or the caller is canceled, the other jobs are canceled.
     """
     places = asyncio.Semaphore(at_once)
 
@@ -47,9 +45,8 @@ async def carried_out_in_order(
 
 
 async def done_unless(work: Awaitable[object], is_stopped: Callable[[], Awaitable[bool]]) -> bool:
-    """Wait for `work` and return True. Errors from `work` are raised.
-
-    If `is_stopped` returns True first, cancel `work` and return False.
+    """Wait for `work` and return True. Errors from `work` are raised. If `is_stopped` returns True
+    first, cancel `work` and return False.
     """
     task = asyncio.ensure_future(work)
     try:

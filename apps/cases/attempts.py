@@ -74,9 +74,8 @@ async def try_case(
     caller: Caller,
     meter: Meter = NO_METER,
 ) -> FinishedAttempt:
-    """Answer the messages in the workspace `outside`, and check the expectations.
-
-    Errors in the run count as failures.
+    """Answer the messages in the workspace `outside`, and check the expectations. Errors in the run
+    count as failures.
     """
     # Only the models are replaced. Everything else comes from the workspace itself.
     workspace = cast(Workspace, PlayedWorkspace(outside, player))

@@ -31,9 +31,8 @@ def end_given_up(run: int, cases: list[int] | None) -> None:
 
 @task("cases.carry_out", title="Runs of test cases", given_up=end_given_up)
 async def carry_out_run(run: int, cases: list[int] | None) -> None:
-    """Make the run's attempts that have no stored result yet.
-
-    `run` and `cases` are primary keys. If `cases` is None, all of the application's cases run.
+    """Make the run's attempts that have no stored result yet. `run` and `cases` are primary keys.
+    If `cases` is None, all of the application's cases run.
     """
     rows = CaseRun.objects.filter(pk=run, state=CaseRun.State.RUNNING)
     row: CaseRun | None = await database_sync_to_async(rows.first)()

@@ -34,10 +34,8 @@ def case_as_document(case: Case) -> dict[str, Any]:
 
 
 def case_from_document(application: Application, document: Mapping[str, Any]) -> Case:
-    """Return the application's test case with the document's name, changed but not saved.
-
-    If there is none, return a new test case. Raises `CaseDocumentInvalid` if the document is
-    invalid.
+    """Return the application's test case with the document's name, changed but not saved. If there
+    is none, return a new test case. Raises `CaseDocumentInvalid` if the document is invalid.
     """
     if not isinstance(document, Mapping):
         raise CaseDocumentInvalid(
@@ -69,9 +67,8 @@ def case_problems(case: Case) -> Iterator[str]:
 
 
 def case_documents(application: Application, with_real_runs: bool) -> Iterable[dict[str, Any]]:
-    """Return the application's test cases as documents, sorted by name.
-
-    Test cases from real runs are included only if `with_real_runs` is True.
+    """Return the application's test cases as documents, sorted by name. Test cases from real runs
+    are included only if `with_real_runs` is True.
     """
     rows = Case.objects.filter(application=application).order_by("name")
     if not with_real_runs:
@@ -81,9 +78,7 @@ def case_documents(application: Application, with_real_runs: bool) -> Iterable[d
 
 def save_case(application: Application, document: Mapping[str, Any], overwrite: bool) -> None:
     """Save a document as a test case. If `overwrite` is False, an existing test case is not
-    changed.
-
-    Raises `CaseDocumentInvalid` if the document is invalid.
+    changed. Raises `CaseDocumentInvalid` if the document is invalid.
     """
     case = case_from_document(application, document)
     if overwrite or case._state.adding:

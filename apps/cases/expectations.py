@@ -104,9 +104,8 @@ class InOrder(WrittenExpectation):
 
 
 class Fails(WrittenExpectation):
-    """The run ends with an error that contains this text.
-
-    Without this expectation, any error fails the test case.
+    """The run ends with an error that contains this text. Without this expectation, any error fails
+    the test case.
     """
 
     kind: Literal["fails"] = "fails"
@@ -167,9 +166,8 @@ def expectation_problems(written: object) -> list[str]:
 
 
 def problem_text(root: str, error: Any) -> str:
-    """Return an error with its location, such as `expectations[0].pattern: …`.
-
-    `root` is the first part of the location.
+    """Return an error with its location, such as `expectations[0].pattern: …`. `root` is the first
+    part of the location.
     """
     # The second step of a path within a union is the name of the chosen kind.
     steps = [s for at, s in enumerate(error["loc"]) if at != 1 or s not in KINDS]

@@ -53,10 +53,8 @@ class CalledTool:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """The outcome of a test case's messages.
-
-    `problems` describes calls that could not be replayed. `is_cut` is True if such a call ended the
-    attempt.
+    """The outcome of a test case's messages. `problems` describes calls that could not be replayed.
+    `is_cut` is True if such a call ended the attempt.
     """
 
     text: str
@@ -93,9 +91,8 @@ Judge = Callable[[Judged, str], Awaitable[Verdict]]
 async def failures_of(
     expectations: Sequence[Any], attempt: Attempt, judge: Judge
 ) -> list[FailedExpectation]:
-    """Return the expectations that the attempt did not meet.
-
-    Problems that made the attempt unusable come first.
+    """Return the expectations that the attempt did not meet. Problems that made the attempt
+    unusable come first.
     """
     found = [FailedExpectation("recording", problem) for problem in attempt.problems]
     if attempt.is_cut:
@@ -262,9 +259,8 @@ def check_called(one: Called, calls: Sequence[CalledTool], said: str) -> str:
 
 
 def includes(whole: Any, part: Any) -> bool:
-    """Return True if the JSON value `whole` contains `part`.
-
-    An object may have additional members. Lists must have the same length.
+    """Return True if the JSON value `whole` contains `part`. An object may have additional members.
+    Lists must have the same length.
     """
     if isinstance(part, Mapping):
         return isinstance(whole, Mapping) and all(

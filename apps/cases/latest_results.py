@@ -33,9 +33,8 @@ class CaseStatus:
 
 
 def standings_of(cases: Collection[int]) -> dict[int, CaseStatus]:
-    """Return the latest results by the test cases' primary keys. Runs two queries.
-
-    Test cases that never ran are omitted.
+    """Return the latest results by the test cases' primary keys. Runs two queries. Test cases that
+    never ran are omitted.
     """
     results = CaseResult.objects.filter(case__in=cases).order_by()
     newest = dict(results.values_list("case").annotate(newest=Max("run")))

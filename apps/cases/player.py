@@ -87,10 +87,8 @@ class Player:
     async def stream(
         self, name: str, model: Model, request: ModelRequest
     ) -> AsyncGenerator[Sequence[Delta], None]:
-        """Yield an answer from the model or from the recording.
-
-        Raises `ModelFailed` if the model failed, and `NotRecorded` if the recording lacks the
-        request.
+        """Yield an answer from the model or from the recording. Raises `ModelFailed` if the model
+        failed, and `NotRecorded` if the recording lacks the request.
         """
         form = model_form(name, request, self.mask)
         self.asked += 1
@@ -167,9 +165,8 @@ class Player:
         return ToolError(NOT_RECORDED if self.mode == "replay" else MAY_WRITE)
 
     async def approved(self, tool: Tool, invocation: Invocation) -> ToolResult:
-        """Call the tool, including approval if necessary, and return its result.
-
-        Raises `ToolError` if the operator has not approved the calls of this run.
+        """Call the tool, including approval if necessary, and return its result. Raises `ToolError`
+        if the operator has not approved the calls of this run.
         """
         result = await tool.call(invocation)
         if not isinstance(result, Pending):
@@ -216,9 +213,8 @@ def error_of(form: Mapping[str, str]) -> Exception:
 
 
 def failure_form(failure: ModelFailed) -> dict[str, Any]:
-    """Return a model failure in its stored form.
-
-    It is not transient, because a replay does not retry calls.
+    """Return a model failure in its stored form. It is not transient, because a replay does not
+    retry calls.
     """
     return {
         "message": str(failure),

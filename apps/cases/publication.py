@@ -15,7 +15,6 @@ def requires_cases(application: Application) -> bool:
 
 def publication_problems(application: Application) -> list[str]:
     """Return the reasons why the application's rule prevents publication, or [] if there are none.
-
     Only the latest run of all test cases with exactly the current draft counts.
     """
     if not requires_cases(application):

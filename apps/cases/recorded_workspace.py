@@ -127,9 +127,8 @@ def played_delegate(delegate: Delegate, player: Player) -> Delegate:
 
 @asynccontextmanager
 async def open_recorded(name: str, player: Player, opening: Opening) -> AsyncIterator[Contribution]:
-    """Yield the tools that a server listed when the test case was recorded.
-
-    `name` is the name of the capability.
+    """Yield the tools that a server listed when the test case was recorded. `name` is the name of
+    the capability.
     """
     offered = player.tape.offers.get(name)
     if offered is None:

@@ -111,10 +111,8 @@ def begin(application: Application, user: User | None, request: CaseRunRequest) 
 async def carry_out(
     hub: Hub, run: CaseRun, cases: Collection[int] | None = None, told: Told = lambda result: None
 ) -> CaseRun:
-    """Make the run's attempts that have no stored result, then store the run's outcome.
-
-    `told` is called with each result. If this function is canceled, the run remains open and can be
-    resumed.
+    """Make the run's attempts that have no stored result, then store the run's outcome. `told` is
+    called with each result. If this function is canceled, the run remains open and can be resumed.
     """
     keep = database_sync_to_async(finish)
     try:
@@ -196,9 +194,8 @@ def delete_files(bucket: str) -> None:
 def keep_result(
     run: CaseRun, asked: AskedAttempt, trial: FinishedAttempt, cassette: Cassette | None
 ) -> CaseResult:
-    """Store an attempt's result.
-
-    If the run records, its recording replaces the test case's previous recording.
+    """Store an attempt's result. If the run records, its recording replaces the test case's
+    previous recording.
     """
     case, found, player = asked.case, trial.attempt, trial.player
     failures = list(trial.failures)

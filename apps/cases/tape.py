@@ -57,10 +57,8 @@ class OfferedTool(msgspec.Struct):
 
 
 class Tape(msgspec.Struct):
-    """A recording of a run.
-
-    `parts` maps digests to messages, tools and parameters. `offers` maps capabilities to the tools
-    that their servers listed.
+    """A recording of a run. `parts` maps digests to messages, tools and parameters. `offers` maps
+    capabilities to the tools that their servers listed.
     """
 
     format: int = FORMAT
@@ -93,9 +91,8 @@ class Tape(msgspec.Struct):
         self.tools.append(ToolEntry(request_digest(form), form["name"], result, error))
 
     def taken_apart(self, form: Form) -> dict[str, Any]:
-        """Store the parts of a form, and return their digests.
-
-        Each part is stored once, although later requests repeat earlier messages.
+        """Store the parts of a form, and return their digests. Each part is stored once, although
+        later requests repeat earlier messages.
         """
 
         def kept(value: Any) -> str:
@@ -134,10 +131,8 @@ def read_tape(written: Mapping[str, Any]) -> Tape:
 
 
 class TapeReader:
-    """Finds recorded calls.
-
-    Each repetition of a call gets the call's next recording, and in the end always the last
-    recording.
+    """Finds recorded calls. Each repetition of a call gets the call's next recording, and in the
+    end always the last recording.
     """
 
     def __init__(self, entries: Sequence[Any]) -> None:

@@ -29,9 +29,8 @@ class TargetUnknown(QuickAppError):
 
 
 def resolve_target(application: Application, target: str) -> ResolvedApplication:
-    """Return the application with this version, even if it is disabled.
-
-    Raises `TargetUnknown` if it does not exist, and `ApplicationBroken` if its manifest is invalid.
+    """Return the application with this version, even if it is disabled. Raises `TargetUnknown` if
+    it does not exist, and `ApplicationBroken` if its manifest is invalid.
     """
     if target == DRAFT:
         draft = draft_of(application)
@@ -49,9 +48,8 @@ def resolve_target(application: Application, target: str) -> ResolvedApplication
 
 
 def number_of(application: Application, target: str) -> int | None:
-    """Parse a version number. Return None for the live version.
-
-    Raises `TargetUnknown` if `target` is neither.
+    """Parse a version number. Return None for the live version. Raises `TargetUnknown` if `target`
+    is neither.
     """
     if target == LIVE:
         return None

@@ -174,9 +174,8 @@ def show_or_delete(
 
 
 def reader_of(caller: Caller, bucket: str, name: str) -> FileReader | str:
-    """Return the reader whose access to the file is checked.
-
-    This is the team's bucket for files in the team's notes, otherwise the caller.
+    """Return the reader whose access to the file is checked. This is the team's bucket for files in
+    the team's notes, otherwise the caller.
     """
     return bucket if is_file_of_notes(caller, bucket, name) else reader_for(caller)
 

@@ -49,10 +49,8 @@ class ConversationMoved(Http404):
 
 
 def visitor(request: HttpRequest) -> Caller:
-    """Return the caller who requests a page.
-
-    A browser gets a session with its first POST or when a page opens its socket. A browser that
-    only reads pages, such as a crawler, gets none.
+    """Return the caller who requests a page. A browser gets a session with its first POST or when a
+    page opens its socket. A browser that only reads pages, such as a crawler, gets none.
     """
     session = request.session
     # Read the user first, because looking up a user with a new password empties the old session.
@@ -82,9 +80,8 @@ def account_user(request: HttpRequest) -> User:
 
 @transaction.atomic
 def adopt(bucket: str, caller: Caller) -> None:
-    """Move an anonymous session's conversations and files to the user who has signed in.
-
-    `bucket` is the anonymous session's bucket.
+    """Move an anonymous session's conversations and files to the user who has signed in. `bucket`
+    is the anonymous session's bucket.
     """
     taken = [*Conversation.objects.filter(owner=bucket).values_list("pk", flat=True)]
     Conversation.objects.filter(owner=bucket).update(owner=caller.bucket)

@@ -45,27 +45,24 @@ class TurnWindow:
 
 
 def last_turns(runs: Sequence[str], until: int, going: UUID | None) -> TurnWindow:
-    """Return the last turns on the path `runs`, without the active run `going`.
-
-    `until` is the number of the last event to include.
+    """Return the last turns on the path `runs`, without the active run `going`. `until` is the
+    number of the last event to include.
     """
     path = runs if going is None else [run for run in runs if run != going.hex]
     return read_window(path, len(path), most=FIRST_TURNS, until=until)
 
 
 def turns_before(conversation: Conversation, cursor: UUID) -> TurnWindow:
-    """Return the turns before the run `cursor`.
-
-    Raises `Refused` if the run is no longer on the shown path.
+    """Return the turns before the run `cursor`. Raises `Refused` if the run is no longer on the
+    shown path.
     """
     path = shown_runs(conversation)
     return read_window(path, place_of(path, cursor))
 
 
 def turns_after(conversation: Conversation, cursor: UUID) -> TurnWindow:
-    """Return the turns after the run `cursor`.
-
-    Raises `Refused` if the run is no longer on the shown path.
+    """Return the turns after the run `cursor`. Raises `Refused` if the run is no longer on the
+    shown path.
     """
     path = shown_runs(conversation)
     at = place_of(path, cursor) + 1
@@ -105,10 +102,8 @@ def read_window(
     least: int | None = None,
     until: int | None = None,
 ) -> TurnWindow:
-    """Return up to `most` turns of the path, ending before index `end`.
-
-    Turns before index `first` are omitted. Turns from index `least` on are included even if they
-    exceed `MOST_BYTES`.
+    """Return up to `most` turns of the path, ending before index `end`. Turns before index `first`
+    are omitted. Turns from index `least` on are included even if they exceed `MOST_BYTES`.
     """
     found: list[dict[str, Any]] = []
     size = 0
@@ -127,9 +122,8 @@ def read_window(
 def turn(
     run: UUID, at: int, events: Iterable[StreamEvent], longest_step: int | None = LONGEST_STEP
 ) -> dict[str, Any]:
-    """Return a run's turn as JSON for the page. `at` is its index on the shown path.
-
-    Longer texts of steps are truncated to `longest_step` characters, unless it is None.
+    """Return a run's turn as JSON for the page. `at` is its index on the shown path. Longer texts
+    of steps are truncated to `longest_step` characters, unless it is None.
     """
     return {"run": str(run), "at": at, "events": compact_frames(events, longest_step)}
 
@@ -155,9 +149,7 @@ def continues(
     frame: dict[str, Any], frames: list[dict[str, Any]], steps: dict[str, dict[str, Any]]
 ) -> bool:
     """Append the frame's text to an earlier frame. Return False if the frame must be sent
-    separately.
-
-    `steps` maps the IDs of steps to the frames with their texts.
+    separately. `steps` maps the IDs of steps to the frames with their texts.
     """
     kind = frame["type"]
     if kind == "message.delta" and frames and frames[-1]["type"] == kind:

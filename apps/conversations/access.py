@@ -39,7 +39,6 @@ OF_CLIENT = ("locale", "timezone", "surface", "address")
 
 def reference_of(caller: Caller) -> dict[str, Any]:
     """Return the JSON fields that a run stores to identify its caller, in addition to the bucket.
-
     `caller_of_run` restores the caller from these fields.
     """
     client = caller.client
@@ -58,10 +57,8 @@ def reference_of(caller: Caller) -> dict[str, Any]:
 
 
 def caller_of_run(run: Run) -> Caller:
-    """Return the caller on whose behalf the run acts.
-
-    Raises `Refused` if the account is closed, the user has left the team, or the API key is no
-    longer valid.
+    """Return the caller on whose behalf the run acts. Raises `Refused` if the account is closed,
+    the user has left the team, or the API key is no longer valid.
     """
     folder, team = folder_of(run.stream), run.caller.get("team")
     client = ClientInfo(**{name: run.caller[name] for name in OF_CLIENT if name in run.caller})
@@ -111,9 +108,8 @@ def under(slug: str) -> Q:
 
 
 def find_conversation(caller: Caller, conversation: UUID, application: str) -> Conversation:
-    """Return the caller's conversation with this ID in an application, given by its slug.
-
-    Raises `Refused` if the conversation does not exist or belongs to another user.
+    """Return the caller's conversation with this ID in an application, given by its slug. Raises
+    `Refused` if the conversation does not exist or belongs to another user.
     """
     found = own(caller).filter(under(application), pk=conversation).first()
     if found is None:

@@ -29,9 +29,8 @@ from apps.live.journal import journal
 
 @transaction.atomic
 def switch_branch(caller: Caller, slug: str, conversation: UUID, message: UUID) -> None:
-    """Show the newest path that contains the message.
-
-    Raises `Refused` if the message does not exist, or while an answer is running.
+    """Show the newest path that contains the message. Raises `Refused` if the message does not
+    exist, or while an answer is running.
     """
     changed, found, through = begin_change(caller, slug, conversation, message)
     show(changed, found.below(through.pk)[-1].pk)
@@ -39,10 +38,8 @@ def switch_branch(caller: Caller, slug: str, conversation: UUID, message: UUID) 
 
 @transaction.atomic
 def delete_turn(caller: Caller, slug: str, conversation: UUID, message: UUID) -> None:
-    """Permanently delete a question and its answers.
-
-    Raises `Refused` if the question does not exist, while an answer is running, and under a legal
-    hold.
+    """Permanently delete a question and its answers. Raises `Refused` if the question does not
+    exist, while an answer is running, and under a legal hold.
     """
     if is_held(caller.bucket, conversation):
         raise Conflict("legal_hold", refusal())
@@ -54,9 +51,7 @@ def begin_change(
     caller: Caller, slug: str, pk: UUID, message: UUID, role: str = ""
 ) -> tuple[Conversation, Tree[OutlineRow], OutlineRow]:
     """Lock a conversation, and return it with its tree and the message, which must have this role
-    if given.
-
-    Raises `Refused` if either does not exist, or while an answer is running.
+    if given. Raises `Refused` if either does not exist, or while an answer is running.
     """
     conversation = lock(find_conversation(caller, pk, slug))
     if leases.open_run(conversation.pk) is not None:

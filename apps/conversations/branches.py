@@ -23,9 +23,8 @@ AT_ONCE = 500
 
 
 class OutlineRow(NamedTuple):
-    """A message without its content, four times faster to read than a Django model instance.
-
-    IDs are hexadecimal digits, because creating thousands of UUID objects would be slow.
+    """A message without its content, four times faster to read than a Django model instance. IDs
+    are hexadecimal digits, because creating thousands of UUID objects would be slow.
     """
 
     pk: int
@@ -59,9 +58,8 @@ Row = TypeVar("Row", Message, OutlineRow)
 
 @dataclass(frozen=True, slots=True)
 class Tree(Generic[Row]):
-    """The questions and answers of a conversation, in the order in which they were stored.
-
-    A message is always stored after its previous message, so a path is sorted by primary key.
+    """The questions and answers of a conversation, in the order in which they were stored. A
+    message is always stored after its previous message, so a path is sorted by primary key.
     """
 
     messages: Sequence[Row]
@@ -148,18 +146,16 @@ def outline(conversation: Conversation) -> Tree[OutlineRow]:
 
 
 def path(conversation: Conversation, leaf: int | None = None) -> list[Message]:
-    """Return the messages on the shown path, which the next run reads.
-
-    If `leaf` is the primary key of a message, return the path up to this message instead.
+    """Return the messages on the shown path, which the next run reads. If `leaf` is the primary key
+    of a message, return the path up to this message instead.
     """
     found = tree(conversation)
     return found.shown(conversation.leaf_id) if leaf is None else found.up(leaf)
 
 
 def end_of_path(conversation: Conversation) -> int | None:
-    """Return the primary key of the last message on the shown path, or None without messages.
-
-    In most cases, no other messages are read.
+    """Return the primary key of the last message on the shown path, or None without messages. In
+    most cases, no other messages are read.
     """
     leaf, said = conversation.leaf_id, conversation.messages.said().order_by()
     if leaf is None or not said.filter(pk=leaf).exists():
@@ -182,9 +178,7 @@ def shown_runs(conversation: Conversation) -> list[str]:
 @dataclass(frozen=True, slots=True)
 class ShownEvents:
     """Selects the events of the shown path: those of `runs`, and all events after the number
-    `last`.
-
-    `runs` contains the hexadecimal digits of the runs' IDs.
+    `last`. `runs` contains the hexadecimal digits of the runs' IDs.
     """
 
     last: int
@@ -238,9 +232,8 @@ def format_id(digits: str) -> str:
 
 
 def write_parents(found: Tree[OutlineRow]) -> None:
-    """Store the parent of each message, so that new messages do not change the tree.
-
-    The messages in a copy of a shared conversation have no parents until a branch is added.
+    """Store the parent of each message, so that new messages do not change the tree. The messages
+    in a copy of a shared conversation have no parents until a branch is added.
     """
     unwritten = [
         Message(pk=row.pk, parent_id=found.parents[row.pk])

@@ -48,9 +48,8 @@ class RequestDocument(msgspec.Struct, frozen=True):
 
 
 class ClientRequest(models.Model):
-    """The request of an API client that sends the whole conversation.
-
-    The run reads this conversation instead of the stored messages.
+    """The request of an API client that sends the whole conversation. The run reads this
+    conversation instead of the stored messages.
     """
 
     run = models.OneToOneField(

@@ -118,9 +118,8 @@ def copy_messages(
 def store_turns(
     runs: Iterable[Run], messages: Iterable[Message], entries: Iterable[JournalEntry]
 ) -> None:
-    """Store copied or imported turns.
-
-    The messages have no parents, so each message follows the message stored before it.
+    """Store copied or imported turns. The messages have no parents, so each message follows the
+    message stored before it.
     """
     Run.objects.bulk_create(runs, batch_size=AT_ONCE)
     Message.objects.bulk_create(messages, batch_size=AT_ONCE)
@@ -146,9 +145,8 @@ def copy_turn(
     steps: Mapping[UUID, Sequence[StreamEvent]],
     copies: dict[int, Message],
 ) -> Iterator[StreamEvent]:
-    """Add a copy of each message to `copies`, and yield the events of the copied run.
-
-    `steps` maps the IDs of the original runs to their events.
+    """Add a copy of each message to `copies`, and yield the events of the copied run. `steps` maps
+    the IDs of the original runs to their events.
     """
     for row in turn:
         copy = Message(

@@ -20,10 +20,8 @@ LISTED_CONVERSATIONS = 200
 async def keep_looking(
     hub: Hub, stream: UUID, look: Callable[[asyncio.Event], Awaitable[None]]
 ) -> None:
-    """Call `look` after each notification about the stream, and at regular intervals.
-
-    `look` gets an event and can set it to be called again immediately. Return when the hub is
-    closed.
+    """Call `look` after each notification about the stream, and at regular intervals. `look` gets
+    an event and can set it to be called again immediately. Return when the hub is closed.
     """
     with hub.streams.watch(stream) as news:
         async with listening(hub.streams, stream):
@@ -36,9 +34,8 @@ async def keep_looking(
 
 
 def list_entries(caller: Caller, conversations: Iterable[Conversation]) -> list[dict[str, Any]]:
-    """Return the entries of the conversation list as JSON.
-
-    `state` is running, waiting, unread or done.
+    """Return the entries of the conversation list as JSON. `state` is running, waiting, unread or
+    done.
     """
     going = Run.objects.filter(bucket=caller.bucket, status__in=Run.OPEN)
     states = {

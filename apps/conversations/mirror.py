@@ -29,9 +29,8 @@ FOLDER = Path("_platform", "ai-conversations")
 
 
 class MirroredMessage(msgspec.Struct):
-    """A `Message` row in the mirror. `parent` is the UUID of the previous message.
-
-    An alternative first question has its own UUID as its parent.
+    """A `Message` row in the mirror. `parent` is the UUID of the previous message. An alternative
+    first question has its own UUID as its parent.
     """
 
     id: UUID
@@ -48,9 +47,8 @@ class MirroredMessage(msgspec.Struct):
 
 
 class MirroredConversation(msgspec.Struct):
-    """A `Conversation` row in the mirror, with its messages in order.
-
-    `leaf` is the UUID of the last message on the shown path.
+    """A `Conversation` row in the mirror, with its messages in order. `leaf` is the UUID of the
+    last message on the shown path.
     """
 
     id: UUID
@@ -73,9 +71,8 @@ class NotRestored(Exception):
 
 
 def mirror(conversation: UUID) -> None:
-    """Write the conversation's file, or delete the file if the conversation was deleted.
-
-    Errors are only logged.
+    """Write the conversation's file, or delete the file if the conversation was deleted. Errors are
+    only logged.
     """
     if not settings.CONVERSATION_MIRROR:
         return
@@ -93,9 +90,8 @@ def mirror(conversation: UUID) -> None:
 
 
 async def mirror_aside(conversation: UUID) -> None:
-    """Run `mirror` in a separate thread.
-
-    In the committer's thread, a long write would delay all journals.
+    """Run `mirror` in a separate thread. In the committer's thread, a long write would delay all
+    journals.
     """
     if settings.CONVERSATION_MIRROR:
         await database_sync_to_async(mirror)(conversation)
@@ -149,9 +145,8 @@ def root() -> Path:
 
 
 def write(document: MirroredConversation) -> None:
-    """Replace the conversation's file atomically.
-
-    Only the operating system account that runs this process can read the file.
+    """Replace the conversation's file atomically. Only the operating system account that runs this
+    process can read the file.
     """
     folder = root() / document.scope
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -167,9 +162,8 @@ def write(document: MirroredConversation) -> None:
 
 
 def remove(conversation: UUID, but: str = "") -> None:
-    """Delete the conversation's files, except in the folder `but`.
-
-    A conversation moves to another folder when its visitor signs in.
+    """Delete the conversation's files, except in the folder `but`. A conversation moves to another
+    folder when its visitor signs in.
     """
     for path in root().glob(f"*/{conversation}.json"):
         if path.parent.name != but:
@@ -182,9 +176,8 @@ def files(folder: Path) -> Iterator[Path]:
 
 
 def read_mirrored(path: Path) -> MirroredConversation:
-    """Parse a file in the mirror.
-
-    Raises `NotRestored` if the file is unreadable, is invalid or has the wrong path.
+    """Parse a file in the mirror. Raises `NotRestored` if the file is unreadable, is invalid or has
+    the wrong path.
     """
     try:
         document = msgspec.json.decode(path.read_bytes(), type=MirroredConversation)
@@ -200,7 +193,6 @@ def read_mirrored(path: Path) -> MirroredConversation:
 @transaction.atomic
 def restore_conversation(document: MirroredConversation) -> bool:
     """Store the rows of a mirrored conversation. Return False if the conversation already exists.
-
     Raises `NotRestored` if one of its messages already exists or follows an unknown message.
     """
     if Conversation.objects.filter(pk=document.id).exists():

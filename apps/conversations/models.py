@@ -1,7 +1,5 @@
-"""Database models for conversations, folders and messages.
-
-The tables retain their names from `apps.chat`, because the previous version's processes still use
-them during an upgrade.
+"""Database models for conversations, folders and messages. The tables retain their names from
+`apps.chat`, because the previous version's processes still use them during an upgrade.
 """
 
 import uuid
@@ -59,9 +57,8 @@ class Folder(models.Model):
 
 class Conversations(models.QuerySet["Conversation"]):
     def kept(self) -> "Conversations":
-        """Return conversations that are not deleted.
-
-        Deleted conversations remain in the database for some time, so that they can be restored.
+        """Return conversations that are not deleted. Deleted conversations remain in the database
+        for some time, so that they can be restored.
         """
         return self.filter(deleted_at=None)
 

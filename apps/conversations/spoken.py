@@ -1,6 +1,5 @@
-"""Converts stored messages to the format that runs read.
-
-The text includes the names of files that an import omitted.
+"""Converts stored messages to the format that runs read. The text includes the names of files that
+an import omitted.
 """
 
 from collections.abc import Mapping
@@ -49,9 +48,8 @@ def left_out_of(state: Mapping[str, Any]) -> list[str]:
 
 
 def text_for_models(text: str, state: Mapping[str, Any]) -> str:
-    """Return a message's text for models, or a placeholder if it is empty.
-
-    Model services reject empty messages.
+    """Return a message's text for models, or a placeholder if it is empty. Model services reject
+    empty messages.
     """
     if text or not (names := left_out_of(state)):
         return text

@@ -45,9 +45,8 @@ def note_seen(conversation: UUID) -> None:
 
 
 def note_left(conversation: UUID) -> None:
-    """Schedule the deletion of a temporary conversation that a tab has left.
-
-    If another tab still shows the conversation, this tab soon postpones the deletion again.
+    """Schedule the deletion of a temporary conversation that a tab has left. If another tab still
+    shows the conversation, this tab soon postpones the deletion again.
     """
     soon = timezone.now() + GRACE
     rows = Conversation.objects.filter(pk=conversation, temporary_until__gt=soon)

@@ -55,9 +55,8 @@ def main() -> None:
 
 
 def limit(memory: int, seconds: float) -> None:
-    """Limit the memory in bytes and the time of this process.
-
-    On systems without such limits, only the parent's timer applies.
+    """Limit the memory in bytes and the time of this process. On systems without such limits, only
+    the parent's timer applies.
     """
     try:
         import resource
@@ -75,9 +74,8 @@ def limit(memory: int, seconds: float) -> None:
 
 
 def read(content: BytesIO, order: dict[str, Any], deadline: float, result: Result) -> None:
-    """Add the document's parts to `result` until its end, the deadline or the size limit.
-
-    Raises `UnreadableDocument` if the document cannot be read.
+    """Add the document's parts to `result` until its end, the deadline or the size limit. Raises
+    `UnreadableDocument` if the document cannot be read.
     """
     parts: Parts = import_module(f"apps.documents.{order['kind']}").parts
     room: int = order["characters"]

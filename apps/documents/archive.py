@@ -40,9 +40,8 @@ class Archive:
         return content
 
     def xml(self, name: str) -> etree._Element:
-        """Return the root element of the part with this name.
-
-        Entities are not resolved, and no external resource is loaded.
+        """Return the root element of the part with this name. Entities are not resolved, and no
+        external resource is loaded.
         """
         parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
         return etree.fromstring(self.read(name), parser)

@@ -86,7 +86,6 @@ def headings_of(text: str) -> Iterator[Heading]:
 
 def pieces(text: str, start: int, end: int, level: int) -> Iterator[Span]:
     """Yield consecutive spans of up to `MOST` characters that cover the text from `start` to `end`.
-
     `level` selects the separators: headings first, then paragraphs, lines, sentences and words.
     """
     if end - start <= MOST and level > 0:

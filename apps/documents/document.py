@@ -38,9 +38,8 @@ def lines_of(text: str) -> list[str]:
 
 @dataclass(slots=True)
 class Document:
-    """A document that is read on demand. `lines` contains the first `pages` of `total` pages.
-
-    Only a PDF has pages.
+    """A document that is read on demand. `lines` contains the first `pages` of `total` pages. Only
+    a PDF has pages.
     """
 
     content: bytes = field(repr=False)
@@ -93,9 +92,8 @@ class Document:
         self.complete()
 
     async def grow(self, seconds: float) -> int:
-        """Read more pages within this time and return their number.
-
-        Raises `UnreadableDocument` if the first pages cannot be read.
+        """Read more pages within this time and return their number. Raises `UnreadableDocument` if
+        the first pages cannot be read.
         """
         first = self.pages + 1
         order = Order("pdf", TITLES["pdf"], pages=(first, first + self.at_once))
@@ -115,9 +113,8 @@ class Document:
         return len(found.parts)
 
     def without_pages(self, seconds: float) -> Extract:
-        """Return an extract without pages.
-
-        If a single page has used the whole time limit, the extract reports this page as unreadable.
+        """Return an extract without pages. If a single page has used the whole time limit, the
+        extract reports this page as unreadable.
         """
         is_hopeless = self.at_once == 1 and seconds == self.bounds.seconds
         number = self.pages + 1

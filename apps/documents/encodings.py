@@ -84,9 +84,8 @@ def best_encoding(content: bytes) -> str:
 
 
 def wide_encoding(sample: bytes) -> str | None:
-    """Return the UTF-16 encoding of text without a byte order mark, or None if it is not UTF-16.
-
-    In UTF-16, one byte of each pair has few different values, including zero.
+    """Return the UTF-16 encoding of text without a byte order mark, or None if it is not UTF-16. In
+    UTF-16, one byte of each pair has few different values, including zero.
     """
     sample = sample[: len(sample) // 2 * 2]
     for encoding, high in (("utf-16-le", sample[1::2]), ("utf-16-be", sample[0::2])):
@@ -104,9 +103,8 @@ def is_written(character: str) -> bool:
 
 
 def telling(content: bytes) -> bytes:
-    """Return the first lines that are not ASCII.
-
-    In no encoding does a character continue on the next line.
+    """Return the first lines that are not ASCII. In no encoding does a character continue on the
+    next line.
     """
     found = bytearray()
     start = 0
@@ -131,9 +129,8 @@ def foreign_letters(text: str) -> list[str]:
 
 
 def is_other_script(sample: bytes) -> bool:
-    """Return True if the text seems to be in a script other than Latin.
-
-    Most letters are then not ASCII, or letters that are not ASCII are adjacent.
+    """Return True if the text seems to be in a script other than Latin. Most letters are then not
+    ASCII, or letters that are not ASCII are adjacent.
     """
     high = sum(byte > 127 for byte in sample)
     letters = sum(chr(byte).isalpha() for byte in sample if byte < 128)
@@ -210,7 +207,6 @@ def is_latin(text: str, letters: str) -> bool:
 
 def score_of(text: str, encoding: str) -> float:
     """Return a score for how frequent the text's pairs of letters are in the encoding's languages.
-
     The score is computed for the lowercase text, which identifies the languages better.
     """
     try:

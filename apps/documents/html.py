@@ -58,9 +58,8 @@ def markdown_of(text: str, base_url: str = "") -> str:
 
 
 def without_element(text: str, name: str) -> str:
-    """Return the HTML without the elements of this name.
-
-    After an unclosed element, the remaining text is removed too.
+    """Return the HTML without the elements of this name. After an unclosed element, the remaining
+    text is removed too.
     """
     opening = re.compile(rf"<{name}\b", re.IGNORECASE)
     closing = re.compile(rf"</{name}\s*>", re.IGNORECASE)

@@ -27,9 +27,8 @@ US Letter are not enlarged further.
 
 
 def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
-    """Yield each page as a PNG in base64, or "" if the page has only one color.
-
-    Raises `UnreadableDocument` if the PDF cannot be read.
+    """Yield each page as a PNG in base64, or "" if the page has only one color. Raises
+    `UnreadableDocument` if the PDF cannot be read.
     """
     document = PdfDocument(content.getvalue())
     for number in wanted_pages(order, len(document), "page"):
@@ -37,9 +36,8 @@ def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
 
 
 def picture(page: PdfPage) -> str:
-    """Return the page as a PNG in base64, or "" if it has only one color.
-
-    Raises `UnreadableDocument` if the page contains an image that is too large.
+    """Return the page as a PNG in base64, or "" if it has only one color. Raises
+    `UnreadableDocument` if the page contains an image that is too large.
     """
     scale = min(LONGER_SIDE / max(*page.get_size(), 1.0), LARGEST_SCALE)
     bitmap = page.render(scale=scale, grayscale=True)

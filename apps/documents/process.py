@@ -67,9 +67,8 @@ CUTS = {
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """The extracted text. `total` is the number of pages, slides, sheets or chapters.
-
-    `cut` is the reason why there may be more text, or "".
+    """The extracted text. `total` is the number of pages, slides, sheets or chapters. `cut` is the
+    reason why there may be more text, or "".
     """
 
     parts: tuple[PagePart, ...]
@@ -83,9 +82,8 @@ class Extract:
 
 
 async def extract(content: bytes, order: Order, bounds: Bounds) -> Extract:
-    """Read a document in a separate process. Cancelling the call kills the process.
-
-    Raises `UnreadableDocument` if the document cannot be read.
+    """Read a document in a separate process. Cancelling the call kills the process. Raises
+    `UnreadableDocument` if the document cannot be read.
     """
     job = ReadingJob(content, order, bounds)
     future = pool().submit(bounds.owner, job.run)
@@ -112,9 +110,8 @@ class ReadingJob:
     is_stopped: bool = False
 
     def run(self) -> Extract:
-        """Run the process and return its result.
-
-        Raises `UnreadableDocument` if the document cannot be read within the limits.
+        """Run the process and return its result. Raises `UnreadableDocument` if the document cannot
+        be read within the limits.
         """
         with tempfile.TemporaryFile() as given:
             header = {**asdict(self.order), **asdict(self.bounds)}
@@ -150,9 +147,8 @@ class ReadingJob:
             return self.process
 
     def read(self, answer: bytes) -> Extract:
-        """Parse the process's response.
-
-        Raises `UnreadableDocument` if it reports a problem or is incomplete because of a limit.
+        """Parse the process's response. Raises `UnreadableDocument` if it reports a problem or is
+        incomplete because of a limit.
         """
         try:
             found = json.loads(answer)

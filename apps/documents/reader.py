@@ -1,7 +1,5 @@
-"""Extracts text from documents.
-
-A line such as [page 2 of 9] precedes each page of a PDF, and [sheet Prices] each sheet of a
-workbook.
+"""Extracts text from documents. A line such as [page 2 of 9] precedes each page of a PDF, and
+[sheet Prices] each sheet of a workbook.
 """
 
 from apps.documents.formats import TITLES, decode_document, detect_format
@@ -36,9 +34,8 @@ async def read_file_text(
 
 
 async def html_to_markdown(text: str, base_url: str = "", *, bounds: Bounds | None = None) -> str:
-    """Return a web page's readable text as Markdown, with absolute links.
-
-    Raises `UnreadableDocument` if the page cannot be converted within the limits.
+    """Return a web page's readable text as Markdown, with absolute links. Raises
+    `UnreadableDocument` if the page cannot be converted within the limits.
     """
     order = Order("html", TITLES["html"], base_url=base_url)
     return (await extract(text.encode("utf-8", "replace"), order, bounds or Bounds())).text

@@ -21,9 +21,8 @@ HEAD_CHARACTERS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page. `number` counts from 1, or is 0 in a document without pages.
-
-    `title` is the name of a sheet, slide or chapter, or "".
+    """A page. `number` counts from 1, or is 0 in a document without pages. `title` is the name of a
+    sheet, slide or chapter, or "".
     """
 
     text: str
@@ -61,9 +60,8 @@ class PagedText:
         return not any(page.text for page in self.pages)
 
     def with_images_read(self, texts: Mapping[int, str], unread: Mapping[int, str]) -> "PagedText":
-        """Return the document with the texts that a vision model has read from pages.
-
-        `unread` maps the numbers of the remaining pages without text to reasons, as in `images`.
+        """Return the document with the texts that a vision model has read from pages. `unread` maps
+        the numbers of the remaining pages without text to reasons, as in `images`.
         """
         pages = tuple(replace(p, text=tidy(texts.get(p.number, p.text))) for p in self.pages)
         return replace(self, pages=pages, images=dict(unread))

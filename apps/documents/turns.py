@@ -11,10 +11,8 @@ Task = tuple[Future[Any], Callable[[], Any]]
 
 
 class FairPool:
-    """Runs one task per waiting owner before a second task of any owner.
-
-    One owner's tasks never occupy all threads, so that another owner's short task need not wait for
-    them.
+    """Runs one task per waiting owner before a second task of any owner. One owner's tasks never
+    occupy all threads, so that another owner's short task need not wait for them.
     """
 
     def __init__(self, threads: int, name: str) -> None:

@@ -35,9 +35,8 @@ def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
 
 
 def rows_of(sheet: Any) -> Iterator[tuple[int, list[dict[str, Any]]]]:
-    """Yield the number and the cells of each row that the sheet stores.
-
-    `iter_rows` would also create the rows and cells between them, which can be millions.
+    """Yield the number and the cells of each row that the sheet stores. `iter_rows` would also
+    create the rows and cells between them, which can be millions.
     """
     book = sheet.parent
     with sheet._get_source() as source:  # noqa: SLF001 - as `iter_rows` opens it

@@ -60,9 +60,8 @@ def raw_name(entry: ZipInfo) -> bytes:
 
 
 def unicode_path(entry: ZipInfo, raw: bytes) -> bytes:
-    """Return the name in the entry's extra field.
-
-    Return b"" if there is no such field or it belongs to a different name.
+    """Return the name in the entry's extra field. Return b"" if there is no such field or it
+    belongs to a different name.
     """
     extra = entry.extra
     while len(extra) >= 4:

@@ -68,10 +68,8 @@ class Admission:
         return own
 
     async def kept_application(self, name: str) -> ResolvedApplication:
-        """Return an application that Core stores.
-
-        Raises `NotAuthenticated` if the key was created for another application, and
-        `ApplicationBroken` if the manifest is invalid.
+        """Return an application that Core stores. Raises `NotAuthenticated` if the key was created
+        for another application, and `ApplicationBroken` if the manifest is invalid.
         """
         if not encoded_name(self.named):
             raise hidden_error(self.named or name, self.caller)
@@ -163,10 +161,8 @@ def hidden_error(slug: str, caller: Caller) -> QuickAppError:
 
 
 async def find_application(slug: str, caller: Caller) -> ResolvedApplication:
-    """Return the application with this slug, or a version of it (`slug@3`).
-
-    Raises `hidden_error` if the caller cannot use it, and `ApplicationBroken` if its manifest is
-    invalid.
+    """Return the application with this slug, or a version of it (`slug@3`). Raises `hidden_error`
+    if the caller cannot use it, and `ApplicationBroken` if its manifest is invalid.
     """
     check_slug(versioned_name(slug)[0], caller)
     try:

@@ -1,6 +1,5 @@
-"""Reads and decodes request bodies within size and time limits.
-
-Validation errors contain the path of the invalid field, and at most the beginning of its value.
+"""Reads and decodes request bodies within size and time limits. Validation errors contain the path
+of the invalid field, and at most the beginning of its value.
 """
 
 import asyncio
@@ -53,9 +52,8 @@ class BodyTooSlow(BadRequest):
 
 
 class BoundedBody:
-    """An ASGI `receive` for a body of up to `limit` bytes that must arrive within `seconds`.
-
-    After the end of the body, it returns other messages without a time limit.
+    """An ASGI `receive` for a body of up to `limit` bytes that must arrive within `seconds`. After
+    the end of the body, it returns other messages without a time limit.
     """
 
     def __init__(self, receive: Receive, limit: int, seconds: float) -> None:
@@ -149,9 +147,7 @@ def invalid(path: str, problem: str) -> BadRequest:
 
 def invalid_structure(text: str, prefix: str = "") -> BadRequest:
     """Convert the text of a msgspec error to a `BadRequest`. Its path has DIAL's format:
-    `messages.0.role`.
-
-    `prefix` is the path of the decoded value.
+    `messages.0.role`. `prefix` is the path of the decoded value.
     """
     problem, _, place = text.partition(" - at `$")
     path = place.rstrip("`").replace("[", ".").replace("]", "").replace(".....", ".").strip(".")
@@ -159,9 +155,8 @@ def invalid_structure(text: str, prefix: str = "") -> BadRequest:
 
 
 def check_depth(body: bytes, values: Iterable[Any], limit: int, level: int) -> None:
-    """Raise `BadRequest` if the body is nested more deeply than `limit`.
-
-    `values` are the decoded values in the body at nesting level `level`.
+    """Raise `BadRequest` if the body is nested more deeply than `limit`. `values` are the decoded
+    values in the body at nesting level `level`.
     """
     # A body with this few brackets cannot exceed the limit, so no counting is necessary.
     if body.count(b"[") + body.count(b"{") <= limit:
@@ -204,10 +199,8 @@ S = TypeVar("S", bound=msgspec.Struct)
 
 
 class NamedUnknown(Generic[S]):
-    """Decodes a body and finds its unknown fields.
-
-    The body is decoded as the `strict` struct, which rejects unknown fields. If there are any, it
-    is decoded again as the `lenient` struct.
+    """Decodes a body and finds its unknown fields. The body is decoded as the `strict` struct,
+    which rejects unknown fields. If there are any, it is decoded again as the `lenient` struct.
     """
 
     def __init__(self, strict: type[S], lenient: type[S]) -> None:
@@ -217,9 +210,8 @@ class NamedUnknown(Generic[S]):
         self.decode_names = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
     def decode(self, body: bytes) -> tuple[S, frozenset[str]]:
-        """Return the request and the names of its unknown fields.
-
-        Raises msgspec's errors if the body is invalid.
+        """Return the request and the names of its unknown fields. Raises msgspec's errors if the
+        body is invalid.
         """
         try:
             return self.decode_strict(body), frozenset()

@@ -47,9 +47,8 @@ class ChatMessage(Struct):
 
 
 def to_message(written: ChatMessage, external: dict[str, ToolSpec]) -> ModelMessage:
-    """Convert a message. Only calls to the client's own tools in `external` are included.
-
-    The message's state contains the application's calls and their results.
+    """Convert a message. Only calls to the client's own tools in `external` are included. The
+    message's state contains the application's calls and their results.
     """
     custom = dict(written.custom_content or {})
     attachments: tuple[Attachment, ...] = tuple(

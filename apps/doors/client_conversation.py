@@ -30,7 +30,6 @@ ARGUMENTS_SHOWN = 2000
 
 class ParsedConversation(msgspec.Struct, frozen=True):
     """A parsed conversation. `instructions` contains the text of the system messages.
-
     `textual_results` contains the names of tools whose results were converted to user messages.
     """
 
@@ -58,9 +57,8 @@ class MessageGroup:
 def read_conversation(
     written: Sequence[ChatMessage], external: dict[str, ToolSpec]
 ) -> ParsedConversation:
-    """Parse a conversation. `external` contains the client's tools by name.
-
-    Raises `BadRequest` if the conversation is empty or a tool message has no matching call.
+    """Parse a conversation. `external` contains the client's tools by name. Raises `BadRequest` if
+    the conversation is empty or a tool message has no matching call.
     """
     if len(written) == 1 and is_plain(written[0]):  # In most requests, all messages are plain.
         return ParsedConversation((to_message(written[0], external),), "", NO_TEXTUAL_RESULTS)
@@ -174,9 +172,7 @@ def groups(messages: Iterable[ChatMessage]) -> Iterator[MessageGroup]:
 
 def values_of(group: MessageGroup, external: dict[str, ToolSpec]) -> Iterator[ModelMessage]:
     """Yield the message, the results of the client's tools, and then calls to unknown tools as
-    text.
-
-    `external` contains the client's tools by name.
+    text. `external` contains the client's tools by name.
     """
     said, foreign = to_value(group.first, external), group.foreign(external)
     if not foreign or said.content or said.tool_calls or said.attachments or said.state:

@@ -1,5 +1,4 @@
 """Selects the client's parameters for the application's model, and reports the ignored parameters.
-
 The parameters have the names of the chat completions API.
 """
 
@@ -61,9 +60,8 @@ def sort_parameters(
 async def unsupported_parameters(
     parameters: Mapping[str, Any], application: ResolvedApplication, workspace: Workspace
 ) -> frozenset[str]:
-    """Return the names of the parameters that the application's model does not support.
-
-    Raises `BadRequest` if the client requests `logprobs` and the model does not support them.
+    """Return the names of the parameters that the application's model does not support. Raises
+    `BadRequest` if the client requests `logprobs` and the model does not support them.
     """
     if not parameters:
         return frozenset()
@@ -80,9 +78,8 @@ async def unsupported_parameters(
 
 
 def ignored_header(names: Collection[str]) -> tuple[Header, ...]:
-    """Return the header that lists the ignored parameters, or () if there are none.
-
-    A very long list is truncated.
+    """Return the header that lists the ignored parameters, or () if there are none. A very long
+    list is truncated.
     """
     if not names:
         return ()

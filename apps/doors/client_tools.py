@@ -54,9 +54,8 @@ def offered(
 
 
 def requires_client_tool(choice: str | Mapping[str, Any] | None, external: Collection[str]) -> bool:
-    """Return True if the tool choice forces the model to call one of the client's tools.
-
-    `choice` has the format of a `ModelRequest`.
+    """Return True if the tool choice forces the model to call one of the client's tools. `choice`
+    has the format of a `ModelRequest`.
     """
     if isinstance(choice, Mapping):
         return choice["function"]["name"] in external

@@ -101,9 +101,8 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
         return ""
 
     async def while_connected(self, work: Coroutine[Any, Any, T]) -> T:
-        """Return the result of `work`, which is canceled when the client disconnects.
-
-        Call this method before reading the body.
+        """Return the result of `work`, which is canceled when the client disconnects. Call this
+        method before reading the body.
         """
         listening = asyncio.ensure_future(self.listen_early(asyncio.current_task()))
         try:
@@ -140,18 +139,16 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
             yield await self.next_part(body)
 
     def bounded_body(self, limit: int) -> BoundedBody:
-        """Return a reader for the body.
-
-        Raises `RequestBodyTooLarge` if the headers announce more than `limit` bytes.
+        """Return a reader for the body. Raises `RequestBodyTooLarge` if the headers announce more
+        than `limit` bytes.
         """
         body = BoundedBody(self.receive_next, limit, self.body_seconds)
         body.expect(self.scope["headers"])
         return body
 
     async def next_part(self, body: BoundedBody) -> bytes:
-        """Return the next part of the body.
-
-        Raises `RequestBodyTooLarge` or `BodyTooSlow` if a limit is exceeded.
+        """Return the next part of the body. Raises `RequestBodyTooLarge` or `BodyTooSlow` if a
+        limit is exceeded.
         """
         try:
             message = await body.receive()
@@ -211,10 +208,8 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
         await self.base_send({"type": "http.response.body", "body": body, "more_body": True})
 
     async def end(self, body: bytes = b"") -> None:
-        """Write the last part of the response and end it.
-
-        If the client is still sending its body, read the rest, so that the client gets the
-        response.
+        """Write the last part of the response and end it. If the client is still sending its body,
+        read the rest, so that the client gets the response.
         """
         self.is_complete = True
         if self.is_awaiting_body():
@@ -236,9 +231,8 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
     # --- Silence -------------------------------------------------------------------------------
 
     def keep_alive(self, seconds: float) -> None:
-        """Call `on_silence` whenever nothing was written for this many seconds.
-
-        The timer is set once per period, not for each write.
+        """Call `on_silence` whenever nothing was written for this many seconds. The timer is set
+        once per period, not for each write.
         """
         self.written_at = time.monotonic()
         self.wait_for_silence(seconds, seconds)

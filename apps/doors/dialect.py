@@ -13,9 +13,8 @@ from apps.runs.requests import RunRequest
 
 
 class PreparedRun(msgspec.Struct, frozen=True):
-    """A request for a run, and the names of parameters that have no effect on it.
-
-    `narrative` describes the user's screen. The page shows it to the user.
+    """A request for a run, and the names of parameters that have no effect on it. `narrative`
+    describes the user's screen. The page shows it to the user.
     """
 
     request: RunRequest

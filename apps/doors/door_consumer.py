@@ -109,9 +109,7 @@ class DoorConsumer(HttpConsumer):
 
 def note_denial(scope: Mapping[str, Any], door: str, application: str = "") -> None:
     """Record a rejected API client in the audit log, once a minute per address, door and
-    application.
-
-    `door` is the name of the door that rejected the client.
+    application. `door` is the name of the door that rejected the client.
     """
     address = address_of_scope(scope)
     key = address, door, application

@@ -116,9 +116,8 @@ def encode(event: StreamEvent) -> dict[str, Any] | None:  # noqa: C901 - one cas
 
 
 def frame(conversation: UUID, said: NumberedEvent) -> dict[str, Any] | None:
-    """Return the event's frame with its number, conversation and run.
-
-    Return None if the page does not show the event.
+    """Return the event's frame with its number, conversation and run. Return None if the page does
+    not show the event.
     """
     number, run, event = said
     written = encode(event)

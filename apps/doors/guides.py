@@ -26,9 +26,8 @@ class Snippet:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A POST request with which an operator tries a door in the studio.
-
-    `MESSAGE` in the JSON body is replaced by the operator's message.
+    """A POST request with which an operator tries a door in the studio. `MESSAGE` in the JSON body
+    is replaced by the operator's message.
     """
 
     MESSAGE = "{message}"
@@ -40,9 +39,8 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class DoorGuide:
-    """The guide to a door. `docs` is its docs page.
-
-    `trial` is None if one request is not enough to try the door.
+    """The guide to a door. `docs` is its docs page. `trial` is None if one request is not enough to
+    try the door.
     """
 
     id: str

@@ -17,10 +17,8 @@ View = Callable[..., Any]
 
 @csrf_exempt
 def nowhere(request: HttpRequest) -> HttpResponse:
-    """Return a 404, or redirect to the URL with a trailing slash.
-
-    `APPEND_SLASH` cannot add the slash, because this view matches every path, and a POST would
-    raise an error.
+    """Return a 404, or redirect to the URL with a trailing slash. `APPEND_SLASH` cannot add the
+    slash, because this view matches every path, and a POST would raise an error.
     """
     mended = f"{request.path_info}/"
     if request.path_info.endswith("/") or resolve(mended).func is nowhere:
@@ -32,9 +30,8 @@ def nowhere(request: HttpRequest) -> HttpResponse:
 
 
 def allow_methods(*methods: str) -> Callable[[View], View]:
-    """Return a decorator that rejects other methods with 405.
-
-    The view is exempt from CSRF checks, so it must not trust cookies.
+    """Return a decorator that rejects other methods with 405. The view is exempt from CSRF checks,
+    so it must not trust cookies.
     """
 
     def refusal(request: HttpRequest) -> JsonResponse | None:

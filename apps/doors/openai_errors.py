@@ -20,9 +20,8 @@ def openai_error(found: RunFailure, *, internal: str, code: str | None) -> dict[
 
 
 def error_type(found: RunFailure, internal: str) -> str:
-    """Return the model service's error type, or else OpenAI's type for the status.
-
-    `internal` is the API's error type for server failures.
+    """Return the model service's error type, or else OpenAI's type for the status. `internal` is
+    the API's error type for server failures.
     """
     if found.upstream_type:
         return found.upstream_type

@@ -1,6 +1,5 @@
-"""Accepts WebSockets only from pages of this site or of an origin in `CSRF_TRUSTED_ORIGINS`.
-
-Any page can open a WebSocket, and browsers send this site's cookies with it.
+"""Accepts WebSockets only from pages of this site or of an origin in `CSRF_TRUSTED_ORIGINS`. Any
+page can open a WebSocket, and browsers send this site's cookies with it.
 """
 
 from collections.abc import Awaitable, Callable, Mapping

@@ -44,9 +44,8 @@ clients.
 
 
 class RunConsumer(DoorConsumer):
-    """Answers a request in the client's dialect, with a stream or a complete response.
-
-    `route` is the name of the request in traces.
+    """Answers a request in the client's dialect, with a stream or a complete response. `route` is
+    the name of the request in traces.
     """
 
     methods = ("POST",)
@@ -113,9 +112,8 @@ class RunConsumer(DoorConsumer):
     async def complete(
         self, asked: ParsedRequest, caller: Caller, application: ResolvedApplication
     ) -> ParsedRequest:
-        """Return the request with the stored part of its conversation.
-
-        Subclasses raise `BadRequest` if the conversation is invalid.
+        """Return the request with the stored part of its conversation. Subclasses raise
+        `BadRequest` if the conversation is invalid.
         """
         return asked
 
@@ -143,9 +141,8 @@ class RunConsumer(DoorConsumer):
         await self.respond(200, encoder.body(), (*encoder.headers, *self.headers))
 
     async def send_stream(self, events: Events, encoder: Encoder) -> None:
-        """Send the run's events as frames.
-
-        The response starts with the first frame, so that earlier errors have an HTTP status.
+        """Send the run's events as frames. The response starts with the first frame, so that
+        earlier errors have an HTTP status.
         """
         self.encoder = encoder
         self.keep_alive(settings.HEARTBEAT_SECONDS)
@@ -206,9 +203,8 @@ class OpenAnswers:
         self.left = asyncio.Event()
 
     def hold(self) -> AbstractAsyncContextManager[None]:
-        """Return a context manager that registers a running answer.
-
-        It raises `ServerStopping` in its block when the process interrupts the answer.
+        """Return a context manager that registers a running answer. It raises `ServerStopping` in
+        its block when the process interrupts the answer.
         """
         return OpenAnswer(self)
 

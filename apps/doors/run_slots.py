@@ -40,9 +40,8 @@ row.
 
 @asynccontextmanager
 async def held_place(places: RunSlots, caller: Caller, name: str) -> AsyncIterator[None]:
-    """Hold a slot for an answer by the application or deployment `name`.
-
-    Raises `TooManyRuns` if no slot is free.
+    """Hold a slot for an answer by the application or deployment `name`. Raises `TooManyRuns` if no
+    slot is free.
     """
     with places.taken(caller.bucket, name):
         async with places.among_processes(caller.bucket, name):
@@ -65,9 +64,7 @@ async def run_slot(
     run: AdmittedRun, places: RunSlots, recorded: Recorded
 ) -> AsyncIterator[Progress]:
     """Hold a slot and a row for the run in the block, which is canceled if the caller's key
-    expires.
-
-    Raises `TooManyRuns` if no slot is free, and `NotAuthenticated` if the key expires.
+    expires. Raises `TooManyRuns` if no slot is free, and `NotAuthenticated` if the key expires.
     """
     caller, name = run.caller, run.application.slug
     figures = RunFigures(run.door, name, caller.bucket, caller.team)
@@ -84,9 +81,8 @@ async def run_slot(
 
 
 async def answer_request(run: AdmittedRun, emit: Emit, progress: Progress) -> Ledger:
-    """Run the request and return its ledger. Raises `QuickAppError` if the run fails.
-
-    If the previous answer ended with a question, the newest message may be the answer to it.
+    """Run the request and return its ledger. Raises `QuickAppError` if the run fails. If the
+    previous answer ended with a question, the newest message may be the answer to it.
     """
     application, caller = run.application, run.caller
     asked, ledger = await take_answer(run.request, application, caller, claim_answer)

@@ -1,7 +1,5 @@
-"""Encrypts an answer's state as text that only this installation can decrypt.
-
-Protocols without a field for the state contain the text in the field for the vendor's own encrypted
-reasoning.
+"""Encrypts an answer's state as text that only this installation can decrypt. Protocols without a
+field for the state contain the text in the field for the vendor's own encrypted reasoning.
 """
 
 import zlib
@@ -41,9 +39,8 @@ def packed(written: bytes) -> str:
 
 
 def unpacked(content: str) -> bytes:
-    """Decrypt and decompress a text.
-
-    Raises `InvalidToken` if another installation or service encrypted it, and `StateTooLarge`.
+    """Decrypt and decompress a text. Raises `InvalidToken` if another installation or service
+    encrypted it, and `StateTooLarge`.
     """
     unpacking = zlib.decompressobj()
     written = unpacking.decompress(cipher().decrypt(content), MOST_BYTES)

@@ -43,9 +43,8 @@ def stranger(locale: str) -> Caller:
 
 
 def session_caller(user: Any, session: SessionBase, locale: str) -> Caller:
-    """Return the session's caller.
-
-    Raises `Refused` if the browser has no session, because it has not loaded a page yet.
+    """Return the session's caller. Raises `Refused` if the browser has no session, because it has
+    not loaded a page yet.
     """
     if user is not None and user.is_authenticated:
         return caller_in(user.pk, team_of(user, session), locale=locale)
@@ -58,9 +57,7 @@ def session_caller(user: Any, session: SessionBase, locale: str) -> Caller:
 
 async def caller_of_scope(scope: Mapping[str, Any]) -> Caller:
     """Return the caller of a connection that bypasses Django's middleware, and activate their
-    language.
-
-    Raises `Refused` if the browser has no session.
+    language. Raises `Refused` if the browser has no session.
     """
     name = settings.PROXY_LANGUAGE_HEADER.encode()
     accepted = next((value for key, value in scope["headers"] if key.lower() == name), b"")

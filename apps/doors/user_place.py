@@ -45,9 +45,8 @@ def run_at_place(
 
 
 def without_places(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a request's parameters without the place in their metadata.
-
-    Model services do not get the place.
+    """Return a request's parameters without the place in their metadata. Model services do not get
+    the place.
     """
     metadata = parameters.get("metadata") or {}
     if not metadata.keys() & KEYS:
@@ -58,9 +57,8 @@ def without_places(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def text_at(told: Mapping[str, Any], key: str, path: str) -> str:
-    """Return the text at `key`, or "" if it is missing.
-
-    Raises `BadRequest` if the value is not text or is too long.
+    """Return the text at `key`, or "" if it is missing. Raises `BadRequest` if the value is not
+    text or is too long.
     """
     text = told.get(key)
     if text is None:

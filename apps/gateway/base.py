@@ -26,9 +26,8 @@ def error_body(found: RunFailure) -> dict[str, Any]:
 
 
 def openai_error_body(found: RunFailure) -> dict[str, Any]:
-    """Return a failure as OpenAI's error object.
-
-    Clients show only its message, so the message is the text for the user.
+    """Return a failure as OpenAI's error object. Clients show only its message, so the message is
+    the text for the user.
     """
     error = openai_error(found, internal=INTERNAL, code=error_code(found))
     return {"error": {**error, "display_message": found.text}}

@@ -62,10 +62,8 @@ class EntryConsumer(GatewayConsumer):
         await self.send_json(200, list_application(application, input_types(application.manifest)))
 
     async def application(self, caller: Caller) -> Application:
-        """Return the application in the URL.
-
-        Raises `ApplicationNotFound` if the caller cannot use it, and `NotAuthenticated` for a
-        visitor.
+        """Return the application in the URL. Raises `ApplicationNotFound` if the caller cannot use
+        it, and `NotAuthenticated` for a visitor.
         """
         slug, number = versioned_name(self.slug)
         application = await usable(caller).filter(slug=check_slug(slug, caller)).afirst()
@@ -160,9 +158,8 @@ def entry(row: Application | Deployment, name: str, title: str) -> dict[str, Any
 
 
 def configuration_form(starters: ConversationStarters | None) -> dict[str, Any]:
-    """Return the JSON schema of the form that a chat shows before the first question.
-
-    If `starters` is None, the form is empty.
+    """Return the JSON schema of the form that a chat shows before the first question. If `starters`
+    is None, the form is empty.
     """
     if starters is None:
         return {"type": "object", "properties": {}}

@@ -109,9 +109,8 @@ def prepare(asked: DialRequest, application: ResolvedApplication) -> PreparedRun
 
 
 def check_order(messages: Sequence[ChatMessage], external: Collection[str]) -> None:
-    """Raise `BadRequest` if the messages are not in DIAL's order.
-
-    `external` contains the names of the client's tools.
+    """Raise `BadRequest` if the messages are not in DIAL's order. `external` contains the names of
+    the client's tools.
     """
     if len(messages) == 1 and messages[0].role == "user":
         return  # In most requests, the order is valid.

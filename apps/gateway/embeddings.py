@@ -50,9 +50,8 @@ class EmbeddingsRequest(msgspec.Struct):
 
     @property
     def texts(self) -> list[Any]:
-        """Return the request's `input` as a list.
-
-        Before `check_texts`, the list may contain other values than texts.
+        """Return the request's `input` as a list. Before `check_texts`, the list may contain other
+        values than texts.
         """
         return [self.input] if isinstance(self.input, str) else list(self.input)
 
@@ -62,9 +61,8 @@ _decode_names = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
 def read_embeddings_request(body: bytes) -> tuple[EmbeddingsRequest, frozenset[str]]:
-    """Return the request and the names of its ignored parameters.
-
-    Raises `BadRequest` if the body is invalid.
+    """Return the request and the names of its ignored parameters. Raises `BadRequest` if the body
+    is invalid.
     """
     asked = decode_body(body, _decode)
     names = decode_body(body, _decode_names).keys()

@@ -57,9 +57,8 @@ def describe_entry(entry: FileInfo | FolderInfo) -> dict[str, Any]:
 
 
 def head(url: str) -> dict[str, Any]:
-    """Return the fields that files and folders have in common.
-
-    A folder's URL ends with a slash. A bucket's root folder has no name.
+    """Return the fields that files and folders have in common. A folder's URL ends with a slash. A
+    bucket's root folder has no name.
     """
     _, bucket, *names = (unquote(segment) for segment in url.rstrip("/").split("/"))
     return {

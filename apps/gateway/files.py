@@ -77,9 +77,8 @@ class FilesConsumer(GatewayConsumer):
             await super().send_error(error)
 
     async def read(self, function: Callable[..., Any], path: str, *rest: object) -> Any:
-        """Call a function from the `files` module on behalf of the caller.
-
-        Raises `FileMissing` if the file does not exist.
+        """Call a function from the `files` module on behalf of the caller. Raises `FileMissing` if
+        the file does not exist.
         """
         return await database_sync_to_async(function)(self.reader, path, *rest)
 
@@ -206,9 +205,8 @@ class MetadataConsumer(FilesConsumer):
 
 
 def store(owner: str, name: str, sent: UploadedFile[Any], condition: files.Condition) -> FileInfo:
-    """Store an uploaded file and close it.
-
-    Raises `FileRefused` if the file is rejected or the condition is not met.
+    """Store an uploaded file and close it. Raises `FileRefused` if the file is rejected or the
+    condition is not met.
     """
     with sent:
         return files.take(owner, name, sent, sent.content_type or "", condition)
@@ -223,10 +221,8 @@ def etags_of(header: str) -> frozenset[str]:
 
 
 def condition_of(match: str, none_match: str) -> files.Condition:
-    """Return the condition under which a file is written.
-
-    `match` and `none_match` are the headers `If-Match` and `If-None-Match`. Raises `BadRequest` if
-    `none_match` is not supported.
+    """Return the condition under which a file is written. `match` and `none_match` are the headers
+    `If-Match` and `If-None-Match`. Raises `BadRequest` if `none_match` is not supported.
     """
     if none_match not in ("", "*"):
         raise BadRequest("If-None-Match: use * to create a file, or leave the header out.")
@@ -238,9 +234,8 @@ def encode_headers(headers: Mapping[str, str]) -> list[Header]:
 
 
 async def uploaded_file(content_type: str, parts: AsyncIterable[bytes]) -> UploadedFile[Any]:
-    """Return the only file in a form, which the caller must close.
-
-    Raises `BadRequest` if the form is invalid or does not contain exactly one file.
+    """Return the only file in a form, which the caller must close. Raises `BadRequest` if the form
+    is invalid or does not contain exactly one file.
     """
     if not content_type.lower().startswith("multipart/form-data"):
         raise BadRequest(NOT_ONE_FILE)
@@ -254,9 +249,8 @@ async def uploaded_file(content_type: str, parts: AsyncIterable[bytes]) -> Uploa
 
 
 def read_form(content_type: str, body: Any, size: int) -> UploadedFile[Any]:
-    """Parse a form from the open file `body`, and return the only file in it.
-
-    Raises `BadRequest` if the form is invalid or does not contain exactly one file.
+    """Parse a form from the open file `body`, and return the only file in it. Raises `BadRequest`
+    if the form is invalid or does not contain exactly one file.
     """
     described = {"CONTENT_TYPE": content_type, "CONTENT_LENGTH": str(size)}
     handlers = [MemoryFileUploadHandler(), TemporaryFileUploadHandler()]

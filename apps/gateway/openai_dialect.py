@@ -1,6 +1,5 @@
-"""OpenAI's dialect of the chat completions API, for all callers except DIAL Core.
-
-Each parameter is forwarded, rejected with an error that contains its name, or reported as ignored.
+"""OpenAI's dialect of the chat completions API, for all callers except DIAL Core. Each parameter is
+forwarded, rejected with an error that contains its name, or reported as ignored.
 """
 
 from collections.abc import Iterator
@@ -103,9 +102,7 @@ class OpenAIDialect:
 
 class ParsedBody(msgspec.Struct, frozen=True):
     """A request, the names of its unknown parameters, and the names of the tools that the model can
-    call.
-
-    `allowed` is None if the model can call all tools.
+    call. `allowed` is None if the model can call all tools.
     """
 
     request: OpenAIRequest
@@ -190,7 +187,6 @@ def has_functions(request: OpenAIRequest) -> bool:
 
 def without_effect(request: OpenAIRequest, slug: str) -> Iterator[str]:
     """Yield the names of accepted parts of the request that have no effect on the application.
-
     `slug` is the slug of the application.
     """
     if request.model not in (None, slug):

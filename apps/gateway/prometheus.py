@@ -66,8 +66,7 @@ class PrometheusSink:
         self.registry.register(GaugeCollector(gauge))
 
     def text(self) -> bytes:
-        """Return all metrics in Prometheus' text format.
-
-        This may query the database and takes up to a tenth of a second.
+        """Return all metrics in Prometheus' text format. This may query the database and takes up
+        to a tenth of a second.
         """
         return generate_latest(self.registry)

@@ -73,9 +73,8 @@ urlpatterns: list[URLPattern] = [
 
 
 def health_only(advice: str) -> list[URLPattern]:
-    """Return the URL patterns of a process that does not serve the site.
-
-    `advice` explains this in the process's 404 responses.
+    """Return the URL patterns of a process that does not serve the site. `advice` explains this in
+    the process's 404 responses.
     """
     return [*health_urlpatterns, re_path(r"", NotFoundConsumer.as_asgi(advice=advice))]
 

@@ -135,9 +135,8 @@ async def validate_skill(request: ASGIRequest) -> JsonResponse:
 
 
 async def sender(request: ASGIRequest) -> Caller:
-    """Return the caller, whose key belongs to this installation or possibly to DIAL Core.
-
-    Raises `NotAuthenticated` if the key is missing or invalid.
+    """Return the caller, whose key belongs to this installation or possibly to DIAL Core. Raises
+    `NotAuthenticated` if the key is missing or invalid.
     """
     if not read_headers(request.scope["headers"]).api_key:
         raise NotAuthenticated
@@ -151,9 +150,8 @@ async def sender(request: ASGIRequest) -> Caller:
 
 
 async def validate_caller(address: SkillAddress, caller: Caller) -> JsonResponse | None:
-    """Return a response with the skill's metadata or its errors.
-
-    Return None if DIAL Core does not accept the caller's key.
+    """Return a response with the skill's metadata or its errors. Return None if DIAL Core does not
+    accept the caller's key.
     """
     try:
         text, _, _ = await read_skill(open_workspace(caller), address)

@@ -39,9 +39,7 @@ def statistics_to_dict(
     usage: Usage, discarded: Sequence[int] | None = None
 ) -> dict[str, Any] | None:
     """Return an answer's usage by model and the indexes of its discarded messages, or None if both
-    are missing.
-
-    The usage by model is hidden if `SHOW_USAGE_STATISTICS` is off.
+    are missing. The usage by model is hidden if `SHOW_USAGE_STATISTICS` is off.
     """
     statistics: dict[str, Any] = {}
     if usage.per_model and settings.SHOW_USAGE_STATISTICS:
@@ -82,10 +80,8 @@ def write_token(one: TokenLogprob) -> dict[str, Any]:
 
 
 class ChunkEncoder:
-    """Encodes a run's events as the frames of a stream.
-
-    State and usage are sent at the end, so that a run that fails before its first text can have an
-    error status.
+    """Encodes a run's events as the frames of a stream. State and usage are sent at the end, so
+    that a run that fails before its first text can have an error status.
     """
 
     headers = EVENT_STREAM

@@ -1,6 +1,5 @@
-"""Creates call rows from meters' reports, and writes many rows at a time.
-
-These functions are synchronous and run on a database thread.
+"""Creates call rows from meters' reports, and writes many rows at a time. These functions are
+synchronous and run on a database thread.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -70,9 +70,8 @@ def read_daily_spend(
 
 
 def add_costs(spent: Mapping[str, Sums], rows: QuerySet[Any], today: Q, yesterday: Q) -> None:
-    """Add the rows' costs for both days to `spent`, with one query.
-
-    `today` and `yesterday` are filters for the rows.
+    """Add the rows' costs for both days to `spent`, with one query. `today` and `yesterday` are
+    filters for the rows.
     """
     priced = rows.filter(today | yesterday).exclude(currency="").order_by().values("currency")
     sums = {"today": Sum("cost", filter=today), "yesterday": Sum("cost", filter=yesterday)}

@@ -104,10 +104,8 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class UsageReport:
-    """The usage in a period. `lines` are the first of `count` lines.
-
-    `callers` is the number of different users and keys. `errors` contains model errors by type, the
-    most frequent first.
+    """The usage in a period. `lines` are the first of `count` lines. `callers` is the number of
+    different users and keys. `errors` contains model errors by type, the most frequent first.
     """
 
     period: Period
@@ -256,9 +254,8 @@ def read_series(period: Period, recent: RecentSums) -> tuple[Point, ...]:
 
 
 def count_callers(period: Period, recent: RecentSums, by: By, ranked: Lines) -> int:
-    """Return the number of different users and keys.
-
-    `ranked` contains the sums of the dimension `by`, which saves a query if it is the callers.
+    """Return the number of different users and keys. `ranked` contains the sums of the dimension
+    `by`, which saves a query if it is the callers.
     """
     known = {name for sums in recent.values() for one, name, _ in sums if one in CALLERS}
     others = [one for one in CALLERS if one != by]
@@ -289,9 +286,8 @@ def total_of(sums: Iterable[Sums]) -> Figures:
 
 
 def in_order(lines: Lines, order: Order, *, ascending: bool = False) -> list[str]:
-    """Return the names sorted by `order`, the largest value first unless `ascending`.
-
-    Names without a value are last.
+    """Return the names sorted by `order`, the largest value first unless `ascending`. Names without
+    a value are last.
     """
     names = sorted(lines)
     if order == "name":

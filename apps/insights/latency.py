@@ -21,9 +21,8 @@ Seconds = dict[str, float | None]
 
 @dataclass(frozen=True, slots=True)
 class ModelLatency:
-    """A model's latencies. `cache_hit_rate` is the mean ratio of cached to input tokens.
-
-    Calls that do not report cached tokens are not included in the mean.
+    """A model's latencies. `cache_hit_rate` is the mean ratio of cached to input tokens. Calls that
+    do not report cached tokens are not included in the mean.
     """
 
     provider: str
@@ -77,9 +76,8 @@ class Samples:
 def latency_report(
     now: datetime, bucket: str | None = None, among: Collection[str] | None = None
 ) -> LatencyReport:
-    """Return the latencies in the hour before `now`.
-
-    `bucket` selects a caller and `among` selects applications; None stands for all of them.
+    """Return the latencies in the hour before `now`. `bucket` selects a caller and `among` selects
+    applications; None stands for all of them.
     """
     recent = Q(started_at__gte=now - PERIOD) & of_applications(among)
     if bucket is not None:

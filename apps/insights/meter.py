@@ -36,9 +36,8 @@ class Budgets(Protocol):
     async def admit(
         self, meter: "RunMeter", deployment: str, request: ModelRequest
     ) -> Reservation | None:
-        """Reserve the call's estimated cost. Return None if no budget applies.
-
-        Raises `BudgetSpent` if a budget is exhausted.
+        """Reserve the call's estimated cost. Return None if no budget applies. Raises `BudgetSpent`
+        if a budget is exhausted.
         """
         ...
 
@@ -59,9 +58,8 @@ UNLIMITED = NoBudgets()
 
 
 class KeptRequest(msgspec.Struct, frozen=True, gc=False):
-    """A model request that is stored with its run. `at` is in seconds since 1970.
-
-    `stream` is the ID of the conversation, or of the run of an API client.
+    """A model request that is stored with its run. `at` is in seconds since 1970. `stream` is the
+    ID of the conversation, or of the run of an API client.
     """
 
     run: UUID

@@ -51,9 +51,8 @@ START_OF = {
 
 
 def ends_of_sums() -> dict[str, datetime]:
-    """Return the time up to which calls are summed up, by type of span.
-
-    Types without sums are omitted.
+    """Return the time up to which calls are summed up, by type of span. Types without sums are
+    omitted.
     """
     marks = (SummedSpan.objects.all(), UsageSum.objects.filter(dimension=SUMMED))
     long, short = (one.values("span").annotate(last=Max("start")).order_by() for one in marks)
@@ -175,7 +174,6 @@ class Period:
 
 def between(span: UsageSum.Span, since: datetime, until: datetime) -> Iterator[Q]:
     """Yield a filter for the spans that begin from `since` until before `until`, if there are any.
-
     The filter lists the spans' starts, so that an index can also use the column after `start`.
     """
     if since < until:

@@ -89,7 +89,6 @@ class PricedService:
 
     def spent(self, report: ModelCallReport, usage: ModelUsage | None, day: date) -> EntryCost:
         """Return the cost of one usage entry in a report, or of the whole call if `usage` is None.
-
         The cost is None if it is unknown.
         """
         model = self.model_of(report.deployment, usage)
@@ -160,9 +159,8 @@ def recent_services(deployments: Iterable[str]) -> dict[str, PricedService]:
 
 
 class PriceList:
-    """Caches the services and prices of all deployments, so that computing costs needs no query.
-
-    It is empty before the first refresh.
+    """Caches the services and prices of all deployments, so that computing costs needs no query. It
+    is empty before the first refresh.
     """
 
     def __init__(self) -> None:

@@ -1,6 +1,5 @@
-"""Computes the cost of calls, and finds services' list prices.
-
-The list prices come from the `genai-prices` package, so they need no network access.
+"""Computes the cost of calls, and finds services' list prices. The list prices come from the
+`genai-prices` package, so they need no network access.
 """
 
 from collections.abc import Iterable
@@ -37,9 +36,8 @@ class Rates:
     currency: str = "USD"
 
     def cost(self, usage: ModelUsage | None, *, has_failed: bool = False) -> Decimal | None:
-        """Return the cost of one call, or None if the service reported no tokens.
-
-        A failed call costs only the tokens that the service reported.
+        """Return the cost of one call, or None if the service reported no tokens. A failed call
+        costs only the tokens that the service reported.
         """
         per_call = Decimal() if has_failed else self.per_call
         if usage is None:

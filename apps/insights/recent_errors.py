@@ -18,9 +18,8 @@ COMMON = ("started_at", "application", "bucket", "run")
 
 @dataclass(frozen=True, slots=True)
 class FailedCall:
-    """A failed call. `kind` is the error type, such as "status 429".
-
-    `name` is the deployment or the tool.
+    """A failed call. `kind` is the error type, such as "status 429". `name` is the deployment or
+    the tool.
     """
 
     started_at: datetime
@@ -34,9 +33,8 @@ class FailedCall:
 def last_errors(
     since: datetime, most: int, among: Collection[str] | None = None
 ) -> list[FailedCall]:
-    """Return up to `most` failed calls since a time, newest first. Runs two queries.
-
-    `among` contains the slugs of applications, or is None for all applications.
+    """Return up to `most` failed calls since a time, newest first. Runs two queries. `among`
+    contains the slugs of applications, or is None for all applications.
     """
     calls = failed_calls(since, among).order_by("-started_at")[:most]
     uses = failed_uses(since, among).order_by("-started_at")[:most]

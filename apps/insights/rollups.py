@@ -54,9 +54,8 @@ def due_spans(span: UsageSum.Span) -> Iterator[datetime]:
 
 
 def known_until(span: UsageSum.Span) -> datetime | None:
-    """Return the time up to which the data for spans of this type is complete.
-
-    Return None if no day is summed up yet and `span` is a week.
+    """Return the time up to which the data for spans of this type is complete. Return None if no
+    day is summed up yet and `span` is a week.
     """
     if span == UsageSum.Span.WEEK:
         return ends_of_sums().get(UsageSum.Span.DAY)
@@ -198,9 +197,8 @@ waits for a user.
 
 
 def delete_old_windows() -> int:
-    """Delete budget windows that ended more than `USAGE_DAYS` ago, with their overrides.
-
-    Return the number of deleted windows.
+    """Delete budget windows that ended more than `USAGE_DAYS` ago, with their overrides. Return the
+    number of deleted windows.
     """
     if not settings.USAGE_DAYS:
         return 0

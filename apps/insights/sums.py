@@ -139,9 +139,7 @@ class Sums:
 
     def add_call(self, row: CallRow, share: float | None) -> None:
         """Add one model's part of a call. Only a call's first model has a time and counts as a
-        call.
-
-        `share` is the cached fraction of the input, or None if unknown.
+        call. `share` is the cached fraction of the input, or None if unknown.
         """
         # Written without loops, because each row is added in several dimensions.
         if row.seconds is not None:

@@ -53,9 +53,8 @@ def forget_stream(stream: UUID) -> None:
 
 @transaction.atomic
 def ask_each_time(bucket: str, application: int, tool: str) -> None:
-    """Require approval for each call to a tool, and delete earlier consents.
-
-    The tool name `ALL_TOOLS` stands for all of the application's tools.
+    """Require approval for each call to a tool, and delete earlier consents. The tool name
+    `ALL_TOOLS` stands for all of the application's tools.
     """
     rows = Consent.objects.filter(bucket=bucket, application=application)
     spared = rows.filter(mode="always")
@@ -85,9 +84,8 @@ def tools_called(bucket: str) -> dict[int, list[str]]:
 
 
 def forget_tools(tools: Collection[str]) -> None:
-    """Delete the consents for these tools in all applications.
-
-    A nested application's tools are approved for the outermost application.
+    """Delete the consents for these tools in all applications. A nested application's tools are
+    approved for the outermost application.
     """
     Consent.objects.filter(tool__in=tools).delete()
 

@@ -35,9 +35,8 @@ BY = "by"
 
 
 async def ask_while_going(record: RunRecord, question: Asked) -> Mapping[str, Any]:
-    """Show the question to the user, and return the answer, of which only the outcome is stored.
-
-    If the call is canceled or the process ends, the question is reported as lost.
+    """Show the question to the user, and return the answer, of which only the outcome is stored. If
+    the call is canceled or the process ends, the question is reported as lost.
     """
     row = question_row(record, question)
     await database_sync_to_async(row.save)(force_insert=True)
@@ -92,17 +91,15 @@ def read_answer(row: Interaction) -> Mapping[str, Any] | None:
 
 
 def close(row: Interaction, outcome: Mapping[str, Any]) -> None:
-    """Close a question with this outcome.
-
-    The user's answer is not stored, because only the MCP server needs it.
+    """Close a question with this outcome. The user's answer is not stored, because only the MCP
+    server needs it.
     """
     Interaction.objects.filter(pk=row.pk).update(answer=outcome, due_at=None)
 
 
 def end_lost_questions(run: Run) -> list[InteractionResolved]:
-    """Close the questions of a run whose process has ended, and return their events.
-
-    Their calls can no longer receive answers.
+    """Close the questions of a run whose process has ended, and return their events. Their calls
+    can no longer receive answers.
     """
     rows = Interaction.objects.filter(run=run, kind="elicitation", due_at__isnull=False)
     keys = list(rows.values_list("key", flat=True))

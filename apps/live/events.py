@@ -39,9 +39,8 @@ class Continued:
 
 @dataclass(frozen=True, slots=True)
 class InteractionResolved:
-    """A question was closed at a time in seconds since 1970.
-
-    `by` is the name of the user who answered, or "" after a timeout.
+    """A question was closed at a time in seconds since 1970. `by` is the name of the user who
+    answered, or "" after a timeout.
     """
 
     key: str
@@ -202,19 +201,16 @@ def continues(before: StreamEvent, event: StreamEvent) -> bool:
 
 
 def storable_value(value: Any) -> Any:
-    """Return the JSON value with NUL characters and lone surrogates replaced.
-
-    Models and tools may send them, but PostgreSQL rejects NUL, and UTF-8 cannot encode lone
-    surrogates.
+    """Return the JSON value with NUL characters and lone surrogates replaced. Models and tools may
+    send them, but PostgreSQL rejects NUL, and UTF-8 cannot encode lone surrogates.
     """
     is_nested = isinstance(value, (Mapping, list, tuple))
     return value if is_nested and is_storable(value) else replace_unstorable(value)
 
 
 def is_storable(value: Any) -> bool:
-    """Return True if the JSON value contains neither NUL characters nor lone surrogates.
-
-    This check is faster than replacing them, and nearly always succeeds.
+    """Return True if the JSON value contains neither NUL characters nor lone surrogates. This check
+    is faster than replacing them, and nearly always succeeds.
     """
     try:
         return NUL not in msgspec.json.encode(value)

@@ -76,9 +76,8 @@ class Hub:
         self.summaries = RunSummaryWriter(execute_summaries, self.budgets)
 
     def hold(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """Run a coroutine to its end in a task, even if the caller is canceled.
-
-        Errors are logged, except a `Refused`, which the caller of the task reports.
+        """Run a coroutine to its end in a task, even if the caller is canceled. Errors are logged,
+        except a `Refused`, which the caller of the task reports.
         """
         task = asyncio.create_task(work)
         self.tasks.add(task)

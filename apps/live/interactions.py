@@ -62,9 +62,8 @@ def answer_interaction(
     by: str,
     name: str = YOU,
 ) -> None:
-    """Store the answer to a question, and close the questions that it makes superfluous.
-
-    Raises `Refused` if the question is closed or another user must answer.
+    """Store the answer to a question, and close the questions that it makes superfluous. Raises
+    `Refused` if the question is closed or another user must answer.
     """
     rows = Interaction.objects.filter(run=run, key=kept_key(key), kind=kind, answer__isnull=True)
     # The question may have expired since the last sweep.
@@ -82,9 +81,8 @@ def answer_interaction(
 
 
 def answer_call(asked: Interaction, answer: Mapping[str, Any], by: str, name: str) -> None:
-    """Store the answer to a running call's question.
-
-    The process that executes the call notifies viewers. Raises `Refused` if the question is closed.
+    """Store the answer to a running call's question. The process that executes the call notifies
+    viewers. Raises `Refused` if the question is closed.
     """
     rows = Interaction.objects.filter(pk=asked.pk, answer__isnull=True)
     rows = rows.filter(run__status=Run.Status.RUNNING)
@@ -93,9 +91,8 @@ def answer_call(asked: Interaction, answer: Mapping[str, Any], by: str, name: st
 
 
 def resolve(asked: Interaction, answer: Mapping[str, Any], by: str = "", name: str = "") -> None:
-    """Store the answer to a question, notify viewers, and release the run to be resumed.
-
-    Call this function in a transaction. Raises `Refused` if the question is closed.
+    """Store the answer to a question, notify viewers, and release the run to be resumed. Call this
+    function in a transaction. Raises `Refused` if the question is closed.
     """
     resolve_all(asked.run, (asked,), answer, by, name)
 
@@ -145,9 +142,8 @@ def open_calls(run: Run) -> QuerySet[Interaction]:
 
 
 def delete_unfinished_accounts() -> int:
-    """Delete tool accounts whose users never signed in and for whose sign-in no run waits.
-
-    Return the number of deleted accounts.
+    """Delete tool accounts whose users never signed in and for whose sign-in no run waits. Return
+    the number of deleted accounts.
     """
     open_now = Interaction.objects.filter(
         kind="sign_in", answer__isnull=True, run__status__in=Run.OPEN
@@ -191,7 +187,6 @@ def answer_due() -> list[UUID]:
 
 async def claim_answer(id: str, due: float) -> bool:
     """Record that the calls with this ID were answered. Return False if they were already answered.
-
     `due` is the time until which they can be answered, in seconds since 1970.
     """
     is_new: bool = await database_sync_to_async(claim_answer_now)(id, due)

@@ -44,9 +44,8 @@ def request_stop(stream: UUID) -> bool:
 
 
 def request_end(run: UUID) -> bool:
-    """Request that the run stop. Return False if it has ended.
-
-    The run's process stops it, or a sweeper if it has no process.
+    """Request that the run stop. Return False if it has ended. The run's process stops it, or a
+    sweeper if it has no process.
     """
     waiting = Run.objects.filter(pk=run, status=Run.Status.WAITING)
     queued, now = Run.Status.QUEUED, timezone.now()
@@ -107,9 +106,8 @@ def close(runs: QuerySet[Run], status: str) -> bool:
 
 
 async def stop_run(hub: Hub, run: Run) -> bool:
-    """Stop a run in any process, or end it immediately if it has no process.
-
-    Return False if the run has already ended.
+    """Stop a run in any process, or end it immediately if it has no process. Return False if the
+    run has already ended.
     """
     is_open: bool = await database_sync_to_async(request_end)(run.pk)
     if is_open:

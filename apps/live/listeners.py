@@ -1,6 +1,5 @@
-"""Notifies listeners of runs that end, are stopped or wait for a user.
-
-A listener is called in the transaction that stores the change.
+"""Notifies listeners of runs that end, are stopped or wait for a user. A listener is called in the
+transaction that stores the change.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,6 +1,5 @@
-"""Database models for runs, with their leases, steps, questions and journals.
-
-A stream is a sequence of runs, such as a conversation. This package uses only the stream's ID.
+"""Database models for runs, with their leases, steps, questions and journals. A stream is a
+sequence of runs, such as a conversation. This package uses only the stream's ID.
 """
 
 import json
@@ -35,9 +34,8 @@ def choices(names: object) -> list[tuple[str, str]]:
 
 
 class KeptManifest(models.Model):
-    """A manifest with which runs started.
-
-    `text` is its JSON, encrypted because the manifest may contain credentials.
+    """A manifest with which runs started. `text` is its JSON, encrypted because the manifest may
+    contain credentials.
     """
 
     digest = models.CharField(max_length=64, primary_key=True)
@@ -68,9 +66,8 @@ class KeptManifest(models.Model):
 
 
 class Run(models.Model):
-    """A complete or unfinished answer, with the lease of the process that works on it.
-
-    `caller` refers to a user and contains no credentials.
+    """A complete or unfinished answer, with the lease of the process that works on it. `caller`
+    refers to a user and contains no credentials.
     """
 
     class Status(models.TextChoices):
@@ -235,9 +232,7 @@ class Interaction(models.Model):
 
 class Consent(models.Model):
     """A user's decision about all calls to a tool. Without a stream, it applies to the whole
-    application.
-
-    The name `ALL_TOOLS` stands for all tools without their own decision.
+    application. The name `ALL_TOOLS` stands for all tools without their own decision.
     """
 
     bucket = models.CharField(max_length=100)
@@ -268,9 +263,7 @@ class Consent(models.Model):
 
 class AnsweredCall(models.Model):
     """Records that the waiting calls in an answer's state were answered. The state contains the
-    same `id`.
-
-    After `expires_at`, the calls can no longer be answered, and the record is deleted.
+    same `id`. After `expires_at`, the calls can no longer be answered, and the record is deleted.
     """
 
     id = models.UUIDField(primary_key=True, editable=False)

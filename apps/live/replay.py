@@ -17,10 +17,8 @@ BATCH = 1_000
 async def follow_events(
     hub: Hub, stream: UUID, after: int, *, idle: float
 ) -> AsyncGenerator[list[NumberedEvent], None]:
-    """Yield batches of the events after the number `after`, each event once and in order.
-
-    After `idle` seconds without events, yield an empty batch. The generator ends when the process
-    stops.
+    """Yield batches of the events after the number `after`, each event once and in order. After
+    `idle` seconds without events, yield an empty batch. The generator ends when the process stops.
     """
     with hub.streams.watch(stream) as news:
         while True:
@@ -60,9 +58,8 @@ async def newer(hub: Hub, stream: UUID, after: int) -> list[NumberedEvent]:
 
 
 def told_elsewhere(hub: Hub, stream: UUID, after: int) -> list[NumberedEvent]:
-    """Return events that another process announced.
-
-    Return [] if earlier events are missing, which the caller must read from the journal.
+    """Return events that another process announced. Return [] if earlier events are missing, which
+    the caller must read from the journal.
     """
     heard = hub.streams.heard.get(stream)
     return [] if heard is None or after < heard.first - 1 else heard.after(after, BATCH)

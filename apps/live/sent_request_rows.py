@@ -12,7 +12,6 @@ READ_CONTENTS = "runs.read_run_contents"
 
 class SentPart(models.Model):
     """A message or a tool in stored requests: its JSON as it was sent, truncated if it is long.
-
     Parts are stored per stream, so that they are deleted together with it.
     """
 
@@ -31,10 +30,8 @@ class SentPart(models.Model):
 
 
 class SentRequestRow(models.Model):
-    """A stored model request.
-
-    `members` contains its body's keys in order, each with its value or with the digests of its
-    parts. `prompt` and `private` are the same as in `SentRequest`.
+    """A stored model request. `members` contains its body's keys in order, each with its value or
+    with the digests of its parts. `prompt` and `private` are the same as in `SentRequest`.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

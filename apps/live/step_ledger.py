@@ -18,9 +18,8 @@ from apps.live.models import ALL_TOOLS, Run, RunStep
 
 
 class StepLedger:
-    """The `Ledger` of one stored run.
-
-    While the process is stopping, `is_closing` prevents the run's next turn.
+    """The `Ledger` of one stored run. While the process is stopping, `is_closing` prevents the
+    run's next turn.
     """
 
     is_kept = True

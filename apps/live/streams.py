@@ -21,10 +21,8 @@ many seconds.
 
 @dataclass(slots=True)
 class LiveStreams:
-    """The live streams of a process, by stream ID.
-
-    They are the `logs` of its runs, the events `heard` from other processes, and its `viewers`.
-    `left` is set when a viewer disconnects.
+    """The live streams of a process, by stream ID. They are the `logs` of its runs, the events
+    `heard` from other processes, and its `viewers`. `left` is set when a viewer disconnects.
     """
 
     logs: dict[UUID, RunLog] = field(default_factory=dict)

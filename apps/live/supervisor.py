@@ -39,7 +39,6 @@ Conclude = Callable[[RunOutcome], Ending]
 
 class RunSupervisor:
     """Supervises a run in this process. `conclude` returns the run's ending for its outcome.
-
     `steps` and `interactions` were stored by another process before.
     """
 
@@ -64,9 +63,8 @@ class RunSupervisor:
         self.work: asyncio.Future[object] | None = None
 
     def start(self, work: Coroutine[Any, Any, object]) -> asyncio.Task[None]:
-        """Start the run's work, a coroutine that returns the finish reason.
-
-        The returned task belongs to the hub and completes when the ending is stored.
+        """Start the run's work, a coroutine that returns the finish reason. The returned task
+        belongs to the hub and completes when the ending is stored.
         """
         self.hub.streams.add(self.log)
         self.hub.supervisors[self.log.stream] = self

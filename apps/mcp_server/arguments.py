@@ -49,9 +49,8 @@ def attachment_of(file: FileArgument, index: int) -> Attachment:
 
 
 def read_base64(data: str, kind: str, path: str) -> str:
-    """Return a file's base64 data, decoded to text if `kind` is a text type.
-
-    Raises `BadRequest` with the argument's `path` if the data is invalid.
+    """Return a file's base64 data, decoded to text if `kind` is a text type. Raises `BadRequest`
+    with the argument's `path` if the data is invalid.
     """
     try:
         content = base64.b64decode(data, validate=True)

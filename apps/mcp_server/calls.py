@@ -70,9 +70,8 @@ async def call_tool(
 
 
 async def answer_call(run: AdmittedRun, context: ServerRequestContext[Any, Any]) -> Result:
-    """Run the application, report its progress, and return the result.
-
-    Raises `QuickAppError` if the run fails.
+    """Run the application, report its progress, and return the result. Raises `QuickAppError` if
+    the run fails.
     """
     ledgers: list[Ledger] = []
     messages = run.request.messages

@@ -130,9 +130,8 @@ class McpConsumer(DoorConsumer):
 
 
 def is_known_sender(headers: Iterable[Header]) -> bool:
-    """Return True if the host is ours and the origin, if any, may read our responses.
-
-    Otherwise, a web page could access a server on the user's machine under the page's host name.
+    """Return True if the host is ours and the origin, if any, may read our responses. Otherwise, a
+    web page could access a server on the user's machine under the page's host name.
     """
     found = {name.lower(): value.decode("latin-1") for name, value in headers}
     if not validate_host(split_domain_port(found.get(b"host", ""))[0], settings.ALLOWED_HOSTS):
@@ -162,17 +161,15 @@ def resource_of(path: str) -> str:
 
 
 def challenge(path: str) -> str:
-    """Return the `WWW-Authenticate` value with the URL of the resource's metadata.
-
-    `path` is the path of the resource.
+    """Return the `WWW-Authenticate` value with the URL of the resource's metadata. `path` is the
+    path of the resource.
     """
     return f'Bearer resource_metadata="{settings.PUBLIC_URL}{METADATA}{path.rstrip("/")}"'
 
 
 class ResourceMetadataConsumer(McpConsumer):
-    """Serves `GET /.well-known/oauth-protected-resource/mcp…`, which RFC 9728 defines.
-
-    There is no authorization server: clients send a key as a bearer token.
+    """Serves `GET /.well-known/oauth-protected-resource/mcp…`, which RFC 9728 defines. There is no
+    authorization server: clients send a key as a bearer token.
     """
 
     methods = ("GET", "HEAD")

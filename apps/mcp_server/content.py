@@ -62,9 +62,8 @@ def is_base64(data: str) -> bool:
 
 
 async def inline_file(url: str, kind: str, files: Files) -> types.ContentBlock | None:
-    """Return a small image or sound that the caller can read as a block.
-
-    Return None for other files, to which the answer links.
+    """Return a small image or sound that the caller can read as a block. Return None for other
+    files, to which the answer links.
     """
     if not kind.startswith(MEDIA) or not path_of(uri_of(url)):
         return None

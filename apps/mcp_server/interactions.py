@@ -48,9 +48,7 @@ class WaitingCall(msgspec.Struct, frozen=True):
 
 class ResumedCall(msgspec.Struct, frozen=True):
     """The messages after the first message, including the user's answer, and the numbers that the
-    user chose.
-
-    The numbers are None if the user answered with text.
+    user chose. The numbers are None if the user answered with text.
     """
 
     messages: tuple[ModelMessage, ...] = ()
@@ -70,7 +68,6 @@ def question_of(
     ledger: Ledger, answer: GatheredAnswer, messages: Sequence[ModelMessage]
 ) -> WaitingCall | None:
     """Return the question with which the answer ended, or None if it did not end with one.
-
     `messages` contains the messages of the request.
     """
     asked = ledger.asked if isinstance(ledger, AskingLedger) else None
@@ -100,9 +97,7 @@ def takes_text(waiting: WaitingCall) -> bool:
 
 def form_schema(card: NumberedCard, *, has_text: bool) -> dict[str, Any]:
     """Return the JSON schema of a card's form. Each choice is represented by its number on the
-    card.
-
-    With `has_text`, the form also has a text field.
+    card. With `has_text`, the form also has a text field.
     """
     properties: dict[str, Any] = {}
     if card.choices:
@@ -127,9 +122,8 @@ def read_waiting(state: str) -> WaitingCall:
 
 
 def resume(waiting: WaitingCall, given: types.ElicitResult) -> ResumedCall:
-    """Return the call's messages with the user's answer.
-
-    Raises `MCPError` if an accepted answer does not fit the form; the question then remains open.
+    """Return the call's messages with the user's answer. Raises `MCPError` if an accepted answer
+    does not fit the form; the question then remains open.
     """
     if given.action == "accept":
         check_content(waiting, given.content or {})

@@ -39,9 +39,8 @@ class OfferedPrompt(msgspec.Struct, frozen=True):
 
 
 def prompts_of(application: ResolvedApplication, *, is_only: bool) -> Iterator[OfferedPrompt]:
-    """Yield an application's prompts.
-
-    If `is_only` is False, their names begin with the application's name.
+    """Yield an application's prompts. If `is_only` is False, their names begin with the
+    application's name.
     """
     prefix = "" if is_only else f"{tool_name(application.slug)}."
     taken: set[str] = set()

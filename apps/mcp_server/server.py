@@ -65,9 +65,8 @@ def principal(context: ServerRequestContext[Any, Any]) -> str:
 
 
 def guarded(handle: Handle[Params, Result]) -> Handle[Params, Result]:
-    """Decorate a handler so that it raises only `MCPError`.
-
-    The SDK sends the texts of all errors to the client.
+    """Decorate a handler so that it raises only `MCPError`. The SDK sends the texts of all errors
+    to the client.
     """
 
     async def guard(context: ServerRequestContext[Any, Any], params: Params) -> Result:

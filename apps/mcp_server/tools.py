@@ -57,9 +57,8 @@ def tool_name(application: str) -> str:
 
 
 def input_schema(attachment_types: tuple[str, ...]) -> dict[str, Any]:
-    """Return the schema of a tool call's arguments.
-
-    If `attachment_types` is empty, the application accepts any type.
+    """Return the schema of a tool call's arguments. If `attachment_types` is empty, the application
+    accepts any type.
     """
     allowed = f" Allowed types: {', '.join(attachment_types)}." if attachment_types else ""
     file = {
@@ -141,9 +140,7 @@ async def application_page(
     request: AdmittedRequest, params: types.PaginatedRequestParams | None, size: int
 ) -> tuple[list[Any], str | None]:
     """Return the caller's applications after the cursor, sorted by slug, and the next page's
-    cursor.
-
-    Raises `MCPError` if the cursor is not from a previous page.
+    cursor. Raises `MCPError` if the cursor is not from a previous page.
     """
     rows = usable(request.caller).defer("manifest").order_by("slug")
     cursor = params.cursor if params is not None else None
@@ -158,10 +155,8 @@ async def application_page(
 
 
 async def find_tool(request: AdmittedRequest, name: str) -> ResolvedApplication:
-    """Return the application for a tool, or a version of it for `slug@3`.
-
-    Raises `MCPError` if the caller has no such tool, and `ApplicationBroken` if the manifest is
-    invalid.
+    """Return the application for a tool, or a version of it for `slug@3`. Raises `MCPError` if the
+    caller has no such tool, and `ApplicationBroken` if the manifest is invalid.
     """
     if (only := request.application) is not None:
         if name in (only.slug, tool_name(only.slug)):

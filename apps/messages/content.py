@@ -1,7 +1,5 @@
-"""Converts a request's messages to chat completions messages.
-
-The state that the application's tools need in the next turn is a redacted thinking block, which
-clients send back unchanged.
+"""Converts a request's messages to chat completions messages. The state that the application's
+tools need in the next turn is a redacted thinking block, which clients send back unchanged.
 """
 
 from collections.abc import Sequence
@@ -39,9 +37,8 @@ def signature(thinking: str) -> str:
 
 
 def read_messages(request: CountRequest) -> list[ChatMessage]:
-    """Return the request's conversation as chat completions messages.
-
-    Raises `BadRequest` if a message is invalid.
+    """Return the request's conversation as chat completions messages. Raises `BadRequest` if a
+    message is invalid.
     """
     found = read_system(request.system)
     for index, message in enumerate(request.messages):
@@ -80,9 +77,8 @@ def texts(written: str | Sequence[Any], path: str) -> str:
 
 
 def read_answer(blocks: Sequence[Object], path: str) -> ChatMessage:
-    """Return the blocks of an assistant message as one chat completions message.
-
-    Raises `BadRequest` if a block is invalid.
+    """Return the blocks of an assistant message as one chat completions message. Raises
+    `BadRequest` if a block is invalid.
     """
     answer = ChatMessage("assistant")
     said = []
@@ -111,9 +107,8 @@ def read_answer(blocks: Sequence[Object], path: str) -> ChatMessage:
 
 
 def read_question(blocks: Sequence[Object], path: str) -> list[ChatMessage]:
-    """Return the tool results in a user message, and then a message with the other blocks.
-
-    Raises `BadRequest` if a block is invalid.
+    """Return the tool results in a user message, and then a message with the other blocks. Raises
+    `BadRequest` if a block is invalid.
     """
     found, rest = [], ContentReader()
     for index, block in enumerate(blocks):

@@ -55,9 +55,8 @@ def frame(event: str, **fields: Any) -> bytes:
 
 
 def write_usage(usage: Usage) -> dict[str, Any]:
-    """Return the token counts as JSON.
-
-    The input count excludes tokens that were read from or written to the cache.
+    """Return the token counts as JSON. The input count excludes tokens that were read from or
+    written to the cache.
     """
     cached, created = usage.cached or 0, usage.created or 0
     return {
@@ -73,9 +72,8 @@ def write_usage(usage: Usage) -> dict[str, Any]:
 
 
 class MessageEncoder:
-    """Encodes a run's events as the frames of a stream.
-
-    Clients that do not request thinking get neither the model's reasoning nor the state.
+    """Encodes a run's events as the frames of a stream. Clients that do not request thinking get
+    neither the model's reasoning nor the state.
     """
 
     headers = EVENT_STREAM

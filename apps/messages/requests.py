@@ -1,6 +1,5 @@
-"""Defines and validates the body of a request for a message.
-
-Unknown keys are ignored, because clients send keys from beta versions.
+"""Defines and validates the body of a request for a message. Unknown keys are ignored, because
+clients send keys from beta versions.
 """
 
 from collections.abc import Mapping
@@ -125,9 +124,8 @@ def effort_of(request: MessageRequest) -> str:
 
 
 def response_format(request: MessageRequest) -> Object | None:
-    """Return the text format as in the chat completions API, or None if it is plain text.
-
-    Raises `BadRequest` if the format is invalid.
+    """Return the text format as in the chat completions API, or None if it is plain text. Raises
+    `BadRequest` if the format is invalid.
     """
     form = None if request.output_config is None else request.output_config.format
     match form:

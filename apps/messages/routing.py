@@ -16,9 +16,8 @@ urlpatterns: list[URLPattern] = [
 
 
 def by_version(models: Any) -> list[URLPattern]:
-    """Return the URL pattern of the model list.
-
-    The ASGI application `models` handles requests that do not come from Anthropic's clients.
+    """Return the URL pattern of the model list. The ASGI application `models` handles requests that
+    do not come from Anthropic's clients.
     """
     own = ModelsConsumer.as_asgi()
 

@@ -1,6 +1,5 @@
-"""Parses the client's tools and the tool choice in the Messages API.
-
-Tools of a type other than `custom` have no schema in the request and are ignored.
+"""Parses the client's tools and the tool choice in the Messages API. Tools of a type other than
+`custom` have no schema in the request and are ignored.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -47,7 +46,6 @@ def read_choice(
     written: Mapping[str, object] | None, there: Collection[str]
 ) -> str | Object | None:
     """Return the tool choice in the format of a `ModelRequest`, or None if the request has none.
-
     `there` contains the names of the request's tools. Raises `BadRequest` if the choice is invalid.
     """
     match written:

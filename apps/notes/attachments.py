@@ -24,9 +24,8 @@ def paths_in(owner: str, text: str) -> list[str]:
 
 
 def stored_path(owner: str) -> re.Pattern[str]:
-    """Return a pattern that matches the paths of the owner's attachments in texts.
-
-    A path is percent-encoded and ends like a URL in Markdown.
+    """Return a pattern that matches the paths of the owner's attachments in texts. A path is
+    percent-encoded and ends like a URL in Markdown.
     """
     return re.compile(rf"(?<![\w/]){ROOT}/{re.escape(owner)}/{FOLDER}([^\s()<>\[\]\"'`]+)")
 

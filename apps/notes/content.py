@@ -41,9 +41,8 @@ def title_key(title: str) -> str:
 
 
 def storable_text(text: str) -> str:
-    """Return the text without characters that PostgreSQL rejects even in a search.
-
-    These are NUL, and unpaired surrogates, which models may write.
+    """Return the text without characters that PostgreSQL rejects even in a search. These are NUL,
+    and unpaired surrogates, which models may write.
     """
     return text.replace("\0", "").encode(errors="ignore").decode()
 
@@ -63,9 +62,8 @@ def check_content(content: NoteContent) -> NoteContent:
 
 
 def checked_title(title: str, field: str = "title") -> str:
-    """Return the title on one line, stripped.
-
-    Raises `NoteRefused`, which reports `field`, if the title is empty, too long or invalid.
+    """Return the title on one line, stripped. Raises `NoteRefused`, which reports `field`, if the
+    title is empty, too long or invalid.
     """
     line = " ".join(title.split())
     if not title_key(line):
@@ -83,9 +81,8 @@ def checked_title(title: str, field: str = "title") -> str:
 
 
 def checked_text(text: str) -> str:
-    """Return the text with line feeds as line endings.
-
-    Raises `NoteRefused` if it is too long or contains invalid characters.
+    """Return the text with line feeds as line endings. Raises `NoteRefused` if it is too long or
+    contains invalid characters.
     """
     plain = text.replace("\r\n", "\n").replace("\r", "\n")
     if len(plain) > LONGEST_TEXT:

@@ -60,9 +60,8 @@ class Term:
 
 
 def condition(filter: str) -> Q:
-    """Return the filter as a database condition. An empty filter matches all notes.
-
-    Raises `NoteRefused` if the filter is invalid.
+    """Return the filter as a database condition. An empty filter matches all notes. Raises
+    `NoteRefused` if the filter is invalid.
     """
     terms = parse(filter)
     return reduce(and_, map(condition_of, terms), Q())
@@ -108,7 +107,6 @@ def parse_part(part: re.Match[str], name: str) -> str | None:
 
 def steps_of(written: str, *, is_not: bool) -> Iterator[Term]:
     """Yield the conditions in a TiddlyWiki filter. Raises `NoteRefused` if a step is not supported.
-
     `is_not` negates the conditions.
     """
     for step in _step.finditer(written):
@@ -173,7 +171,6 @@ def moment_condition(sign: str, written: str) -> Q:
 
 def moments(written: str) -> tuple[datetime, datetime]:
     """Return the beginning and the end (exclusive) of a day, or of a microsecond for a full time.
-
     Raises `NoteRefused` if the date is invalid.
     """
     try:

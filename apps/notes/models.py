@@ -1,7 +1,5 @@
-"""Database models for notes: their current content, all versions, and data for searches.
-
-The database indexes titles and texts. Before changing the table of `Note`, see
-`apps.notes.word_index`.
+"""Database models for notes: their current content, all versions, and data for searches. The
+database indexes titles and texts. Before changing the table of `Note`, see `apps.notes.word_index`.
 """
 
 from django.conf import settings

@@ -18,25 +18,22 @@ MOST_ENTRIES = 500
 
 
 def matching(owner: str, filter: str) -> QuerySet[Note]:
-    """Return the owner's notes that match the filter, most recently changed first.
-
-    Raises `NoteRefused` if the filter is invalid.
+    """Return the owner's notes that match the filter, most recently changed first. Raises
+    `NoteRefused` if the filter is invalid.
     """
     return notes_of(owner).filter(condition(filter)).order_by("-modified_at", "-pk")
 
 
 def list_notes(owner: str, filter: str) -> QuerySet[Note]:
-    """Return the owner's notes that match the filter, sorted by title and without texts.
-
-    Raises `NoteRefused` if the filter is invalid.
+    """Return the owner's notes that match the filter, sorted by title and without texts. Raises
+    `NoteRefused` if the filter is invalid.
     """
     return notes_of(owner).filter(condition(filter)).order_by("key").defer("text")
 
 
 def recent(owner: str, days: float | None = None) -> QuerySet[Note]:
-    """Return the owner's notes, most recently changed first and without texts.
-
-    If `days` is not None, return only notes that were changed within this many days.
+    """Return the owner's notes, most recently changed first and without texts. If `days` is not
+    None, return only notes that were changed within this many days.
     """
     rows = notes_of(owner).order_by("-modified_at", "-pk").defer("text")
     return rows if days is None else rows.filter(modified_at__gte=days_ago(days))
@@ -76,9 +73,8 @@ def existing(owner: str, titles: Iterable[str]) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class ContentsLine:
-    """A line in a table of contents.
-
-    `is_repeated` is True if the note is its own ancestor; its entries then do not follow again.
+    """A line in a table of contents. `is_repeated` is True if the note is its own ancestor; its
+    entries then do not follow again.
     """
 
     title: str
@@ -88,9 +84,7 @@ class ContentsLine:
 
 def contents(owner: str, root: str, depth: int) -> list[ContentsLine]:
     """Return a table of contents: the notes tagged with the title `root`, and recursively the notes
-    below them.
-
-    `depth` is the maximum number of levels.
+    below them. `depth` is the maximum number of levels.
     """
     levels = min(max(depth, 1), DEEPEST)
     children = tagged_below(owner, title_key(root), levels)

@@ -44,9 +44,8 @@ class EmbeddedNotes:
 async def update(
     owner: str, embedder: Embedder, *, seconds: float, is_forced: bool = False
 ) -> EmbeddedNotes:
-    """Embed new and changed notes, and notes that another model embedded, for about `seconds`.
-
-    With `is_forced`, embed all notes again. Raises `ServiceFailed` if the embedding service fails.
+    """Embed new and changed notes, and notes that another model embedded, for about `seconds`. With
+    `is_forced`, embed all notes again. Raises `ServiceFailed` if the embedding service fails.
     """
     until, done = time.monotonic() + seconds, 0
     if is_forced:
@@ -149,10 +148,8 @@ def by_vectors(owner: str, asked: Embeddings, model: str) -> Iterator[tuple[int,
 
 
 def by_letters(owner: str, query: str, model: str, *, is_all: bool) -> Iterator[tuple[int, float]]:
-    """Yield the primary keys of notes with their similarity to the query by letters.
-
-    This replaces embeddings for notes whose words the model does not know. With `is_all`, yield all
-    notes.
+    """Yield the primary keys of notes with their similarity to the query by letters. This replaces
+    embeddings for notes whose words the model does not know. With `is_all`, yield all notes.
     """
     rows = rows_of(owner, model)
     rows = rows if is_all else rows.filter(unknown_share__gt=UNKNOWN)

@@ -151,9 +151,8 @@ def change(
 def change_newest(
     owner: str, title: str, edit: Callable[[NoteContent], NoteContent], author: Author
 ) -> Note:
-    """Apply `edit` to the newest version of the note with this title.
-
-    If the note is changed concurrently, apply `edit` to the newer version.
+    """Apply `edit` to the newest version of the note with this title. If the note is changed
+    concurrently, apply `edit` to the newer version.
     """
     for _ in range(ATTEMPTS - 1):
         note = find_note(owner, title)
@@ -167,9 +166,8 @@ def change_newest(
 
 @transaction.atomic
 def rename(note: Note, title: str, author: Author) -> tuple[Note, int]:
-    """Rename a note and update the links to it.
-
-    Return the note, and the number of other notes whose links were updated.
+    """Rename a note and update the links to it. Return the note, and the number of other notes
+    whose links were updated.
     """
     old = note.title
     content = replace(note_content(note), title=title, text=with_links_to(note.text, old, title))
@@ -178,9 +176,8 @@ def rename(note: Note, title: str, author: Author) -> tuple[Note, int]:
 
 
 def follow(note: Note, old: str, author: Author) -> int:
-    """Update links from the note's old title to its current title.
-
-    Return the number of other notes whose links were updated.
+    """Update links from the note's old title to its current title. Return the number of other notes
+    whose links were updated.
     """
     others = notes_of(note.owner).filter(link_rows__key=title_key(old)).exclude(pk=note.pk)
     changed = 0
@@ -225,9 +222,8 @@ def write(
     modified_at: datetime | None = None,
     deleted_at: datetime | None = None,
 ) -> Note:
-    """Write the next version of a note.
-
-    Raises `NoteChanged` if the stored note is newer than `note`.
+    """Write the next version of a note. Raises `NoteChanged` if the stored note is newer than
+    `note`.
     """
     now = timezone.now()
     values: dict[str, Any] = {

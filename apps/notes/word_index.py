@@ -8,9 +8,8 @@ INDEX = WordIndex("notes_note_words", "notes_note", ("title", "text"))
 
 
 def containing(word: str) -> Q:
-    """Return the condition that a note's title or text contains the word.
-
-    The condition uses the index if the index can find the word.
+    """Return the condition that a note's title or text contains the word. The condition uses the
+    index if the index can find the word.
     """
     if is_indexed(word):
         return Q(pk__in=INDEX.rows_with(word))

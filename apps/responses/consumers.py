@@ -47,9 +47,8 @@ Events = AsyncGenerator[list[Event], None]
 
 @dataclass(frozen=True, slots=True)
 class RequestToStore:
-    """A request that is stored with its response. `items` is its input in stored form.
-
-    `context` is the stored part of the conversation before the input.
+    """A request that is stored with its response. `items` is its input in stored form. `context` is
+    the stored part of the conversation before the input.
     """
 
     asked: ParsedResponse
@@ -124,9 +123,8 @@ class ResponseConsumer(RunConsumer):
         return parsed
 
     def check_stateless(self, asked: ParsedResponse) -> None:
-        """Raise `BadRequest` if the request needs stored data.
-
-        Called for callers whose responses cannot be stored.
+        """Raise `BadRequest` if the request needs stored data. Called for callers whose responses
+        cannot be stored.
         """
         request = asked.request
         for name in ("previous_response_id", "conversation"):
@@ -198,10 +196,8 @@ class ResponseConsumer(RunConsumer):
     async def start_background(
         self, stored: RequestToStore, question: ClientQuestion
     ) -> StartedAnswer:
-        """Start a background answer.
-
-        Raises `BudgetSpent` if a budget is exhausted, `ResponseBusy` if the conversation has a
-        running answer, and `ServerStopping` if the process is stopping.
+        """Start a background answer. Raises `BudgetSpent` if a budget is exhausted, `ResponseBusy`
+        if the conversation has a running answer, and `ServerStopping` if the process is stopping.
         """
         if self.hub.is_closing:
             raise ServerStopping
@@ -228,9 +224,8 @@ class ResponseConsumer(RunConsumer):
 
 
 def check_background(request: RunRequest) -> None:
-    """Raise `BadRequest` if the request answers a question from a foreground response.
-
-    Background responses cannot continue such a run.
+    """Raise `BadRequest` if the request answers a question from a foreground response. Background
+    responses cannot continue such a run.
     """
     if pending_token(request.messages) is not None:
         raise invalid(

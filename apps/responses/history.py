@@ -132,9 +132,8 @@ def items_of(message: Message) -> Iterable[Object]:
 
 
 def expanded(caller: Caller, entries: Sequence[Any]) -> list[Object]:
-    """Return the items for stored entries. An entry is an item, or the ID of a response.
-
-    Items of deleted responses are omitted.
+    """Return the items for stored entries. An entry is an item, or the ID of a response. Items of
+    deleted responses are omitted.
     """
     keys = [UUID(one) for one in entries if isinstance(one, str)]
     found = own_responses(caller, keys)
@@ -153,9 +152,8 @@ def expanded(caller: Caller, entries: Sequence[Any]) -> list[Object]:
 
 
 def with_references(caller: Caller, written: str | list[Object] | None) -> str | list[Object]:
-    """Return the input with references replaced by stored items.
-
-    Raises `BadRequest` if a reference is unknown.
+    """Return the input with references replaced by stored items. Raises `BadRequest` if a reference
+    is unknown.
     """
     if not written or isinstance(written, str) or not any(map(is_reference, written)):
         return written or []

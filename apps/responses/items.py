@@ -45,9 +45,8 @@ OUTPUTS = ("function_call_output", "custom_tool_call_output")
 
 
 def read_items(written: str | Sequence[Object], stored: Sequence[Object] = ()) -> list[ChatMessage]:
-    """Return the `stored` items and the input as chat completions messages.
-
-    Raises `BadRequest` if an item is invalid.
+    """Return the `stored` items and the input as chat completions messages. Raises `BadRequest` if
+    an item is invalid.
     """
     if isinstance(written, str):
         return [*read_items(stored), ChatMessage("user", written)]
@@ -153,9 +152,8 @@ class ItemReader:
 def read_content(
     written: str | Sequence[Object], path: str
 ) -> tuple[str | list[Object], list[Object]]:
-    """Return an item's content parts and its attached files.
-
-    Raises `BadRequest` if the content is invalid.
+    """Return an item's content parts and its attached files. Raises `BadRequest` if the content is
+    invalid.
     """
     if isinstance(written, str):
         return written, []

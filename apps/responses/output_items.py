@@ -12,9 +12,8 @@ TEXT, REFUSAL, SUMMARY = "output_text", "refusal", "summary_text"
 
 
 class PartKind(NamedTuple):
-    """The fields and events that differ between types of content parts.
-
-    `field` is the key of the text. `event` and `text_event` are the names of its events.
+    """The fields and events that differ between types of content parts. `field` is the key of the
+    text. `event` and `text_event` are the names of its events.
     """
 
     field: str

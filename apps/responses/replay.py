@@ -40,7 +40,6 @@ STATUSES = {
 
 class RunReplay:
     """Replays a run's response. The frames do not depend on the process or on how texts were split.
-
     Frames up to the number `after` are omitted. `is_over` is True after the last frame.
     """
 
@@ -71,9 +70,8 @@ class RunReplay:
         return self.encoder.items.take()
 
     def error_frame(self, body: Mapping[str, Any]) -> bytes:
-        """Return the frame for an error in the stream itself.
-
-        The client can resume after the last event that it received.
+        """Return the frame for an error in the stream itself. The client can resume after the last
+        event that it received.
         """
         items = self.encoder.items
         number = max(items.number - 1, items.after, 0)

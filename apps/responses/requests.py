@@ -117,9 +117,8 @@ def named(request: ResponseRequest) -> Iterator[tuple[str, Any]]:
 
 
 def response_format(request: ResponseRequest) -> Object | None:
-    """Return the text format as in the chat completions API, or None if it is plain text.
-
-    Raises `BadRequest` if the format is invalid.
+    """Return the text format as in the chat completions API, or None if it is plain text. Raises
+    `BadRequest` if the format is invalid.
     """
     form = None if request.text is None else request.text.format
     match form:

@@ -28,9 +28,8 @@ class Echo(Struct, frozen=True):
 
 
 def echo_of(request: ResponseRequest, tools: ClientTools, conversation: UUID | None = None) -> Echo:
-    """Return the echo of a request in its response.
-
-    If `conversation` is None, the response is not stored.
+    """Return the echo of a request in its response. If `conversation` is None, the response is not
+    stored.
     """
     reasoning, text = request.reasoning, request.text
     form = None if text is None else text.format

@@ -149,10 +149,8 @@ def add_outcome(replay: RunReplay, run: UUID) -> None:
 
 
 def delete_response(caller: Caller, written: str) -> str:
-    """Delete the caller's response with its turn. Return its ID.
-
-    Raises `ResponseNotFound` if the caller has no such response, and `ResponseBusy` if it is
-    unfinished.
+    """Delete the caller's response with its turn. Return its ID. Raises `ResponseNotFound` if the
+    caller has no such response, and `ResponseBusy` if it is unfinished.
     """
     stored = find_response(caller, written)
     run = stored.run

@@ -48,9 +48,8 @@ class StoredConsumer(DoorConsumer):
         return found
 
     def query(self) -> dict[str, str]:
-        """Return the query parameters, each with its last value.
-
-        Raises `BadRequest` if the query string is invalid.
+        """Return the query parameters, each with its last value. Raises `BadRequest` if the query
+        string is invalid.
         """
         try:
             found = parse_qs(self.scope["query_string"].decode(), keep_blank_values=True)
@@ -158,9 +157,8 @@ def read_flag(query: dict[str, str], name: str) -> bool:
 
 
 def read_position(query: dict[str, str]) -> int:
-    """Return the sequence number after which to resume, or -1 to start at the beginning.
-
-    Raises `BadRequest` if the query parameter is invalid.
+    """Return the sequence number after which to resume, or -1 to start at the beginning. Raises
+    `BadRequest` if the query parameter is invalid.
     """
     written = query.get("starting_after")
     if written is None:

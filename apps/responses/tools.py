@@ -94,9 +94,8 @@ def read_tools(written: Sequence[Object] | None) -> ClientTools:
 
 
 def flat(written: Sequence[Object]) -> Iterator[tuple[str, str | None, Object]]:
-    """Yield each tool with its path and its namespace, which may be None.
-
-    Raises `BadRequest` if a namespace is invalid.
+    """Yield each tool with its path and its namespace, which may be None. Raises `BadRequest` if a
+    namespace is invalid.
     """
     for index, tool in enumerate(written):
         path = f"tools.{index}"
@@ -127,9 +126,8 @@ class ResponseAllowedTools(Struct):
 
 
 class ResponseToolChoice(Struct, frozen=True):
-    """The client's tool choice. `choice` has the format of a `ModelRequest`.
-
-    `allowed` contains the names of the allowed tools, or is None if all tools are allowed.
+    """The client's tool choice. `choice` has the format of a `ModelRequest`. `allowed` contains the
+    names of the allowed tools, or is None if all tools are allowed.
     """
 
     choice: str | Object | None = None
@@ -138,9 +136,8 @@ class ResponseToolChoice(Struct, frozen=True):
 
 
 def read_choice(written: str | Object | None, there: Collection[str]) -> ResponseToolChoice:
-    """Parse the tool choice. `there` contains the names of the request's tools.
-
-    Raises `BadRequest` if the choice is invalid.
+    """Parse the tool choice. `there` contains the names of the request's tools. Raises `BadRequest`
+    if the choice is invalid.
     """
     if written is None or written in MODES:
         return ResponseToolChoice(written)

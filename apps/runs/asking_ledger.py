@@ -64,9 +64,7 @@ REPLAYED = "it was already answered"
 
 Claim = Callable[[str, float], Awaitable[bool]]
 """A function that records that calls were answered, given their ID and their expiry time in seconds
-since 1970.
-
-It returns False if they were already answered.
+since 1970. It returns False if they were already answered.
 """
 
 
@@ -97,9 +95,8 @@ class AskingLedger(UnstoredLedger):
         self.asked: InteractionRequest | None = None
 
     def interaction(self, key: str, kind: InteractionKind) -> InteractionRequest | None:
-        """Return the user's answered question if it belongs to this call, else None.
-
-        The calls with which a run begins belong to turn 0.
+        """Return the user's answered question if it belongs to this call, else None. The calls with
+        which a run begins belong to turn 0.
         """
         given = self.answered
         is_answered = given is not None and given.kind == kind and key.startswith("t:0:0:")
@@ -116,9 +113,8 @@ def ask_person(
     progress: Progress,
     emit: Emit,
 ) -> dict[str, Any]:
-    """Append the run's question, if it asked one, to the answer's text.
-
-    Return the state that contains the waiting calls, or {} without a question.
+    """Append the run's question, if it asked one, to the answer's text. Return the state that
+    contains the waiting calls, or {} without a question.
     """
     asked = ledger.asked if isinstance(ledger, AskingLedger) else None
     if asked is None or progress.conversation.waiting is None:
@@ -161,9 +157,8 @@ def sign_state(scope: Scope, waiting: ModelMessage, asked: InteractionRequest, d
 
 @dataclass(frozen=True, slots=True)
 class WaitingCalls:
-    """Tool calls that wait for the user's answer.
-
-    `message` contains them unchanged. Its first call asks the question.
+    """Tool calls that wait for the user's answer. `message` contains them unchanged. Its first call
+    asks the question.
     """
 
     id: str
@@ -176,9 +171,7 @@ async def take_answer(
     request: RunRequest, application: ResolvedApplication, caller: Caller, claim: Claim
 ) -> tuple[RunRequest, Ledger]:
     """Return the request and its ledger. If the message answers waiting calls, the request begins
-    with them.
-
-    An invalid answer denies all waiting calls, and the model gets the reason.
+    with them. An invalid answer denies all waiting calls, and the model gets the reason.
     """
     if read_chain(
         caller.client.headers

@@ -1,7 +1,5 @@
-"""Opens an application's capabilities for the duration of a run.
-
-If a capability cannot be opened, a stage shows the issue. If it cannot be closed, the error is only
-logged.
+"""Opens an application's capabilities for the duration of a run. If a capability cannot be opened,
+a stage shows the issue. If it cannot be closed, the error is only logged.
 """
 
 from __future__ import annotations
@@ -33,9 +31,8 @@ _place = re.compile(r"tool_sets\[(\d{1,9})\]")
 
 
 class OpenCapabilities(msgspec.Struct, frozen=True):
-    """The joined contributions of all open capabilities.
-
-    `instructions` contains prompt texts, each with the name of its capability.
+    """The joined contributions of all open capabilities. `instructions` contains prompt texts, each
+    with the name of its capability.
     """
 
     contribution: Contribution
@@ -59,9 +56,8 @@ Manager = tuple[str, AbstractAsyncContextManager[Contribution]]
 def open_capabilities(
     application: ResolvedApplication, opening: Opening, place: ChatPlace | None = None
 ) -> AbstractAsyncContextManager[OpenCapabilities]:
-    """Return a context manager that opens the capabilities and yields their contributions.
-
-    If `place` is given, the model gets only the tools that the place lists.
+    """Return a context manager that opens the capabilities and yields their contributions. If
+    `place` is given, the model gets only the tools that the place lists.
     """
     return CapabilityBlock(application, opening, place)
 
@@ -131,7 +127,6 @@ async def attempt(
 
 async def close_all(closing: list[Manager], error: BaseException | None) -> None:
     """Close the capabilities in reverse order, even if the task is canceled in the meantime.
-
     `error` is the error that ended the run, or None. An error while closing does not replace it.
     """
     raised = (None, None, None) if error is None else (type(error), error, error.__traceback__)
@@ -188,10 +183,8 @@ def join(
 
 
 def narrow(tools: Toolbox, place: ChatPlace, manifest: Manifest) -> None:
-    """Hide the manifest's tools that the place lists neither by name nor by toolset.
-
-    Tools without a toolset, such as the memory and skill tools, remain visible. Hooks can call
-    hidden tools.
+    """Hide the manifest's tools that the place lists neither by name nor by toolset. Tools without
+    a toolset, such as the memory and skill tools, remain visible. Hooks can call hidden tools.
     """
     if place.tools is None:
         return

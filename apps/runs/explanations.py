@@ -135,10 +135,8 @@ def service_explanation(error: ServiceFailed) -> Explanation:
 
 
 def model_explanation(error: ModelFailed, status: int | None) -> Explanation:
-    """Return an explanation of a model failure.
-
-    It is the service's own text, or else depends on the failure's code or status or on how its
-    stream ended.
+    """Return an explanation of a model failure. It is the service's own text, or else depends on
+    the failure's code or status or on how its stream ended.
     """
     said = error.display.strip()
     if said:

@@ -1,6 +1,5 @@
-"""Determines a failed request's status, code and text, for the gateway and the chat.
-
-If the request did not cause the failure, the log and the text for the user contain a reference.
+"""Determines a failed request's status, code and text, for the gateway and the chat. If the request
+did not cause the failure, the log and the text for the user contain a reference.
 """
 
 import logging
@@ -73,9 +72,8 @@ def unavailable(outage: Outage) -> RunFailure:
 
 
 def failure(error: BaseException, passed_on: frozenset[int] = PASSED_ON) -> RunFailure:
-    """Convert an error to a `RunFailure`, and log it unless the request caused it.
-
-    `passed_on` contains the model services' status codes that the client gets unchanged.
+    """Convert an error to a `RunFailure`, and log it unless the request caused it. `passed_on`
+    contains the model services' status codes that the client gets unchanged.
     """
     match cause := sole_error(error):
         case BadRequest():
@@ -99,10 +97,8 @@ def failure(error: BaseException, passed_on: frozenset[int] = PASSED_ON) -> RunF
 
 
 def budget_failure(error: BudgetSpent, passed_on: frozenset[int]) -> RunFailure:
-    """Return the failure for an exhausted budget.
-
-    Its status is 429 if `passed_on` allows it. DIAL Core treats 429 as a broken service, so its
-    callers get another status.
+    """Return the failure for an exhausted budget. Its status is 429 if `passed_on` allows it. DIAL
+    Core treats 429 as a broken service, so its callers get another status.
     """
     found = own_failure(error, TOO_MANY if TOO_MANY in passed_on else 403)
     return replace(found, retry_after=error.retry_after)
@@ -161,9 +157,8 @@ def explain_failure(
 
 
 def reference_of(error: BaseException) -> str:
-    """Return the error's reference, or "" if the request itself is wrong.
-
-    The reference is created on the first call.
+    """Return the error's reference, or "" if the request itself is wrong. The reference is created
+    on the first call.
     """
     cause = sole_error(error)
     if isinstance(

@@ -1,7 +1,5 @@
-"""Restores the tool calls of earlier answers from the state that clients send back.
-
-The client's messages do not contain the calls. An answer's state contains them under
-`tool_execution_history`.
+"""Restores the tool calls of earlier answers from the state that clients send back. The client's
+messages do not contain the calls. An answer's state contains them under `tool_execution_history`.
 """
 
 import logging
@@ -86,9 +84,8 @@ def newest_state(messages: Sequence[ModelMessage]) -> Mapping[str, Any]:
 def new_tool_messages(
     messages: Sequence[ModelMessage], given: Sequence[ModelMessage]
 ) -> list[dict[str, Any]]:
-    """Return the tool calls and results after the last question, except those in `given`.
-
-    Calls are also compared by ID, because a history step may have rewritten a message.
+    """Return the tool calls and results after the last question, except those in `given`. Calls are
+    also compared by ID, because a history step may have rewritten a message.
     """
     known = {id(message) for message in given}
     brought = {call.id for message in since_question(given) for call in message.tool_calls}
@@ -228,9 +225,8 @@ def has_index(value: Any) -> bool:
 def next_state(
     given: Sequence[ModelMessage], progress: Progress, tidying: Sequence[Tidy]
 ) -> dict[str, Any]:
-    """Return the state that the client must send with the next request.
-
-    `given` contains the request's messages with the tool calls of earlier answers.
+    """Return the state that the client must send with the next request. `given` contains the
+    request's messages with the tool calls of earlier answers.
     """
     conversation: Sequence[ModelMessage] = progress.conversation.messages
     for tidy in tidying:

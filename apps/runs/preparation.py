@@ -63,9 +63,8 @@ from apps.workspace.services.static_tools import listed_tools
 
 
 class RunPreparation(msgspec.Struct, frozen=True):
-    """A request to an application whose capabilities are open. `info` describes its model.
-
-    `given` contains the request's messages with the tool calls of earlier answers.
+    """A request to an application whose capabilities are open. `info` describes its model. `given`
+    contains the request's messages with the tool calls of earlier answers.
     """
 
     application: ResolvedApplication
@@ -81,7 +80,6 @@ class RunPreparation(msgspec.Struct, frozen=True):
 
     async def begin(self, ledger: Ledger) -> tuple[AgentLoop, Sequence[ModelMessage]] | None:
         """Return the loop and the messages for the first model call, or None if the prompt failed.
-
         A resumed run uses the messages with which it began.
         """
         step = ledger.step(OPEN)
@@ -123,9 +121,8 @@ class RunPreparation(msgspec.Struct, frozen=True):
         return None if isinstance(prompt, InitializationIssue) else (wanted, prompt)
 
     async def parameters(self) -> tuple[Mapping[str, Any], tuple[InitializationIssue, ...]]:
-        """Return the model parameters and their issues.
-
-        Raises `BadRequest` if the model does not support the request.
+        """Return the model parameters and their issues. Raises `BadRequest` if the model does not
+        support the request.
         """
         request, own = self.request, self.application.parameters
         wanted, issues = model_parameters(

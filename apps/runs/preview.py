@@ -67,9 +67,7 @@ async def assemble(
     open_workspace: OpenWorkspace = open_workspace,
 ) -> None:
     """Call `tell` with each step in order. The last step is `RequestAssembled`, unless the prompt
-    fails.
-
-    Raises `QuickAppError` if a run would fail.
+    fails. Raises `QuickAppError` if a run would fail.
     """
 
     def emit(event: Event) -> None:

@@ -47,9 +47,8 @@ OF_THE_FOLDER = (
 
 
 def platform_parts(context: PromptContext) -> Sequence[PromptPart]:
-    """Return the predefined platform prompt, or () if there is none.
-
-    Raises `InitializationIssue` if the prompt is invalid.
+    """Return the predefined platform prompt, or () if there is none. Raises `InitializationIssue`
+    if the prompt is invalid.
     """
     name, application = PLATFORM_PROMPT, context.application
     if problem := application.broken_prompts.get(name):
@@ -66,9 +65,8 @@ def platform_parts(context: PromptContext) -> Sequence[PromptPart]:
 def application_parts(
     context: PromptContext,
 ) -> Sequence[PromptPart] | Awaitable[Sequence[PromptPart]]:
-    """Return the inline contexts and the operator's prompt.
-
-    The client's prompt replaces the operator's if `ALLOW_OVERRIDE_SYSTEM_MESSAGE` is on.
+    """Return the inline contexts and the operator's prompt. The client's prompt replaces the
+    operator's if `ALLOW_OVERRIDE_SYSTEM_MESSAGE` is on.
     """
     may_replace = settings.ALLOW_OVERRIDE_SYSTEM_MESSAGE
     instead = context.request.instructions if may_replace else ""
@@ -88,9 +86,8 @@ def application_parts(
 async def stored_parts(
     prompt: DialSystemPrompt, context: PromptContext, contexts: Sequence[str]
 ) -> Sequence[PromptPart]:
-    """Return the parts of a prompt that DIAL Core stores, and the inline contexts.
-
-    Raises `InitializationIssue` if the prompt cannot be read or is invalid.
+    """Return the parts of a prompt that DIAL Core stores, and the inline contexts. Raises
+    `InitializationIssue` if the prompt cannot be read or is invalid.
     """
     try:
         text = fill_variables(await context.workspace.prompt(prompt.path), prompt.variables or {})
@@ -144,9 +141,8 @@ def person_parts(
 
 
 async def written_by_person(read: Callable[[], Awaitable[str]]) -> Sequence[PromptPart]:
-    """Return the user's own instructions.
-
-    They come after the parts that a model service can cache for all callers.
+    """Return the user's own instructions. They come after the parts that a model service can cache
+    for all callers.
     """
     text = (await read()).strip()
     if not text:
@@ -220,9 +216,8 @@ def with_system(messages: Sequence[ModelMessage], text: str) -> list[ModelMessag
 
 
 def without_content_gaps(message: ModelMessage) -> ModelMessage:
-    """Return the message, with a space as its text if an assistant message is empty.
-
-    Models reject empty messages.
+    """Return the message, with a space as its text if an assistant message is empty. Models reject
+    empty messages.
     """
     if message.role == "assistant" and not message.content and not message.tool_calls:
         return replace(message, content=" ")

@@ -39,9 +39,8 @@ class PromptPart(msgspec.Struct, frozen=True, gc=False):
 
 
 class PromptContext(msgspec.Struct, frozen=True):
-    """The data of a run from which layers are built.
-
-    `instructions` contains the open capabilities' instructions, each with the capability's name.
+    """The data of a run from which layers are built. `instructions` contains the open capabilities'
+    instructions, each with the capability's name.
     """
 
     application: ResolvedApplication
@@ -91,9 +90,8 @@ def layers_at(paths: tuple[str, ...]) -> tuple[PromptLayer, ...]:
 
 
 async def compose(layers: Sequence[PromptLayer], context: PromptContext) -> tuple[PromptPart, ...]:
-    """Return the parts of all layers in order, without empty parts.
-
-    Raises `InitializationIssue` if a required layer fails.
+    """Return the parts of all layers in order, without empty parts. Raises `InitializationIssue` if
+    a required layer fails.
     """
     built: list[Any] = [begin(layer, context) for layer in layers]
     if waiting := [at for at, one in enumerate(built) if one and hasattr(one, "__await__")]:

@@ -93,9 +93,8 @@ def log_initialized(application: ResolvedApplication, opened: OpenCapabilities) 
 
 
 def show_timings(timings: Sequence[CallTiming], seconds: float, emit: Emit) -> None:
-    """Show the timings in a stage. `seconds` is the duration of the whole run.
-
-    The sum of the timings can be longer if tools ran in parallel.
+    """Show the timings in a stage. `seconds` is the duration of the whole run. The sum of the
+    timings can be longer if tools ran in parallel.
     """
     rows = [("Step", "Seconds"), ("---", "---:")]
     rows += [

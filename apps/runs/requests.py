@@ -77,9 +77,7 @@ def chosen_tool(choice: Any) -> str:
 
 def without_own_tools(request: RunRequest, toolbox: Toolbox) -> RunRequest:
     """Return the request without client tools that have the names of the application's platform
-    tools.
-
-    An application that calls this application sends its own platform tools as client tools.
+    tools. An application that calls this application sends its own platform tools as client tools.
     """
     platform = [name for name in request.external if name.startswith(OF_THE_PLATFORM)]
     own = toolbox.names.intersection(platform) if platform else ()
@@ -125,9 +123,7 @@ def check_client_tools(request: RunRequest, toolbox: Toolbox) -> None:
 
 def asked_parameters(request: RunRequest, info: DeploymentInfo) -> Mapping[str, Any]:
     """Return the parameters that the client requested, and the reasoning effort that the user
-    chose.
-
-    The effort is omitted if the model does not support it.
+    chose. The effort is omitted if the model does not support it.
     """
     if request.chat.effort not in possible_efforts(info):
         return request.parameters

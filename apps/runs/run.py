@@ -156,9 +156,8 @@ def key_use(manifest: Manifest) -> KeyUse:
 
 
 def discarded_messages(request: RunRequest, progress: Progress) -> tuple[int, ...] | None:
-    """Return the indexes of the client's messages that were omitted.
-
-    Return None if the client set no limit.
+    """Return the indexes of the client's messages that were omitted. Return None if the client set
+    no limit.
     """
     if request.max_prompt_tokens is None:
         return None

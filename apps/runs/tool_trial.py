@@ -60,9 +60,8 @@ class ToolTrial:
 
 
 def only_toolset(document: Any, index: int) -> Any:
-    """Return the manifest with only the toolset at `index`, which retains its index.
-
-    Raises LookupError if there is no such toolset.
+    """Return the manifest with only the toolset at `index`, which retains its index. Raises
+    LookupError if there is no such toolset.
     """
     toolsets = document.get("tool_sets") or ()
     if not 0 <= index < len(toolsets):

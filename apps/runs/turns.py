@@ -18,10 +18,8 @@ CONTINUE = ModelMessage("user", "Continue your last message from exactly where i
 
 
 def in_turns(messages: Iterable[ModelMessage]) -> list[ModelMessage]:
-    """Return the messages in a form that all services accept.
-
-    Each call has a result, user and assistant alternate, and the last message comes from the user
-    or a tool.
+    """Return the messages in a form that all services accept. Each call has a result, user and
+    assistant alternate, and the last message comes from the user or a tool.
     """
     turns: list[list[ModelMessage]] = []
     for message in answer_open_calls(messages):

@@ -1,7 +1,5 @@
-"""Opens workspaces for runs, in which applications can be used as models.
-
-When a run calls such a model, the application's own run starts, and its events are converted to
-deltas.
+"""Opens workspaces for runs, in which applications can be used as models. When a run calls such a
+model, the application's own run starts, and its events are converted to deltas.
 """
 
 from __future__ import annotations
@@ -135,9 +133,8 @@ class ApplicationModel(NestedRun):
 
 
 def to_run_request(request: ModelRequest) -> RunRequest:
-    """Convert a calling run's model request, whose tools become client tools.
-
-    Other parameters are omitted, because each application determines its own model parameters.
+    """Convert a calling run's model request, whose tools become client tools. Other parameters are
+    omitted, because each application determines its own model parameters.
     """
     return RunRequest(
         messages=tuple(map(with_own_state, request.messages)),

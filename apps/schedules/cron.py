@@ -65,9 +65,8 @@ def syntax_error(fields: Sequence[str]) -> str:
 
 
 def next_cron(expression: str, zone: ZoneInfo, after: datetime) -> datetime | None:
-    """Return the expression's first time after a moment, in UTC.
-
-    Return None if there is no time in the next decades.
+    """Return the expression's first time after a moment, in UTC. Return None if there is no time in
+    the next decades.
     """
     times = CronSim(fields_of(expression), after.astimezone(zone))
     found = next(times, None)

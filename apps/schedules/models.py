@@ -317,9 +317,8 @@ class Schedule(models.Model):
 
     @property
     def is_first_of_at(self) -> bool:
-        """Return True if this is the first run of a schedule with a fixed start.
-
-        Such a run does not count as missed if its time has passed.
+        """Return True if this is the first run of a schedule with a fixed start. Such a run does
+        not count as missed if its time has passed.
         """
         return self.kind == self.Kind.AT and self.last_at is None
 

@@ -62,9 +62,8 @@ def next_time(timing: ScheduleTiming, after: datetime) -> datetime | None:
 
 
 def next_active(timing: ScheduleTiming, after: datetime) -> datetime | None:
-    """Return the first run time within the active hours, or None.
-
-    Raises `OverflowError` if a date is out of range.
+    """Return the first run time within the active hours, or None. Raises `OverflowError` if a date
+    is out of range.
     """
     for _ in range(MOST_LOOKS):
         found = next_whenever(timing, after)
@@ -111,9 +110,8 @@ def times_after(timing: ScheduleTiming, after: datetime) -> Iterator[datetime]:
 
 @dataclass(frozen=True, slots=True)
 class DueTimes:
-    """The times for which a schedule must run now, oldest first.
-
-    `next` is the next run time, or None. `missed` is the number of skipped times.
+    """The times for which a schedule must run now, oldest first. `next` is the next run time, or
+    None. `missed` is the number of skipped times.
     """
 
     asked: tuple[datetime, ...]

@@ -42,7 +42,6 @@ class ProposedChange:
 
 def propose(row: Schedule, wished: Mapping[str, Any], by: str) -> bool:
     """Store proposed changes, replacing any earlier proposal. Return False if nothing changes.
-
     Raises `ValidationError` if the changed schedule is invalid. `by` is the operator's name.
     """
     values = {
@@ -91,9 +90,8 @@ def proposed_schedule(row: Schedule) -> Schedule:
 
 
 def agree(row: Schedule) -> Schedule:
-    """Apply the proposed changes, and resume the schedule if it was active before.
-
-    Raises `ValidationError` if the changed schedule is invalid.
+    """Apply the proposed changes, and resume the schedule if it was active before. Raises
+    `ValidationError` if the changed schedule is invalid.
     """
     if row.proposal is None:
         return row

@@ -1,7 +1,5 @@
-"""Parses calendar recurrence rules (RFC 5545) for whole days and longer periods.
-
-Rules are expanded without a time zone, because the library otherwise returns times that do not
-exist.
+"""Parses calendar recurrence rules (RFC 5545) for whole days and longer periods. Rules are expanded
+without a time zone, because the library otherwise returns times that do not exist.
 """
 
 import re
@@ -100,9 +98,8 @@ def end_of_day(written: str) -> datetime:
 
 
 def expand_rule(rule: str, start: datetime, horizon: datetime) -> rrule:
-    """Return the rule's times from `start` until the horizon, without a time zone.
-
-    Raises `ValueError` if the rule is invalid.
+    """Return the rule's times from `start` until the horizon, without a time zone. Raises
+    `ValueError` if the rule is invalid.
     """
     parts = parts_of(rule)
     until = parts.pop("UNTIL", None)
@@ -115,9 +112,8 @@ def expand_rule(rule: str, start: datetime, horizon: datetime) -> rrule:
 
 
 def next_of_rule(rule: str, start: datetime, zone: ZoneInfo, after: datetime) -> datetime | None:
-    """Return the rule's first time after a moment, in UTC. `start` is timezone-aware.
-
-    Return None if there is no time in the next years.
+    """Return the rule's first time after a moment, in UTC. `start` is timezone-aware. Return None
+    if there is no time in the next years.
     """
     naive = start.astimezone(zone).replace(tzinfo=None)
     # In a night with a skipped hour, a time may move to after a later time, so begin a day earlier

@@ -21,9 +21,8 @@ _simple = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """A simple repetition. `days` contains names from `DAYS`.
-
-    `day` is a day of the month, as a number or `LAST`.
+    """A simple repetition. `days` contains names from `DAYS`. `day` is a day of the month, as a
+    number or `LAST`.
     """
 
     rhythm: Rhythm

@@ -1,5 +1,4 @@
 """Changes users' schedules: sets alarms and heartbeats, and adds, changes and resumes schedules.
-
 These functions are synchronous and run on a database thread.
 """
 
@@ -59,7 +58,6 @@ class Owner:
 @dataclass(frozen=True, slots=True)
 class UserSchedules:
     """A user's schedules with one application, which its model can change from one conversation.
-
     `pinned_version` is the conversation's pinned version, or None.
     """
 
@@ -75,9 +73,8 @@ class UserSchedules:
 
     @transaction.atomic
     def set_alarm(self, at: datetime, message: str, repeat_seconds: int | None) -> Schedule:
-        """Set the conversation's alarm, replacing an earlier alarm.
-
-        Raises `ValidationError` if the alarm is invalid.
+        """Set the conversation's alarm, replacing an earlier alarm. Raises `ValidationError` if the
+        alarm is invalid.
         """
         row = self.owner.new(
             self.application,
@@ -102,9 +99,8 @@ class UserSchedules:
         return row
 
     def set_heartbeat(self, fields: Mapping[str, Any]) -> Schedule:
-        """Create or change the conversation's heartbeat.
-
-        Raises `ValidationError` if it is invalid.
+        """Create or change the conversation's heartbeat. Raises `ValidationError` if it is
+        invalid.
         """
         known = self.heartbeats.first()
         if known is not None:
@@ -138,9 +134,8 @@ class UserSchedules:
         return add(row)
 
     def change(self, pk: UUID, fields: Mapping[str, Any]) -> Schedule | None:
-        """Change a schedule and return it, or return None if it does not exist.
-
-        Raises `ValidationError` if the changed schedule is invalid.
+        """Change a schedule and return it, or return None if it does not exist. Raises
+        `ValidationError` if the changed schedule is invalid.
         """
         row = self.rows.filter(pk=pk).first()
         if row is None:
@@ -209,9 +204,8 @@ def pause(row: Schedule, reason: str = "") -> None:
 
 
 def forget_conversation(conversation: UUID) -> None:
-    """Delete a deleted conversation's alarm and heartbeat.
-
-    Other schedules with this conversation will begin a new conversation.
+    """Delete a deleted conversation's alarm and heartbeat. Other schedules with this conversation
+    will begin a new conversation.
     """
     rows = Schedule.objects.filter(conversation=conversation)
     rows.filter(Q(is_alarm=True) | Q(is_heartbeat=True)).delete()

@@ -8,10 +8,8 @@ zone_of = lru_cache(maxsize=600)(ZoneInfo)
 
 
 def utc_moment(naive: datetime, zone: ZoneInfo) -> datetime:
-    """Return the moment in UTC at which clocks in the zone show this time.
-
-    If clocks show the time twice, return the first moment. If they skip it, return the moment to
-    which the clocks jump.
+    """Return the moment in UTC at which clocks in the zone show this time. If clocks show the time
+    twice, return the first moment. If they skip it, return the moment to which the clocks jump.
     """
     first = naive.replace(tzinfo=zone, fold=0)
     second = naive.replace(tzinfo=zone, fold=1)
@@ -22,9 +20,8 @@ def utc_moment(naive: datetime, zone: ZoneInfo) -> datetime:
 
 
 def end_of_gap(naive: datetime, zone: ZoneInfo, length: timedelta) -> datetime:
-    """Return the moment at which the clocks have skipped this time.
-
-    `length` is the length of the skipped period.
+    """Return the moment at which the clocks have skipped this time. `length` is the length of the
+    skipped period.
     """
     # With the offset after the gap, the time is before the gap's end; with the offset before it,
     # after the end.

@@ -26,10 +26,8 @@ def can_use(application: int, caller: Caller) -> bool:
 
 
 def owner_caller(row: Schedule) -> Caller:
-    """Return the schedule's owner as a caller with current permissions.
-
-    Raises `Refused` if the account is closed, the user has left the team, or the API key is no
-    longer valid.
+    """Return the schedule's owner as a caller with current permissions. Raises `Refused` if the
+    account is closed, the user has left the team, or the API key is no longer valid.
     """
     return caller_of_run(Run(stream=row.pk, bucket=row.owner, caller=row.caller))
 
@@ -48,9 +46,7 @@ def webhook_problem(webhook: Webhook) -> str:
 
 def note_access(row: Schedule) -> str:
     """Set or clear the schedule's `last_problem`, depending on whether its owner can use the
-    application.
-
-    Return the problem, or "" if there is none.
+    application. Return the problem, or "" if there is none.
     """
     try:
         problem = "" if can_use(row.application_id, owner_caller(row)) else NO_RIGHTS

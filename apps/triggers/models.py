@@ -146,9 +146,8 @@ TEXT_NEEDS_PERMISSION = (
 
 
 class Subscription(Endpoint):
-    """A URL to which QuickApps sends events about runs, signed with Standard Webhooks.
-
-    For some time after the secret was rotated, events are also signed with `former_secret`.
+    """A URL to which QuickApps sends events about runs, signed with Standard Webhooks. For some
+    time after the secret was rotated, events are also signed with `former_secret`.
     """
 
     owner = models.ForeignKey(
@@ -178,9 +177,7 @@ class Subscription(Endpoint):
     @property
     def people(self) -> list[Any]:
         """Return the users whose permissions limit the events: the owner, and the user who last
-        saved it.
-
-        The user who last saved the subscription may have changed its URL.
+        saved it. The user who last saved the subscription may have changed its URL.
         """
         return [self.owner] if self.saved_by in (None, self.owner) else [self.owner, self.saved_by]
 
@@ -193,9 +190,8 @@ class Subscription(Endpoint):
         self.check_url()
 
     def check_url(self) -> None:
-        """Raise `ValidationError` if a new URL has a blocked host.
-
-        A stored URL remains valid, so that its subscription can be disabled.
+        """Raise `ValidationError` if a new URL has a blocked host. A stored URL remains valid, so
+        that its subscription can be disabled.
         """
         if type(self).objects.filter(pk=self.pk, url=self.url).exists():
             return

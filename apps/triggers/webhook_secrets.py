@@ -1,6 +1,5 @@
-"""Creates and checks the secrets of webhooks and subscriptions.
-
-A webhook's secret authenticates its senders. A subscription's secret signs deliveries.
+"""Creates and checks the secrets of webhooks and subscriptions. A webhook's secret authenticates
+its senders. A subscription's secret signs deliveries.
 """
 
 import base64
@@ -30,9 +29,8 @@ def new_secret() -> str:
 
 
 def renew_secret(webhook: Webhook) -> str:
-    """Set a new secret or key on the webhook without saving the row, and return it.
-
-    The old secret is no longer accepted.
+    """Set a new secret or key on the webhook without saving the row, and return it. The old secret
+    is no longer accepted.
     """
     if webhook.check_kind == Webhook.Check.SIGNATURE:
         webhook.secret, webhook.key_hash = new_secret(), ""
@@ -43,9 +41,8 @@ def renew_secret(webhook: Webhook) -> str:
 
 
 def renew_signing(subscription: Subscription) -> str:
-    """Set a new secret on the subscription without saving the row, and return it.
-
-    The old secret also signs deliveries during `OVERLAP`.
+    """Set a new secret on the subscription without saving the row, and return it. The old secret
+    also signs deliveries during `OVERLAP`.
     """
     if subscription.secret:
         subscription.former_secret = subscription.secret

@@ -105,9 +105,8 @@ async def keep_resuming(runs: list[Run], account: ToolAccount) -> None:
 
 
 async def resume(runs: list[Run], account: ToolAccount) -> list[Run]:
-    """Answer the sign-in cards of these runs. Return the busy runs.
-
-    A busy run is handling the answer to another card. It then waits for this sign-in again.
+    """Answer the sign-in cards of these runs. Return the busy runs. A busy run is handling the
+    answer to another card. It then waits for this sign-in again.
     """
     busy = []
     for run in runs:

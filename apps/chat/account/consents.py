@@ -46,9 +46,8 @@ def approvals(request: HttpRequest) -> HttpResponse:
 
 
 def ask_from_now_on(caller: Caller, written: str) -> None:
-    """Require approval for the tools in `written`, such as `7:pay`.
-
-    Raises Http404 if the user cannot use the application.
+    """Require approval for the tools in `written`, such as `7:pay`. Raises Http404 if the user
+    cannot use the application.
     """
     key, _, tool = written.partition(":")
     application = get_object_or_404(usable(caller), pk=read_integer(key))
@@ -58,9 +57,8 @@ def ask_from_now_on(caller: Caller, written: str) -> None:
 
 
 def choices(caller: Caller) -> list[dict[str, Any]]:
-    """Return, for each application, the tools for which the user can require approval.
-
-    The user can choose all tools, or one of the tools that were already called.
+    """Return, for each application, the tools for which the user can require approval. The user can
+    choose all tools, or one of the tools that were already called.
     """
     called = tools_called(caller.bucket)
     return [

@@ -54,7 +54,6 @@ def belongings_of(user: int) -> Belongings:
 
 def delete_conversations(caller: Caller, user: int) -> int:
     """Delete the user's conversations in all teams. Return the number of deleted conversations.
-
     Conversations under a legal hold are only hidden until the hold is lifted.
     """
     gone = timezone.now() - UNDO - timedelta(seconds=1)
@@ -76,9 +75,7 @@ def delete_conversations(caller: Caller, user: int) -> int:
 
 def check_deletable(user: User, *, locks: bool = False) -> None:
     """Raise `Refused` if the user's data is under a legal hold, or if the user is the only
-    superuser.
-
-    With `locks`, the superusers' rows remain locked until the transaction ends.
+    superuser. With `locks`, the superusers' rows remain locked until the transaction ends.
     """
     if LegalHold.objects.active().filter(user=user).exists():
         raise Refused("legal_hold", refusal())

@@ -28,9 +28,8 @@ BYTES = "bytes_of_files"
 
 @dataclass(frozen=True, slots=True)
 class RetainedRows:
-    """Rows that remain after the deletion, with the reason that the report shows.
-
-    `rows` is None for large tables that have no index by user.
+    """Rows that remain after the deletion, with the reason that the report shows. `rows` is None
+    for large tables that have no index by user.
     """
 
     rows: QuerySet[Any] | None

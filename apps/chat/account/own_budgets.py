@@ -10,9 +10,8 @@ from apps.insights.budgets.budget_usage import own_sentences
 
 
 def own_budgets(request: HttpRequest) -> dict[str, Any]:
-    """Return a lazy template context with the user's budgets.
-
-    Only templates that show the budgets query the database.
+    """Return a lazy template context with the user's budgets. Only templates that show the budgets
+    query the database.
     """
     user = getattr(request, "user", None)
     if user is None:

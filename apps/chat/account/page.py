@@ -122,10 +122,8 @@ def change_picture(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_safe
 def picture(request: HttpRequest, user: int) -> HttpResponse:
-    """Return the profile picture of the user with this primary key.
-
-    Raises Http404, unless it is the caller's own picture, both users share a team, or the caller
-    may view accounts.
+    """Return the profile picture of the user with this primary key. Raises Http404, unless it is
+    the caller's own picture, both users share a team, or the caller may view accounts.
     """
     mine = account_user(request)
     people = get_user_model().objects.filter(is_active=True)

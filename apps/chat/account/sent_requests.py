@@ -18,10 +18,7 @@ from apps.live.models import Run
 @require_safe
 @never_cache
 def answer_requests(request: HttpRequest, run: UUID) -> HttpResponse:
-    """Show an answer's model requests.
-
-    Raises Http404 if the user has no such answer.
-    """
+    """Show an answer's model requests. Raises Http404 if the user has no such answer."""
     if not are_shown():
         raise Http404
     found = get_object_or_404(Run, pk=run, bucket=visitor(request).bucket)

@@ -132,9 +132,8 @@ def preferences_row(request: HttpRequest) -> Preferences:
 @login_required
 @require_POST
 def change(request: HttpRequest, part: str) -> HttpResponse:
-    """Save one section of the settings page.
-
-    Scripts that request JSON get only a status code. Raises Http404 if there is no section `part`.
+    """Save one section of the settings page. Scripts that request JSON get only a status code.
+    Raises Http404 if there is no section `part`.
     """
     if part not in FORMS:
         raise Http404("This section of the settings does not exist.")

@@ -34,9 +34,8 @@ from apps.workspace.local.secrets.field import SecretField
 
 @dataclass(frozen=True, slots=True)
 class ExportedRows:
-    """Exports a model's rows that match `condition`, without the `hidden` columns.
-
-    Secrets, pictures and vectors are never exported.
+    """Exports a model's rows that match `condition`, without the `hidden` columns. Secrets,
+    pictures and vectors are never exported.
     """
 
     model: type[Model]

@@ -29,9 +29,8 @@ LONGEST_NAME = 60
 
 
 class ZipBuffer:
-    """Collects the bytes of a ZIP until they are sent.
-
-    The buffer is not seekable, because the whole ZIP is never stored.
+    """Collects the bytes of a ZIP until they are sent. The buffer is not seekable, because the
+    whole ZIP is never stored.
     """
 
     def __init__(self) -> None:

@@ -68,9 +68,8 @@ class ImportedFiles:
 
 
 def name_of(file: SourceFile, content: bytes) -> str:
-    """Return the file's name, or a name with an extension that fits its bytes if it has none.
-
-    Many images in ChatGPT exports have the extension `.dat`, so their names are not used.
+    """Return the file's name, or a name with an extension that fits its bytes if it has none. Many
+    images in ChatGPT exports have the extension `.dat`, so their names are not used.
     """
     ending = filetype.guess_extension(content)
     return file.name or (f"picture.{ending}" if ending else "picture")

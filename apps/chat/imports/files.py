@@ -54,9 +54,8 @@ FORMATS = (
 
 
 def conversations_in(file: IO[bytes]) -> Iterator[SourceConversation | UnreadableConversation]:
-    """Yield each conversation in the file, or an exception if a conversation cannot be read.
-
-    Raises `UnreadableConversation` if the file itself cannot be read.
+    """Yield each conversation in the file, or an exception if a conversation cannot be read. Raises
+    `UnreadableConversation` if the file itself cannot be read.
     """
     count = 0
     for text in texts_in(file):
@@ -88,9 +87,8 @@ def conversation_of(document: Any) -> SourceConversation | UnreadableConversatio
 
 
 def texts_in(file: IO[bytes]) -> Iterator[str]:
-    """Yield the JSON texts in a file, which may be a ZIP.
-
-    Raises `UnreadableConversation` if the file is empty, too large, damaged or not text.
+    """Yield the JSON texts in a file, which may be a ZIP. Raises `UnreadableConversation` if the
+    file is empty, too large, damaged or not text.
     """
     beginning = file.read(BEGINNING_BYTES)
     file.seek(0)
@@ -124,10 +122,8 @@ def check_kind(beginning: bytes) -> None:
 
 
 def members_of(archive: zipfile.ZipFile) -> Iterator[str]:
-    """Yield the texts of the archive's conversation files.
-
-    Raises `UnreadableConversation` if they exceed the limits, regardless of the sizes that the
-    archive declares.
+    """Yield the texts of the archive's conversation files. Raises `UnreadableConversation` if they
+    exceed the limits, regardless of the sizes that the archive declares.
     """
     left = LARGEST_FILE
     for name, info in named_entries(archive, READ_AS):
@@ -152,9 +148,8 @@ def has_conversations(name: str) -> bool:
 
 
 def read_at_most(file: IO[bytes], most: int) -> bytes:
-    """Return the content of a file.
-
-    Raises `UnreadableConversation` if it is larger than `most` bytes.
+    """Return the content of a file. Raises `UnreadableConversation` if it is larger than `most`
+    bytes.
     """
     pieces, size = [], 0
     while piece := file.read(READ_BYTES):
@@ -171,9 +166,8 @@ def read_at_most(file: IO[bytes], most: int) -> bytes:
 
 
 def decode_text(content: bytes) -> str:
-    """Decode text by its byte order mark, or as UTF-8 if it has none.
-
-    Raises `UnreadableConversation` if the bytes are invalid.
+    """Decode text by its byte order mark, or as UTF-8 if it has none. Raises
+    `UnreadableConversation` if the bytes are invalid.
     """
     encoding = next(name for mark, name in ENCODINGS if content.startswith(mark))
     try:
@@ -183,9 +177,8 @@ def decode_text(content: bytes) -> str:
 
 
 def documents_in(text: str) -> Iterator[Any]:
-    """Yield each element of a JSON array, or the document itself if it is not an array.
-
-    Raises `UnreadableConversation` if the JSON is invalid.
+    """Yield each element of a JSON array, or the document itself if it is not an array. Raises
+    `UnreadableConversation` if the JSON is invalid.
     """
     at = skip(text, 0)
     if not text.startswith("[", at):
@@ -215,9 +208,8 @@ def skip(text: str, at: int) -> int:
 
 
 def read_value(text: str, at: int) -> tuple[Any, int]:
-    """Return the JSON value at position `at` and the position after it.
-
-    Raises `UnreadableConversation` if the JSON is invalid.
+    """Return the JSON value at position `at` and the position after it. Raises
+    `UnreadableConversation` if the JSON is invalid.
     """
     try:
         return _decoder.raw_decode(text, at)

@@ -50,9 +50,8 @@ def read(document: dict[str, Any]) -> SourceConversation:
 
 
 def flat(messages: list[dict[str, Any]]) -> Iterator[SourceNode]:
-    """Yield the messages in order, each with its parent.
-
-    In old exports and exports of one branch, messages do not contain their parents' IDs.
+    """Yield the messages in order, each with its parent. In old exports and exports of one branch,
+    messages do not contain their parents' IDs.
     """
     if any("parentMessageId" in one for one in messages):
         for place, one in enumerate(messages):

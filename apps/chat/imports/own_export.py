@@ -62,9 +62,8 @@ def node_of(key: str, message: dict[str, Any]) -> SourceNode:
 
 
 def sender_of(written: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the sender of a message that no user sent, or None for a user's message.
-
-    The text always counts as untrusted, regardless of the file's content.
+    """Return the sender of a message that no user sent, or None for a user's message. The text
+    always counts as untrusted, regardless of the file's content.
     """
     kind = string(written.get("kind"))
     if kind == CONTINUATION["kind"]:

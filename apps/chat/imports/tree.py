@@ -38,9 +38,8 @@ class UnreadableConversation(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """An image or a file in an imported message.
-
-    `key` is its name in the ZIP, or a `data:` URL. `line` is its placeholder in the text.
+    """An image or a file in an imported message. `key` is its name in the ZIP, or a `data:` URL.
+    `line` is its placeholder in the text.
     """
 
     key: str
@@ -50,9 +49,8 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class SourceNode:
-    """A message in an imported file.
-
-    If `role` is missing, the message is not shown, but later messages are.
+    """A message in an imported file. If `role` is missing, the message is not shown, but later
+    messages are.
     """
 
     id: str
@@ -68,9 +66,8 @@ class SourceNode:
 
 @dataclass(frozen=True, slots=True)
 class SourceConversation:
-    """A conversation in an imported file. `leaf` is the ID of the last shown message.
-
-    If `leaf` is None, the newest message is the last one.
+    """A conversation in an imported file. `leaf` is the ID of the last shown message. If `leaf` is
+    None, the newest message is the last one.
     """
 
     source: Source
@@ -85,9 +82,8 @@ class SourceConversation:
 
 @dataclass(slots=True)
 class ImportedMessage:
-    """A message to store.
-
-    `parent` is the index of the previous message, or None if the message begins the conversation.
+    """A message to store. `parent` is the index of the previous message, or None if the message
+    begins the conversation.
     """
 
     parent: int | None
@@ -164,9 +160,8 @@ class TreeBuilder:
         return segment.place
 
     def add(self, message: ImportedMessage) -> int:
-        """Append the message and return its index.
-
-        Raises `UnreadableConversation` if the conversation has more than `MOST_CHARACTERS`.
+        """Append the message and return its index. Raises `UnreadableConversation` if the
+        conversation has more than `MOST_CHARACTERS`.
         """
         self.characters += len(message.text)
         if self.characters > MOST_CHARACTERS:

@@ -54,9 +54,8 @@ MOST_TOLD = 50
 
 @dataclass(slots=True)
 class ConversationImportReport:
-    """The result of an import.
-
-    `skipped` contains the title and the reason for up to `MOST_TOLD` failed conversations.
+    """The result of an import. `skipped` contains the title and the reason for up to `MOST_TOLD`
+    failed conversations.
     """
 
     is_trial: bool = False
@@ -195,9 +194,8 @@ def name_of(tree: MessageTree) -> str:
 
 
 def times_of(messages: Sequence[ImportedMessage], first: datetime) -> Iterator[datetime]:
-    """Yield each message's time, or the previous message's time if it has none.
-
-    `first` is the time before the first message.
+    """Yield each message's time, or the previous message's time if it has none. `first` is the time
+    before the first message.
     """
     known: list[datetime] = []
     for message in messages:

@@ -40,9 +40,8 @@ async def export(row: MemoryCollection) -> bytes:
 
 
 async def import_file(caller: Caller, application: str, content: bytes) -> int:
-    """Import memories from JSON. Return the number of new memories.
-
-    `application` is a slug, or "" for the shared memory. Raises `QuickAppError` if this fails.
+    """Import memories from JSON. Return the number of new memories. `application` is a slug, or ""
+    for the shared memory. Raises `QuickAppError` if this fails.
     """
     store = LocalMemories(caller.bucket, application)
     embedder = await embedder_of(caller, application)

@@ -26,7 +26,6 @@ LISTED_MERGES = 50
 @dataclass(frozen=True, slots=True)
 class ListedMemory:
     """A memory on the page. `stored_at` is None if the memory's number does not contain a time.
-
     Imported memories can have any number.
     """
 

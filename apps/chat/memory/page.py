@@ -149,7 +149,6 @@ def export(request: HttpRequest, collection: int) -> HttpResponse:
 @require_POST
 def import_file(request: HttpRequest) -> HttpResponse:
     """Import memories from the form's `file` into the memory of the `application` with this slug.
-
     The slug "" stands for the shared memory.
     """
     caller = visitor(request)

@@ -20,18 +20,16 @@ def own_space(request: HttpRequest) -> NoteSpace:
 
 
 def own_note(request: HttpRequest, pk: int) -> tuple[NoteSpace, Note]:
-    """Return the note with this primary key, even if it is deleted.
-
-    Raises Http404 if it is not in the user's current notes.
+    """Return the note with this primary key, even if it is deleted. Raises Http404 if it is not in
+    the user's current notes.
     """
     space = own_space(request)
     return space, get_object_or_404(Note, owner=space.owner, pk=pk)
 
 
 def living_note(request: HttpRequest, pk: int) -> tuple[NoteSpace, Note]:
-    """Return the note with this primary key.
-
-    Raises Http404 if it is deleted or not in the user's current notes.
+    """Return the note with this primary key. Raises Http404 if it is deleted or not in the user's
+    current notes.
     """
     space = own_space(request)
     return space, get_object_or_404(Note, owner=space.owner, pk=pk, deleted_at=None)

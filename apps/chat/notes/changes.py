@@ -79,9 +79,8 @@ def edit(request: HttpRequest, pk: int) -> HttpResponse:
 
 @transaction.atomic
 def change(request: HttpRequest, space: NoteSpace, note: Note, form: NoteForm) -> Note:
-    """Save the form, and update links to the note if its title changes.
-
-    Raises `NoteRefused` or `FileRefused` if the content is invalid.
+    """Save the form, and update links to the note if its title changes. Raises `NoteRefused` or
+    `FileRefused` if the content is invalid.
     """
     content = with_file(space, form)
     if title_key(content.title) == title_key(note.title):
@@ -104,9 +103,8 @@ def save_form(form: NoteForm, save: Callable[[], Note]) -> Note | None:
 
 
 def with_file(space: NoteSpace, form: NoteForm) -> NoteContent:
-    """Return the form's content, with a link to the uploaded file if there is one.
-
-    Raises `NoteRefused` if a field is invalid, and `FileRefused` if the file is rejected.
+    """Return the form's content, with a link to the uploaded file if there is one. Raises
+    `NoteRefused` if a field is invalid, and `FileRefused` if the file is rejected.
     """
     content, sent = form.content(), form.cleaned_data["file"]
     if sent is None:
@@ -122,9 +120,8 @@ _no_marks = str.maketrans(dict.fromkeys("[]|\n\r", " "))
 
 
 def store_file(owner: str, sent: UploadedFile[Any]) -> str:
-    """Store an uploaded file under an unused name and return its path.
-
-    Raises `FileRefused` if the file is rejected or too many files have this name.
+    """Store an uploaded file under an unused name and return its path. Raises `FileRefused` if the
+    file is rejected or too many files have this name.
     """
     stem, dot, ending = (sent.name or "file").rpartition(".")
     for number in range(1, MOST_NAMES):
@@ -140,9 +137,8 @@ def store_file(owner: str, sent: UploadedFile[Any]) -> str:
 
 
 def conflict(request: HttpRequest, space: NoteSpace, note: Note, form: NoteForm) -> HttpResponse:
-    """Show the form with another user's concurrent change to the note.
-
-    Saving again replaces the other change, which remains in the history.
+    """Show the form with another user's concurrent change to the note. Saving again replaces the
+    other change, which remains in the history.
     """
     theirs = newest_version(note)
     mine = form.cleaned_data["text"].replace("\r\n", "\n").split("\n")

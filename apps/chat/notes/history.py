@@ -23,9 +23,8 @@ SHOWN = 20
 
 @dataclass(frozen=True, slots=True)
 class ShownVersion:
-    """A note's version with the differences from the previous version.
-
-    `agent` is "" if a user wrote the version.
+    """A note's version with the differences from the previous version. `agent` is "" if a user
+    wrote the version.
     """
 
     row: NoteVersion

@@ -77,7 +77,6 @@ def show_list(request: HttpRequest, problem: str = "", status: int = 200) -> Htt
 
 def rows_of(owner: str, query: str, view: str) -> QuerySet[Note]:
     """Return the owner's notes that match the query. Raises `NoteRefused` if the query is invalid.
-
     The view `agents` selects notes that agents changed. The view `deleted` ignores the query.
     """
     if view == "deleted":
@@ -134,7 +133,6 @@ def agent_name(version: NoteVersion) -> str:
 
 def offered_applications(caller: Caller) -> list[Application]:
     """Return up to `OFFERED` applications to which the user can send a question about a note.
-
     Applications whose agents can write notes come first.
     """
     first = list(writing(caller)[:OFFERED])

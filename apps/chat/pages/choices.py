@@ -34,9 +34,8 @@ LONGEST_DETAIL = 200
 
 @require_safe
 def choices(request: HttpRequest, slug: str) -> HttpResponse:
-    """Return the choices for the `conversation` in the query, or for a new conversation.
-
-    Raises Http404 if the visitor cannot access the application or the conversation.
+    """Return the choices for the `conversation` in the query, or for a new conversation. Raises
+    Http404 if the visitor cannot access the application or the conversation.
     """
     caller = visitor(request)
     find_application(caller, slug)
@@ -120,10 +119,8 @@ async def models_of(
 async def efforts_of(
     caller: Caller, application: ResolvedApplication | None, model: str = ""
 ) -> Sequence[str]:
-    """Return the reasoning efforts that a user can choose for a model.
-
-    Return () if the application sets the effort itself. `model` is the chosen deployment, or "" for
-    the application's own.
+    """Return the reasoning efforts that a user can choose for a model. Return () if the application
+    sets the effort itself. `model` is the chosen deployment, or "" for the application's own.
     """
     if application is None or EFFORT in application.parameters:
         return ()
@@ -144,7 +141,6 @@ class ConversationChoices:
 
 def wishes_of(caller: Caller, slug: str, conversation: str) -> ConversationChoices:
     """Return the choices stored with the caller's conversation, or the defaults if its ID is "".
-
     Raises Http404 if the caller has no such conversation.
     """
     if not conversation:
@@ -175,9 +171,8 @@ def change_effort(request: HttpRequest, slug: str, conversation: UUID) -> HttpRe
 
 @require_POST
 def change_model(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
-    """Set the model for the conversation's next questions to the form's `deployment`.
-
-    An empty value means the application's own model.
+    """Set the model for the conversation's next questions to the form's `deployment`. An empty
+    value means the application's own model.
     """
     found = find_conversation(request, slug, conversation)
     application, deployment_id = find_resolved(slug), request.POST.get("deployment", "")

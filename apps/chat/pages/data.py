@@ -1,6 +1,5 @@
-"""Reads the application's and the conversation's data for the chat page.
-
-The page requests the data again when it shows another conversation without a reload.
+"""Reads the application's and the conversation's data for the chat page. The page requests the data
+again when it shows another conversation without a reload.
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,9 +38,8 @@ from apps.workspace.local.memories.remembered import settings_of
 def conversation_data(
     request: HttpRequest, caller: Caller, slug: str, conversation: UUID | None
 ) -> dict[str, Any]:
-    """Return the page's data that depends on the conversation.
-
-    Raises Http404 if the caller cannot access the conversation or the application.
+    """Return the page's data that depends on the conversation. Raises Http404 if the caller cannot
+    access the conversation or the application.
     """
     opened = None if conversation is None else conversation_of(caller, slug, conversation)
     ended = "" if opened is None else why_ended(caller, opened)
@@ -126,9 +124,8 @@ def attributes_of(page: Mapping[str, Any]) -> dict[str, str]:
 def keeping(
     caller: Caller, manifest: Manifest | None, conversation: Conversation | None
 ) -> dict[str, Any]:
-    """Return texts about the conversation's origin and retention.
-
-    `temporary` is the text about temporary conversations.
+    """Return texts about the conversation's origin and retention. `temporary` is the text about
+    temporary conversations.
     """
     kept = retention_words(manifest, caller.bucket)
     source = None if conversation is None else conversation.imported_from
@@ -172,9 +169,8 @@ def find_manifest(slug: str) -> Manifest | None:
 
 
 def find_place(application: str, slug: str) -> ChatPlace | None:
-    """Return the application's place with this slug, or None if the slug is "".
-
-    Raises Http404 if there is no such place.
+    """Return the application's place with this slug, or None if the slug is "". Raises Http404 if
+    there is no such place.
     """
     try:
         return async_to_sync(resolve_application)(application).place(slug)

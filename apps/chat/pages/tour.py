@@ -1,6 +1,5 @@
-"""The tour on the home page of a new installation's administrator.
-
-The tour ends when all steps are complete or the administrator skips it, and never returns.
+"""The tour on the home page of a new installation's administrator. The tour ends when all steps are
+complete or the administrator skips it, and never returns.
 """
 
 from datetime import timedelta
@@ -22,7 +21,6 @@ NEW_FOR = timedelta(days=30)
 
 def tour_of(request: HttpRequest) -> list[FirstStep]:
     """Return the steps of the tour, or [] if it has ended or the user is not a new administrator.
-
     Only new administrators cost a query.
     """
     if not request.user.is_authenticated:

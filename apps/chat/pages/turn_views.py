@@ -34,7 +34,6 @@ def turns(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
 
 def send_turns(request: HttpRequest, found: Conversation) -> HttpResponse:
     """Return the turns that the query selects as JSON, or status 400 if the query is invalid.
-
     Raises Http404 for turns that are not on the shown path.
     """
     asked = {name: str(value) for name, value in request.GET.items() if value}
@@ -49,9 +48,8 @@ def send_turns(request: HttpRequest, found: Conversation) -> HttpResponse:
 
 
 def look_up(conversation: Conversation, name: str, wanted: UUID) -> dict[str, Any]:
-    """Return the turns for the query parameter `name`, whose value is the ID `wanted`.
-
-    Raises ValueError for an unknown name, and `Refused` for turns that are not on the shown path.
+    """Return the turns for the query parameter `name`, whose value is the ID `wanted`. Raises
+    ValueError for an unknown name, and `Refused` for turns that are not on the shown path.
     """
     match name:
         case "before":

@@ -40,9 +40,8 @@ from apps.live.journal.notifications import announce_growth
 
 LONGEST_TITLE = 200
 LONGEST_ADDRESSED = 8001
-"""The maximum number of characters that are read from a question in a URL.
-
-The page accepts one character less, so that it reports longer questions.
+"""The maximum number of characters that are read from a question in a URL. The page accepts one
+character less, so that it reports longer questions.
 """
 LOCKED = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 """The content security policy for icons. An SVG runs no scripts and loads nothing, even if it is
@@ -173,9 +172,8 @@ def keep(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
 @never_cache
 @with_sign_in
 def download(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
-    """Return the shown path as Markdown, or the whole tree as JSON with `?format=json`.
-
-    Raises Http404 for another visitor's conversation.
+    """Return the shown path as Markdown, or the whole tree as JSON with `?format=json`. Raises
+    Http404 for another visitor's conversation.
     """
     found = find_conversation(request, slug, conversation)
     response: HttpResponse

@@ -37,9 +37,7 @@ def export_prompts(user: int) -> dict[str, Any]:
 @transaction.atomic
 def import_prompts(user: int, content: bytes) -> int:
     """Store the prompts from an exported document, replacing the user's prompts with the same
-    names.
-
-    Return the number of prompts. Raises `Refused` if the document is invalid.
+    names. Return the number of prompts. Raises `Refused` if the document is invalid.
     """
     entries = read_prompts(content)
     known = {row.name: row for row in own_prompts(user)}

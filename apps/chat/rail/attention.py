@@ -16,9 +16,7 @@ MOST = 100
 
 def attention(caller: Caller) -> dict[str, Any]:
     """Return the caller's conversations with unseen answers or open questions, and paused
-    schedules.
-
-    `quiet` contains the hours during which the page shows no notifications.
+    schedules. `quiet` contains the hours during which the page shows no notifications.
     """
     waiting = Run.objects.filter(bucket=caller.bucket, status=Run.Status.WAITING)
     streams = set(waiting.values_list("stream", flat=True))

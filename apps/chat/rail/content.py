@@ -95,18 +95,16 @@ def of_folder(caller: Caller, folder: int) -> QuerySet[Conversation]:
 
 
 def read_page(caller: Caller, found: QuerySet[Conversation], after: str = "") -> RailPage:
-    """Return a page of the conversations in `found`, newest first, from the cursor `after`.
-
-    Raises `Refused` if the cursor is invalid.
+    """Return a page of the conversations in `found`, newest first, from the cursor `after`. Raises
+    `Refused` if the cursor is invalid.
     """
     shown, end = newest(found, after)
     return RailPage(rows_of(caller, shown), end)
 
 
 def newest(found: QuerySet[Conversation], after: str = "") -> tuple[list[Conversation], str]:
-    """Return a page of the newest conversations from the cursor `after`, and the next cursor.
-
-    The next cursor is "" on the last page. Raises `Refused` if the cursor is invalid.
+    """Return a page of the newest conversations from the cursor `after`, and the next cursor. The
+    next cursor is "" on the last page. Raises `Refused` if the cursor is invalid.
     """
     if after:
         moment, pk = read_cursor(after)

@@ -14,9 +14,8 @@ from apps.chat.visitors import visitor
 
 
 def rail(request: HttpRequest) -> dict[str, Any]:
-    """Return a lazy template context with the sidebar's data.
-
-    Only templates that show the sidebar query the database.
+    """Return a lazy template context with the sidebar's data. Only templates that show the sidebar
+    query the database.
     """
     if getattr(request, "user", None) is None:
         return {}

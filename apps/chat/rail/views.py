@@ -102,9 +102,8 @@ def arrange(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse
 @require_POST
 @with_json_errors
 def change_selected(request: HttpRequest) -> HttpResponseBase:
-    """Archive, move, delete or restore several conversations.
-
-    Return the IDs of the changed conversations, and their entries unless they are deleted.
+    """Archive, move, delete or restore several conversations. Return the IDs of the changed
+    conversations, and their entries unless they are deleted.
     """
     caller = visitor(request)
     changed = selection.change_selected(HUB, caller, request.POST)

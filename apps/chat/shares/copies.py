@@ -63,7 +63,6 @@ class CopiedFiles:
 
     def attached(self, written: Sequence[Mapping[str, Any]], prefix: str) -> list[dict[str, Any]]:
         """Return the attachments with the copies' URLs, without files that were not copied.
-
         `prefix` is the beginning of the shared files' URLs.
         """
         kept = []
@@ -77,7 +76,6 @@ class CopiedFiles:
 
 def begin_copy(caller: Caller, application: Application, share: Share) -> Conversation:
     """Copy a shared conversation, without steps, to a new conversation that belongs to the reader.
-
     Raises `FileRefused` and stores nothing if the files exceed the reader's quota.
     """
     conversation = Conversation(

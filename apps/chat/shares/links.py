@@ -153,9 +153,8 @@ def record(caller: Caller, row: Share, event: audit.Event) -> None:
 
 
 def find(token: str, reader: User | AnonymousUser) -> Share | None:
-    """Return the link with this token.
-
-    Return None if it does not exist, has expired or is not meant for this reader.
+    """Return the link with this token. Return None if it does not exist, has expired or is not
+    meant for this reader.
     """
     rows = Share.objects.live().select_related("conversation__application", "user")
     # The turns are not read, because they may be long, and a request for a file does not need them.

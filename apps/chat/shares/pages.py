@@ -56,9 +56,8 @@ def unlisted_view(view: View) -> View:
 @require_http_methods(["GET", "POST"])
 @with_json_errors
 def shares(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseBase:
-    """List the links to a conversation. A POST creates a link.
-
-    Raises Http404 for another visitor's conversation.
+    """List the links to a conversation. A POST creates a link. Raises Http404 for another visitor's
+    conversation.
     """
     found, caller = find_conversation(request, slug, conversation), visitor(request)
     if not request.user.is_authenticated:
@@ -129,9 +128,7 @@ def list_links(request: HttpRequest, caller: Caller) -> list[dict[str, Any]]:
 @require_POST
 def revoke(request: HttpRequest, share: int) -> HttpResponse:
     """Revoke the user's link with this primary key. With the form field `back`, redirect to the
-    settings.
-
-    Raises Http404 if the user has no such link.
+    settings. Raises Http404 if the user has no such link.
     """
     caller = visitor(request)
     row = links.own_shares(caller).filter(pk=share).first()

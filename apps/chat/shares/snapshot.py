@@ -96,9 +96,8 @@ class SnapshotFiles:
         return [dict(one) for one in wanted if not self.is_foreign(str(one.get("url") or ""))]
 
     def is_foreign(self, url: str) -> bool:
-        """Return True if the URL belongs to a file in another user's bucket.
-
-        Such files are not shared, because the owner may not be allowed to read them.
+        """Return True if the URL belongs to a file in another user's bucket. Such files are not
+        shared, because the owner may not be allowed to read them.
         """
         if not url.startswith(f"{ROOT}/"):
             return False
@@ -133,9 +132,8 @@ def shared_runs(conversation: Conversation) -> list[UUID]:
 def take_turns(
     conversation: Conversation, runs: Sequence[UUID], shared: SnapshotFiles, *, with_steps: bool
 ) -> Iterator[dict[str, Any]]:
-    """Yield the runs' turns as JSON for the page, without private data.
-
-    `with_steps` includes steps, except the steps of memory tools.
+    """Yield the runs' turns as JSON for the page, without private data. `with_steps` includes
+    steps, except the steps of memory tools.
     """
     memories = memory_steps(conversation) if with_steps else frozenset()
     for at, run in enumerate(runs):

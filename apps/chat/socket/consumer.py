@@ -69,9 +69,8 @@ LONGEST_INBOX = 8
 
 
 class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
-    """Handles the WebSocket connection of one browser tab.
-
-    A task handles the frames in order, because Channels receives no frames while a handler runs.
+    """Handles the WebSocket connection of one browser tab. A task handles the frames in order,
+    because Channels receives no frames while a handler runs.
     """
 
     # The channel layer sends nothing to tabs. Without a layer, tabs can connect while Redis is
@@ -220,9 +219,8 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             await self.open(OpenFrame(type="open", conversation=taken.conversation.pk))
 
     async def own_conversation(self) -> UUID:
-        """Return the ID of the open conversation.
-
-        Raises `Refused` if no conversation is open or it belongs to another user.
+        """Return the ID of the open conversation. Raises `Refused` if no conversation is open or it
+        belongs to another user.
         """
         conversation = self.viewed.id
         if conversation is None or not await own(self.caller).filter(pk=conversation).aexists():
@@ -245,9 +243,8 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             raise Conflict("no_run", gettext("No answer is being written."))
 
     async def change(self, sent: QueueFrame | BranchFrame) -> None:
-        """Change a conversation's queue or branches.
-
-        Raises `Refused` if the queued message, the conversation or its message does not exist.
+        """Change a conversation's queue or branches. Raises `Refused` if the queued message, the
+        conversation or its message does not exist.
         """
         if isinstance(sent, BranchSwitch | TurnDelete):
             change = switch_branch if isinstance(sent, BranchSwitch) else delete_turn
@@ -302,9 +299,8 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
 
 def changed_queue(caller: Caller, sent: QueueFrame) -> UUID:
-    """Change the queue and return the ID of its conversation.
-
-    Raises `Refused` if the message is no longer queued or its new text is invalid.
+    """Change the queue and return the ID of its conversation. Raises `Refused` if the message is no
+    longer queued or its new text is invalid.
     """
     match sent:
         case QueueChange(id=pk, text=text, held=held):

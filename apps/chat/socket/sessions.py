@@ -1,6 +1,5 @@
-"""Creates a session for a signed-out browser when a page opens its socket.
-
-Page requests create no sessions, so that crawlers create no rows.
+"""Creates a session for a signed-out browser when a page opens its socket. Page requests create no
+sessions, so that crawlers create no rows.
 """
 
 from collections.abc import Mapping

@@ -21,9 +21,8 @@ class TabNews:
     """Maps each frame type to the last frame that was sent."""
 
     def read(self, caller: Caller, conversation: UUID | None) -> list[dict[str, Any]]:
-        """Return frames with the changes since the last call.
-
-        `conversation` is the ID of the conversation that the tab shows, or None.
+        """Return frames with the changes since the last call. `conversation` is the ID of the
+        conversation that the tab shows, or None.
         """
         news = self.rail.read(caller)
         frames = [] if news is None else [{"type": "list.changed", **news}]

@@ -34,16 +34,14 @@ CUT_OFF, RESTARTING = 3011, 3012
 these codes.
 """
 FRAME_SECONDS = 0.04
-"""The pause after each batch of frames, during which new events are merged.
-
-The first token of an answer is sent without a pause.
+"""The pause after each batch of frames, during which new events are merged. The first token of an
+answer is sent without a pause.
 """
 
 
 class ViewedConversation:
-    """Follows one conversation for a tab.
-
-    `send` sends a frame as JSON. `close` closes the socket with a code.
+    """Follows one conversation for a tab. `send` sends a frame as JSON. `close` closes the socket
+    with a code.
     """
 
     def __init__(
@@ -64,10 +62,8 @@ class ViewedConversation:
         """True if the tab is in the background, where the user sees nothing."""
 
     async def show(self, caller: Caller, slug: str, sent: OpenFrame) -> None:
-        """Follow the requested conversation, or none, instead of the previous conversation.
-
-        If the caller has no such conversation, raise `Refused` and still follow the previous
-        conversation.
+        """Follow the requested conversation, or none, instead of the previous conversation. If the
+        caller has no such conversation, raise `Refused` and still follow the previous conversation.
         """
         if sent.conversation != self.id:
             await self.leave_temporary()
@@ -87,9 +83,8 @@ class ViewedConversation:
         await self.tell_expired(sent.conversation)
 
     async def hide(self, hidden: bool) -> bool:
-        """Record whether the tab is hidden.
-
-        Return True if the user now sees an answer that arrived while the tab was hidden.
+        """Record whether the tab is hidden. Return True if the user now sees an answer that arrived
+        while the tab was hidden.
         """
         self.is_hidden = hidden
         if hidden or self.id is None:
@@ -143,9 +138,7 @@ class ViewedConversation:
 
     async def tend(self, conversation: UUID) -> None:
         """Resume an answer whose process has died, and postpone the deletion of a temporary
-        conversation.
-
-        Called while no events arrive.
+        conversation. Called while no events arrive.
         """
         await self.sweeper.sweep(conversation)
         if self.temporary == conversation:
@@ -175,9 +168,8 @@ class FrameWriter:
 
 @dataclass(frozen=True, slots=True)
 class OpenedConversation:
-    """The first frame of an opened conversation, and a filter for later events.
-
-    Of the existing events, only events on the shown path are sent.
+    """The first frame of an opened conversation, and a filter for later events. Of the existing
+    events, only events on the shown path are sent.
     """
 
     frame: dict[str, Any]
@@ -189,9 +181,8 @@ class OpenedConversation:
 def open_conversation(
     hub: Hub, caller: Caller, conversation: UUID, sent: OpenFrame, application: str
 ) -> OpenedConversation:
-    """Open the caller's conversation. Raises `Refused` if the caller has no such conversation.
-
-    In the frame, `last` is the number of the newest event and `run` is the ID of the active run.
+    """Open the caller's conversation. Raises `Refused` if the caller has no such conversation. In
+    the frame, `last` is the number of the newest event and `run` is the ID of the active run.
     """
     # Read before the path: events up to this number that are not on the path are skipped.
     stored = journal.last_number(conversation)

@@ -19,9 +19,8 @@ from apps.live.journal.notifications import announce_growth
 @login_required
 @require_POST
 def switch(request: HttpRequest) -> HttpResponse:
-    """Switch to the `team` in the form, or to the user's own workspace if it is empty.
-
-    Raises Http404 if the user is not a member of the team.
+    """Switch to the `team` in the form, or to the user's own workspace if it is empty. Raises
+    Http404 if the user is not a member of the team.
     """
     before = visitor(request)
     written = request.POST.get("team", "")
@@ -36,9 +35,8 @@ def switch(request: HttpRequest) -> HttpResponse:
 
 
 def own_teams(request: HttpRequest) -> dict[str, Any]:
-    """Return a lazy template context with the user's teams.
-
-    Only templates that show the teams query the database.
+    """Return a lazy template context with the user's teams. Only templates that show the teams
+    query the database.
     """
     user = getattr(request, "user", None)
     if user is None or not user.is_authenticated:

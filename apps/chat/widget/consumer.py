@@ -21,9 +21,8 @@ from apps.errors import ApplicationNotFound, NotAdmitted, QuickAppError, Refused
 TOKEN_SECONDS = 10.0
 """A new socket that sends no token is closed after this many seconds."""
 LONGEST_CONTEXT = 900
-"""The maximum number of characters in a question's context.
-
-Quoted, it is at most twice as long, which is below the limit for a narrative.
+"""The maximum number of characters in a question's context. Quoted, it is at most twice as long,
+which is below the limit for a narrative.
 """
 SHOWN_NEWS = frozenset(("queue.changed", "read_only.changed"))
 CONTEXT = (
@@ -63,9 +62,8 @@ class WidgetConsumer(ChatConsumer):
         await super().work()
 
     async def admit(self) -> None:
-        """Wait for the token, and identify the visitor.
-
-        Raises `NotAdmitted` if the token is missing or invalid.
+        """Wait for the token, and identify the visitor. Raises `NotAdmitted` if the token is
+        missing or invalid.
         """
         try:
             async with asyncio.timeout(TOKEN_SECONDS):
@@ -117,9 +115,8 @@ class WidgetConsumer(ChatConsumer):
 
 
 def with_context(sent: AskFrame) -> AskFrame:
-    """Return the question with its context quoted for the model.
-
-    Raises `TooLarge` if the context has more than `LONGEST_CONTEXT` characters.
+    """Return the question with its context quoted for the model. Raises `TooLarge` if the context
+    has more than `LONGEST_CONTEXT` characters.
     """
     context = " ".join(sent.narrative.split())
     if len(context) > LONGEST_CONTEXT:

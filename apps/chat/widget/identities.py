@@ -29,9 +29,8 @@ REQUIRED = ("aud", "exp", "jti", "sub")
 
 
 def use_identity(widget: Widget, identity: str) -> str:
-    """Return the user's name (`sub`) from an identity, and mark the identity as used.
-
-    Raises `NotAdmitted` if the identity is invalid, expired or already used.
+    """Return the user's name (`sub`) from an identity, and mark the identity as used. Raises
+    `NotAdmitted` if the identity is invalid, expired or already used.
     """
     claims = verified_claims(widget, identity)
     until = datetime.fromtimestamp(claims["exp"] + CLOCK_SECONDS, UTC)
@@ -40,9 +39,8 @@ def use_identity(widget: Widget, identity: str) -> str:
 
 
 def mark_as_used(name: str, until: datetime) -> None:
-    """Record that an identity was used. Raises `NotAdmitted` if it was used before.
-
-    The record is deleted after `until`.
+    """Record that an identity was used. Raises `NotAdmitted` if it was used before. The record is
+    deleted after `until`.
     """
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
     _, is_new = UsedIdentity.objects.get_or_create(digest=digest, defaults={"expires_at": until})

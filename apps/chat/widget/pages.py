@@ -69,9 +69,8 @@ def loader_source() -> bytes:
 @never_cache
 @xframe_options_exempt
 def frame(request: HttpRequest, slug: str) -> HttpResponse:
-    """Return the frame's page, which only sites from the widget's list of origins can show.
-
-    Raises Http404 if the application has no active widget.
+    """Return the frame's page, which only sites from the widget's list of origins can show. Raises
+    Http404 if the application has no active widget.
     """
     widget = find_widget(slug)
     with translation.override(language_of(request)):
@@ -85,9 +84,8 @@ def frame(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def language_of(request: HttpRequest) -> str:
-    """Return the language that the site requests, or else the browser's language.
-
-    The language of an account is ignored.
+    """Return the language that the site requests, or else the browser's language. The language of
+    an account is ignored.
     """
     asked = request.GET.get("locale", "").lower().partition("-")[0]
     return supported_language(asked) or accepted_language(
@@ -117,9 +115,8 @@ def page_context(request: HttpRequest, widget: Widget) -> dict[str, Any]:
 
 
 def upload_limits(manifest: Manifest | None) -> dict[str, Any] | None:
-    """Return the limits for visitors' uploads, or None if visitors cannot upload files.
-
-    They can upload files only if the application lists the types that it accepts.
+    """Return the limits for visitors' uploads, or None if visitors cannot upload files. They can
+    upload files only if the application lists the types that it accepts.
     """
     if manifest is None or not manifest.input_attachment_types:
         return None
@@ -137,9 +134,8 @@ def own_origin(request: HttpRequest) -> str:
 @require_POST
 @never_cache
 def token(request: HttpRequest, slug: str) -> JsonResponse:
-    """Return a token for a visitor, or for a user whom the other site has identified.
-
-    Raises Http404 if the application has no active widget.
+    """Return a token for a visitor, or for a user whom the other site has identified. Raises
+    Http404 if the application has no active widget.
     """
     widget = find_widget(slug)
     with translation.override(language_of(request)):
@@ -158,9 +154,8 @@ def token(request: HttpRequest, slug: str) -> JsonResponse:
 
 
 def admit(request: HttpRequest, widget: Widget, asked: TokenRequest) -> VisitorToken:
-    """Return a token for the visitor.
-
-    Raises `Refused` if the origin is unknown, or the identity or the code is invalid.
+    """Return a token for the visitor. Raises `Refused` if the origin is unknown, or the identity or
+    the code is invalid.
     """
     if asked.host not in (own_origin(request), *widget.origins):
         raise Forbidden("origin_unknown", f"Unknown origin: '{asked.host[:100]}'.")

@@ -36,9 +36,8 @@ LONGEST_CODE = 500
 @never_cache
 @csrf_protect
 def sign_in(request: HttpRequest, slug: str) -> HttpResponse:
-    """Ask the signed-in user for permission to use the widget with their account.
-
-    Raises Http404 if the application has no active widget.
+    """Ask the signed-in user for permission to use the widget with their account. Raises Http404 if
+    the application has no active widget.
     """
     widget = find_widget(slug)
     address = reverse("widget-sign-in", args=(slug,))
@@ -68,10 +67,8 @@ def new_code(request: HttpRequest, widget: Widget) -> str:
 
 
 def use_code(widget: Widget, host: str, code: str) -> VisitorToken:
-    """Exchange a code for a token.
-
-    Raises `NotAdmitted` if the code is invalid, expired or already used, or if the account cannot
-    use the application.
+    """Exchange a code for a token. Raises `NotAdmitted` if the code is invalid, expired or already
+    used, or if the account cannot use the application.
     """
     try:
         found = signing.loads(code[: LONGEST_CODE + 1], salt=SALT, max_age=LIFE)

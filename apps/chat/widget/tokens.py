@@ -51,9 +51,8 @@ class VisitorToken:
 
 
 def find_widget(slug: str) -> Widget:
-    """Return the application's widget.
-
-    Raises Http404 if the application or its widget is not active.
+    """Return the application's widget. Raises Http404 if the application or its widget is not
+    active.
     """
     rows = Widget.objects.select_related("application")
     found = rows.filter(application__slug=slug, application__is_enabled=True, is_enabled=True)
@@ -65,7 +64,6 @@ def find_widget(slug: str) -> Widget:
 
 def new_token(widget: Widget, host: str, user: str | None) -> VisitorToken:
     """Return a token for a new visitor, or for the `user` whom the other site has identified.
-
     Raises `NotAdmitted` if `user` is None and the application is not public.
     """
     if user is None and not widget.application.is_public:
@@ -77,9 +75,8 @@ def new_token(widget: Widget, host: str, user: str | None) -> VisitorToken:
 
 
 def token_of_account(widget: Widget, host: str, user_id: int, session: int) -> VisitorToken:
-    """Return a token for a user of this installation, valid until the session ends.
-
-    `session` is the primary key of the session's row.
+    """Return a token for a user of this installation, valid until the session ends. `session` is
+    the primary key of the session's row.
     """
     expires = int(time.time()) + LIFE
     return VisitorToken(widget.pk, host, bucket_of(user_id), expires, str(session))

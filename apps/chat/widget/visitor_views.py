@@ -38,9 +38,8 @@ View = Callable[..., HttpResponseBase]
 
 
 def for_visitors(view: View) -> View:
-    """Decorate a view so that it requires a valid token and returns errors as JSON.
-
-    The view is called with the request, the caller and the widget.
+    """Decorate a view so that it requires a valid token and returns errors as JSON. The view is
+    called with the request, the caller and the widget.
     """
 
     @csrf_exempt  # The view does not use cookies.
@@ -109,9 +108,7 @@ def show_file(
     request: HttpRequest, slug: str, key: str, bucket: str, name: str
 ) -> HttpResponseBase:
     """Return a file. Links and images send no token, so their URLs contain a key that only reads
-    files.
-
-    Raises Http404 if the key is invalid or the visitor may not read the file.
+    files. Raises Http404 if the key is invalid or the visitor may not read the file.
     """
     try:
         token = read_token(key, FILES_SALT)

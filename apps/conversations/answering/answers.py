@@ -70,9 +70,8 @@ async def ask(
     sent: Ask,
     door: str = PAGE,
 ) -> StartedAnswer:
-    """Store a question and start its answer.
-
-    Raises `Refused` if the question is rejected, for example if an answer is already running.
+    """Store a question and start its answer. Raises `Refused` if the question is rejected, for
+    example if an answer is already running.
     """
 
     async def begin_and_start() -> StartedAnswer:
@@ -100,7 +99,6 @@ async def take_place(
     begin: Callable[[str], StartedAnswer],
 ) -> StartedAnswer:
     """Store a question with `begin` and start its answer, or queue the answer if no slot is free.
-
     `begin` gets the name of this process, or "" if any process may answer.
     """
     with hub.places.reserved(1) as room:
@@ -211,7 +209,6 @@ def start(
     past: EarlierOutput | None = None,
 ) -> None:
     """Start writing the answer in this process, unless the answer was already started or is queued.
-
     `past` is the earlier output of a resumed run.
     """
     if begun.log is not None:
@@ -221,9 +218,8 @@ def start(
 
 
 class RunningAnswer:
-    """An answer that a task of this process is writing, even without viewers.
-
-    When the answer ends, the task sends the next queued message.
+    """An answer that a task of this process is writing, even without viewers. When the answer ends,
+    the task sends the next queued message.
     """
 
     def __init__(
@@ -262,9 +258,8 @@ class RunningAnswer:
         self.workspace = open_workspace(self.caller)
 
     def limit(self, unattended: Unattended, before: Sequence[Step]) -> None:
-        """Apply the budget and the question timeout of a run that no user started.
-
-        `before` contains the steps that the run completed in other processes.
+        """Apply the budget and the question timeout of a run that no user started. `before`
+        contains the steps that the run completed in other processes.
         """
         spending = Spending(unattended, self.transcript, usage_of_steps(before))
         self.progress.meter = CappedMeter(self.progress.meter, spending)
@@ -321,7 +316,6 @@ class RunningAnswer:
 
 async def summarise_ahead(row: Run, progress: Progress) -> None:
     """Summarize the conversation if the next question may need it, and store the new context use.
-
     If this fails, log the error; the next question then works without the summary.
     """
     try:

@@ -123,9 +123,8 @@ def is_interrupted(transcript: Transcript) -> bool:
 
 
 def kept_application(run: Run, conversation: Conversation, caller: Caller) -> ResolvedApplication:
-    """Return the application with the manifest with which the run began.
-
-    Raises `ApplicationNotFound` if the caller can no longer use the application.
+    """Return the application with the manifest with which the run began. Raises
+    `ApplicationNotFound` if the caller can no longer use the application.
     """
     row = usable(caller).filter(conversations=conversation).first()
     if row is None:

@@ -59,9 +59,8 @@ def request_of(
 def desk_of(
     begun: StartedAnswer, application: ResolvedApplication, caller: Caller
 ) -> UserSchedules | None:
-    """Return the user's schedules, which the model can read and change.
-
-    Return None if the caller has no account or uses an API key that another user created.
+    """Return the user's schedules, which the model can read and change. Return None if the caller
+    has no account or uses an API key that another user created.
     """
     if caller.person is None or caller.kind not in ("user", "key"):
         return None
@@ -78,9 +77,8 @@ def desk_of(
 def earlier_conversations(
     caller: Caller, application: ResolvedApplication, current: UUID
 ) -> SearchConversations | None:
-    """Return a function that searches the caller's conversations except `current`.
-
-    Return None if the caller has no account.
+    """Return a function that searches the caller's conversations except `current`. Return None if
+    the caller has no account.
     """
     if caller.kind != "user":
         return None

@@ -62,9 +62,7 @@ FULL_STOPS = ".。"
 @dataclass(frozen=True, slots=True)
 class TitleTask:
     """The inputs for generating a title. `shown` is the preliminary title, which remains if this
-    fails.
-
-    `is_own` is True if the application's own deployment generates the title.
+    fails. `is_own` is True if the application's own deployment generates the title.
     """
 
     deployment_id: str
@@ -142,9 +140,8 @@ def begin_title(
 async def ask_for_title(
     task: TitleTask, workspace: Workspace, meter: RunMeter
 ) -> tuple[str, tuple[ModelUsage, ...]]:
-    """Return the generated title and the usage of the model calls. Never raises.
-
-    If no title can be generated, return "" in its place.
+    """Return the generated title and the usage of the model calls. Never raises. If no title can be
+    generated, return "" in its place.
     """
     try:
         async with asyncio.timeout(TITLE_SECONDS):

@@ -21,9 +21,8 @@ NOTICE = "other-model"
 
 @dataclass(frozen=True, slots=True)
 class ModelChoice:
-    """A user's choice of model. `deployment_id` is "" for the application's own model.
-
-    `withdrawn` is an earlier choice that the application no longer offers, or "".
+    """A user's choice of model. `deployment_id` is "" for the application's own model. `withdrawn`
+    is an earlier choice that the application no longer offers, or "".
     """
 
     deployment_id: str = ""
@@ -36,10 +35,8 @@ OWN = ModelChoice()
 def choice_of(
     application: ResolvedApplication, ask: Ask, conversation: Conversation
 ) -> ModelChoice:
-    """Return the model chosen for the question, or else for its conversation.
-
-    Raises `Refused` if the application does not offer the question's model, or if `check_question`
-    fails.
+    """Return the model chosen for the question, or else for its conversation. Raises `Refused` if
+    the application does not offer the question's model, or if `check_question` fails.
     """
     if ask.deployment:
         check_question(ask)
@@ -52,9 +49,8 @@ def choice_of(
 
 
 def check_question(ask: Ask) -> None:
-    """Raise `Refused` if a question may not choose a model.
-
-    Only new conversations and repeated answers can choose one.
+    """Raise `Refused` if a question may not choose a model. Only new conversations and repeated
+    answers can choose one.
     """
     if ask.conversation is not None and ask.again is None:
         raise Refused(
@@ -75,9 +71,8 @@ def check_offered(application: ResolvedApplication, deployment_id: str) -> None:
 
 
 def recorded_with(application: ResolvedApplication, choice: ModelChoice) -> ResolvedApplication:
-    """Return the application with the chosen model in its manifest, to be stored with a run.
-
-    A process that resumes the run thus uses the chosen model too.
+    """Return the application with the chosen model in its manifest, to be stored with a run. A
+    process that resumes the run thus uses the chosen model too.
     """
     if choice.deployment_id in ("", application.deployment_id):
         return application
@@ -88,9 +83,8 @@ def recorded_with(application: ResolvedApplication, choice: ModelChoice) -> Reso
 async def answering(
     application: ResolvedApplication, choice: ModelChoice, workspace: Workspace, emit: Emit
 ) -> ResolvedApplication:
-    """Return the application with the chosen model.
-
-    If this model is no longer available, emit a notice and use the application's own model.
+    """Return the application with the chosen model. If this model is no longer available, emit a
+    notice and use the application's own model.
     """
     gone, wanted = choice.withdrawn, choice.deployment_id
     if wanted:
@@ -114,9 +108,7 @@ async def titled_models(
     application: ResolvedApplication | None, workspace: Workspace
 ) -> Sequence[dict[str, str]]:
     """Return the `id` and `title` of each model that users can choose, the application's own model
-    first.
-
-    Return [] if `application` is None or offers no choice.
+    first. Return [] if `application` is None or offers no choice.
     """
     found = []
     for one in () if application is None else offered_models(application):
@@ -130,9 +122,7 @@ async def titled_models(
 
 def offered_models(application: ResolvedApplication) -> tuple[str, ...]:
     """Return the IDs of the deployments that users can choose, the application's own deployment
-    first.
-
-    Return () if the application offers no choice.
+    first. Return () if the application offers no choice.
     """
     own, others = application.deployment_id, application.manifest.orchestrator.choices
     found = tuple(dict.fromkeys((own, *others)))
@@ -140,9 +130,8 @@ def offered_models(application: ResolvedApplication) -> tuple[str, ...]:
 
 
 def with_model(application: ResolvedApplication, deployment_id: str) -> ResolvedApplication:
-    """Return the application with another model and newly prepared capabilities.
-
-    Some capabilities depend on what the model supports.
+    """Return the application with another model and newly prepared capabilities. Some capabilities
+    depend on what the model supports.
     """
     if deployment_id in ("", application.deployment_id):
         return application

@@ -1,7 +1,5 @@
 """Stores questions from API clients that send the whole conversation, such as Responses API
-clients.
-
-Only the page uses the stored messages. The run reads the client's request instead.
+clients. Only the page uses the stored messages. The run reads the client's request instead.
 """
 
 from collections.abc import Sequence
@@ -65,10 +63,8 @@ class ClientQuestion:
 
 
 def begin_client_answer(question: ClientQuestion, holder: str) -> StartedAnswer:
-    """Store a question and a run that answers it, in the current transaction.
-
-    If `holder` is "", any process can answer. Raises `BudgetSpent`, and `Refused` if a limit is
-    reached.
+    """Store a question and a run that answers it, in the current transaction. If `holder` is "",
+    any process can answer. Raises `BudgetSpent`, and `Refused` if a limit is reached.
     """
     check_start(question.caller, question.door, question.application.slug, "")
     PRICES.refresh()
@@ -143,10 +139,8 @@ def run_of(question: ClientQuestion, conversation: Conversation) -> Run:
 
 
 def find_place(question: ClientQuestion) -> tuple[Conversation, AskedPlace]:
-    """Return the locked conversation and the question's position in it.
-
-    Create a conversation if the question follows no stored answer of this application, or if
-    another answer is running.
+    """Return the locked conversation and the question's position in it. Create a conversation if
+    the question follows no stored answer of this application, or if another answer is running.
     """
     before = answer_before(question)
     if before is not None:

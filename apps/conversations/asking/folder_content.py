@@ -47,9 +47,8 @@ NOTHING = FolderContent()
 
 
 def content_for(conversation: Conversation, types: Sequence[str] = ()) -> FolderContent:
-    """Return the content of the conversation's folder, or `NOTHING` if it is in no folder.
-
-    If `types` is not empty, omit files of other types.
+    """Return the content of the conversation's folder, or `NOTHING` if it is in no folder. If
+    `types` is not empty, omit files of other types.
     """
     mine = Folder.objects.filter(owner=conversation.owner)
     folder = mine.filter(pk=conversation.folder_id).first() if conversation.folder_id else None
@@ -65,9 +64,8 @@ def content_for(conversation: Conversation, types: Sequence[str] = ()) -> Folder
 
 
 def rows_of(folder: Folder) -> list[StoredFile]:
-    """Return the folder's files, sorted by name.
-
-    Includes files that the owner added as a visitor, before signing in.
+    """Return the folder's files, sorted by name. Includes files that the owner added as a visitor,
+    before signing in.
     """
     prefix = prefix_of(folder)
     buckets = files.buckets_of(folder.owner)
@@ -100,10 +98,8 @@ def instruct(folder: Folder, written: str) -> None:
 
 
 def add_file(caller: Caller, folder: Folder, written: str, content: File[Any]) -> FileInfo:
-    """Add a file to the folder.
-
-    Raises `Refused` if the folder is full or the file's type is not accepted, and `FileRefused` if
-    the storage rejects the file.
+    """Add a file to the folder. Raises `Refused` if the folder is full or the file's type is not
+    accepted, and `FileRefused` if the storage rejects the file.
     """
     taken = [one.name.removeprefix(prefix_of(folder)) for one in rows_of(folder)]
     if len(taken) >= MOST_FILES:

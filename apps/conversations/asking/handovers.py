@@ -33,9 +33,8 @@ def successors(caller: Caller, conversation: Conversation) -> list[dict[str, str
 
 
 def hand_over(caller: Caller, conversation: Conversation, slug: str) -> None:
-    """Hand the conversation over to the application with this slug.
-
-    Raises `Refused` if the caller cannot use the application, or while an answer is running.
+    """Hand the conversation over to the application with this slug. Raises `Refused` if the caller
+    cannot use the application, or while an answer is running.
     """
     application = usable(caller).filter(slug=slug).first()
     if application is None:
@@ -68,9 +67,8 @@ def hand_over(caller: Caller, conversation: Conversation, slug: str) -> None:
 def of_application(
     conversation: Conversation, messages: Sequence[Message], application: ResolvedApplication
 ) -> Sequence[Message]:
-    """Return the messages without the data that other applications' tools stored.
-
-    Untrusted content remains marked as untrusted.
+    """Return the messages without the data that other applications' tools stored. Untrusted content
+    remains marked as untrusted.
     """
     if conversation.handed_over_at is None:
         return messages
@@ -93,9 +91,7 @@ def begins_with(
     conversation: Conversation, stands: AskedPlace, application: ResolvedApplication
 ) -> dict[str, str] | None:
     """Return the application's slug and title, which the page shows at the first question after a
-    handover.
-
-    Return None if the same application gave the previous answer.
+    handover. Return None if the same application gave the previous answer.
     """
     if conversation.handed_over_at is None:
         return None

@@ -34,9 +34,8 @@ def stop_elsewhere(conversation: UUID) -> bool:
 
 
 async def stop_subagent(hub: Hub, conversation: UUID, key: str) -> bool:
-    """Stop one sub-agent in any process. Return False if there is no such sub-agent.
-
-    `key` identifies the sub-agent within its run.
+    """Stop one sub-agent in any process. Return False if there is no such sub-agent. `key`
+    identifies the sub-agent within its run.
     """
     supervisor = hub.supervisors.get(conversation)
     is_here = supervisor is not None and supervisor.stop_subagent(key)

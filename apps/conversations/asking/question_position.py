@@ -35,10 +35,8 @@ class AskedPlace:
 
 
 def find_asked_place(conversation: Conversation, ask: Ask) -> AskedPlace:
-    """Return the position of a question.
-
-    Raises `Refused` if a message that the question refers to does not exist, or cannot be
-    continued.
+    """Return the position of a question. Raises `Refused` if a message that the question refers to
+    does not exist, or cannot be continued.
     """
     if ask.again is not None:
         question = find_message(branching(conversation), ask.again, USER)

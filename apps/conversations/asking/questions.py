@@ -182,9 +182,8 @@ def begin_new(question: NewQuestion) -> StartedAnswer:
 
 
 def read_question(ask: Ask) -> str:
-    """Return the validated text of a question.
-
-    Raises `Refused` if it is empty or too long, or if a repeated question has no conversation.
+    """Return the validated text of a question. Raises `Refused` if it is empty or too long, or if a
+    repeated question has no conversation.
     """
     if ask.again or ask.continues:
         if ask.conversation is None:
@@ -232,9 +231,8 @@ def create(
 
 
 def keep_manifest(application: ResolvedApplication) -> KeptManifest:
-    """Store the application's manifest, unless it is already stored, and return its row.
-
-    Call this function in the transaction that stores the run.
+    """Store the application's manifest, unless it is already stored, and return its row. Call this
+    function in the transaction that stores the run.
     """
     kept = KeptManifest(digest=application.digest, text=json.dumps(application.document))
     if not KeptManifest.hold(kept.pk):
@@ -299,9 +297,8 @@ def shown_sender(sender: Sender | None) -> dict[str, Any] | None:
 
 
 def question_added(question: Message, application: dict[str, str] | None = None) -> QuestionAdded:
-    """Return the event for a new question.
-
-    `application` is set if another application answered the previous question.
+    """Return the event for a new question. `application` is set if another application answered the
+    previous question.
     """
     return QuestionAdded(
         {

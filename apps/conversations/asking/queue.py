@@ -50,10 +50,8 @@ def has_to_wait(conversation: UUID, request: UUID) -> bool:
 
 
 def add(caller: Caller, slug: str, ask: Ask, sender: Sender | None = None) -> QueuedMessage:
-    """Append a message to the queue, or put it first if it stops the running answer.
-
-    Raises `Refused` if the message is invalid, the conversation cannot be continued or the queue is
-    full.
+    """Append a message to the queue, or put it first if it stops the running answer. Raises
+    `Refused` if the message is invalid, the conversation cannot be continued or the queue is full.
     """
     text = read_question(ask)
     if ask.conversation is None:
@@ -70,7 +68,6 @@ def add_to(
     found: Conversation, caller: Caller, ask: Ask, text: str, sender: Sender | None = None
 ) -> QueuedMessage:
     """Add a message to the conversation's queue, unless it is already queued. Return its row.
-
     Raises `Refused` if the queue is full or an attached file does not exist.
     """
     # Locked, so that messages from several tabs are counted sequentially.
@@ -103,10 +100,8 @@ def add_to(
 
 
 def change(caller: Caller, pk: UUID, text: str | None, held: bool | None) -> UUID:
-    """Change the text or the `held` flag of a queued message, unless they are None.
-
-    Return the conversation's ID. Raises `Refused` if the text is invalid or the message is not
-    queued.
+    """Change the text or the `held` flag of a queued message, unless they are None. Return the
+    conversation's ID. Raises `Refused` if the text is invalid or the message is not queued.
     """
     row = find(caller, pk)
     changed: dict[str, Any] = {"problem": ""}
@@ -121,9 +116,8 @@ def change(caller: Caller, pk: UUID, text: str | None, held: bool | None) -> UUI
 
 
 def remove(caller: Caller, pk: UUID) -> UUID:
-    """Remove a queued message and return its conversation's ID.
-
-    Raises `Refused` if the message is no longer queued.
+    """Remove a queued message and return its conversation's ID. Raises `Refused` if the message is
+    no longer queued.
     """
     row = find(caller, pk)
     if not mine(caller).filter(pk=pk).delete()[0]:
@@ -133,9 +127,8 @@ def remove(caller: Caller, pk: UUID) -> UUID:
 
 @transaction.atomic
 def put_first(caller: Caller, pk: UUID) -> UUID:
-    """Move a message to the front, resume the queue, and return the conversation's ID.
-
-    Raises `Refused` if the message is no longer queued.
+    """Move a message to the front, resume the queue, and return the conversation's ID. Raises
+    `Refused` if the message is no longer queued.
     """
     row = find(caller, pk)
     waiting = QueuedMessage.objects.filter(conversation=row.conversation_id)
@@ -179,9 +172,8 @@ def due_conversations() -> list[UUID]:
 
 
 def caller_of(row: QueuedMessage) -> Caller:
-    """Return the caller who queued the message.
-
-    Raises `Refused` if the account is closed or the API key is no longer valid.
+    """Return the caller who queued the message. Raises `Refused` if the account is closed or the
+    API key is no longer valid.
     """
     conversation = row.conversation
     return caller_of_run(Run(stream=conversation.pk, bucket=conversation.owner, caller=row.caller))
@@ -190,7 +182,6 @@ def caller_of(row: QueuedMessage) -> Caller:
 @transaction.atomic
 def begin(caller: Caller, application: ResolvedApplication, pk: UUID, holder: str) -> StartedAnswer:
     """Convert a queued message into a question and a run. If `holder` is "", the run is queued.
-
     Raises `Refused` if the message is no longer queued, and the same errors as `begin_answer`.
     """
     row = QueuedMessage.objects.select_for_update().filter(pk=pk, is_held=False).first()

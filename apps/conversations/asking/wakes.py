@@ -53,7 +53,6 @@ class Wake:
 @dataclass(frozen=True, slots=True)
 class QueuedWake:
     """The result of sending a message, which now has a run or waits in its conversation's queue.
-
     `problem` is the reason why the message was rejected, or "".
     """
 
@@ -128,9 +127,8 @@ def conversations_of(wakes: Sequence[Wake]) -> dict[UUID, UUID]:
 
 
 def store_runs(wakes: Sequence[Wake], places: Mapping[UUID, UUID]) -> set[UUID]:
-    """Store a queued run for each message. Return the IDs of the stored runs.
-
-    A message gets no run if its conversation already has an active run.
+    """Store a queued run for each message. Return the IDs of the stored runs. A message gets no run
+    if its conversation already has an active run.
     """
     manifests = {wake.application.digest: wake.application for wake in wakes}
     kept = {digest: keep_manifest(application) for digest, application in manifests.items()}

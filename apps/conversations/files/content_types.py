@@ -62,9 +62,8 @@ _control = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]")
 
 
 def detect_content_type(name: str, content: File[Any]) -> str:
-    """Return the file's content type.
-
-    Raises `Refused` if the bytes contradict the file extension.
+    """Return the file's content type. Raises `Refused` if the bytes contradict the file
+    extension.
     """
     named = type_of_name(name)
     content.seek(0)

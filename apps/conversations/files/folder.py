@@ -97,9 +97,8 @@ def store_file(
 
 
 def check_type(name: str, content_type: str, wanted: Sequence[str] | None = None) -> None:
-    """Raise `Refused` if no pattern in `wanted` matches the type.
-
-    An empty `wanted` allows every type. None stands for the types that the installation accepts.
+    """Raise `Refused` if no pattern in `wanted` matches the type. An empty `wanted` allows every
+    type. None stands for the types that the installation accepts.
     """
     wanted = settings.CHAT_UPLOAD_TYPES if wanted is None else wanted
     if not wanted or any(matches_type(content_type, pattern) for pattern in wanted):
@@ -130,10 +129,8 @@ def names_in(bucket: str, conversation: UUID) -> list[str]:
 def attach_files(
     caller: Caller, paths: Iterable[str], types: Sequence[str] = ()
 ) -> list[dict[str, str]]:
-    """Return the caller's files with these paths as attachments of a question.
-
-    `types` limits their types; () allows any. Raises `Refused` if a file is missing or of another
-    type.
+    """Return the caller's files with these paths as attachments of a question. `types` limits their
+    types; () allows any. Raises `Refused` if a file is missing or of another type.
     """
     found = []
     for path in dict.fromkeys(paths):

@@ -21,9 +21,8 @@ AT_ONCE = 500
 
 
 def delete(buckets: Collection[str] | None = None, *, but: UUID | None = None) -> int:
-    """Delete the files of unsent questions after `HOURS`, except in the conversation `but`.
-
-    If `buckets` is None, this includes all owners. Return the number of affected conversations.
+    """Delete the files of unsent questions after `HOURS`, except in the conversation `but`. If
+    `buckets` is None, this includes all owners. Return the number of affected conversations.
     """
     before = timezone.now() - timedelta(hours=HOURS)
     rows = StoredFile.objects.filter(name__startswith=f"{ROOT}/").exclude(holds("bucket"))

@@ -37,9 +37,7 @@ class GivenAnswer(BaseModel):
 
 class ApprovalGiven(GivenAnswer):
     """A user's answer to an approval request. `arguments` contains the arguments that the user
-    changed.
-
-    `always` is the scope of *Don't ask again*, or None.
+    changed. `always` is the scope of *Don't ask again*, or None.
     """
 
     outcome: Literal["approved", "denied"]
@@ -105,9 +103,7 @@ class ClientToolGiven(GivenAnswer):
 
 class ElicitationGiven(GivenAnswer):
     """A user's answer to an MCP server's question. `content` maps the names of form fields to
-    values.
-
-    It is empty if the server asked the user to open a URL.
+    values. It is empty if the server asked the user to open a URL.
     """
 
     outcome: Literal["accepted", "declined", "cancelled"]
@@ -125,9 +121,8 @@ class ElicitationGiven(GivenAnswer):
 
 
 class SignInGiven(GivenAnswer):
-    """The frame with which a user skips a sign-in request.
-
-    A completed sign-in is proven by the sign-in service's redirect, not by a frame.
+    """The frame with which a user skips a sign-in request. A completed sign-in is proven by the
+    sign-in service's redirect, not by a frame.
     """
 
     outcome: Literal["skipped"]

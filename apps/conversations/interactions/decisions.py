@@ -32,9 +32,8 @@ async def answer_interaction(
 
 
 def find_asking(caller: Caller, application: str | None, sent: AnswerFrame) -> Run:
-    """Return the run that asked the question.
-
-    Raises `Refused` if the caller has no such run or if the card does not offer this answer.
+    """Return the run that asked the question. Raises `Refused` if the caller has no such run or if
+    the card does not offer this answer.
     """
     run = find_run(caller, application, sent.run)
     rows = Interaction.objects.filter(run=run, key=kept_key(sent.key), kind=sent.kind)
@@ -47,9 +46,8 @@ def find_asking(caller: Caller, application: str | None, sent: AnswerFrame) -> R
 
 
 def find_run(caller: Caller, application: str | None, pk: UUID) -> Run:
-    """Return the run with this ID.
-
-    Raises `Refused` if it does not exist in a conversation between the caller and the application.
+    """Return the run with this ID. Raises `Refused` if it does not exist in a conversation between
+    the caller and the application.
     """
     run = Run.objects.filter(pk=pk).first()
     if run is None:

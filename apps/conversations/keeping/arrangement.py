@@ -31,17 +31,15 @@ AT_ONCE = 100
 
 
 def arrange(caller: Caller, conversation: Conversation, given: Mapping[str, str]) -> None:
-    """Change whether a conversation is pinned or archived, or move it to a folder.
-
-    `given` contains the fields to change. Raises `Refused` if a field is invalid.
+    """Change whether a conversation is pinned or archived, or move it to a folder. `given` contains
+    the fields to change. Raises `Refused` if a field is invalid.
     """
     change(conversation, **read_changes(caller, given))
 
 
 def read_changes(caller: Caller, given: Mapping[str, str]) -> dict[str, Any]:
-    """Return the new column values for the fields `pinned`, `archived` and `folder`.
-
-    Raises `Refused` if all three are missing or the folder does not exist.
+    """Return the new column values for the fields `pinned`, `archived` and `folder`. Raises
+    `Refused` if all three are missing or the folder does not exist.
     """
     now, changes = timezone.now(), dict[str, Any]()
     for name, column in (("pinned", "pinned_at"), ("archived", "archived_at")):
@@ -105,18 +103,15 @@ def erase_temporary() -> int:
 
 
 def erase_deleted() -> int:
-    """Permanently delete conversations that were deleted and not restored in time.
-
-    Return the number of these conversations.
+    """Permanently delete conversations that were deleted and not restored in time. Return the
+    number of these conversations.
     """
     return erase(Conversation.objects.filter(deleted_at__lt=timezone.now() - UNDO))
 
 
 def erase(due: QuerySet[Conversation]) -> int:
-    """Permanently delete the conversations in `due` with all their data.
-
-    Conversations under a legal hold are only hidden until the hold is lifted. Return the number of
-    deleted conversations.
+    """Permanently delete the conversations in `due` with all their data. Conversations under a
+    legal hold are only hidden until the hold is lifted. Return the number of deleted conversations.
     """
     hide_held(due)
     due = due.exclude(holds("owner", "pk"))
@@ -134,9 +129,8 @@ def erase(due: QuerySet[Conversation]) -> int:
 
 
 def hide_held(due: QuerySet[Conversation]) -> None:
-    """Hide the conversations in `due` that are under a legal hold.
-
-    `erase_deleted` deletes them after the hold is lifted.
+    """Hide the conversations in `due` that are under a legal hold. `erase_deleted` deletes them
+    after the hold is lifted.
     """
     for row in due.order_by().filter(holds("owner", "pk"), deleted_at=None).only("pk", "owner"):
         change(row, deleted_at=timezone.now())
@@ -183,10 +177,8 @@ def read_name(written: str) -> str:
 
 @transaction.atomic
 def change_folder(caller: Caller, folder: Folder, given: Mapping[str, str]) -> None:
-    """Rename, collapse or move a folder, depending on the fields in `given`.
-
-    `before` is the ID of the folder that will follow it, or "" for the end. Raises `Refused` if a
-    field is invalid.
+    """Rename, collapse or move a folder, depending on the fields in `given`. `before` is the ID of
+    the folder that will follow it, or "" for the end. Raises `Refused` if a field is invalid.
     """
     if "name" in given:
         folder.name = read_name(given["name"])
@@ -203,9 +195,8 @@ def change_folder(caller: Caller, folder: Folder, given: Mapping[str, str]) -> N
 
 @transaction.atomic
 def delete_folder(folder: Folder) -> None:
-    """Delete a folder and its files, but not its conversations.
-
-    Raises `Refused` if the folder has files that are under a legal hold.
+    """Delete a folder and its files, but not its conversations. Raises `Refused` if the folder has
+    files that are under a legal hold.
     """
     if is_held(folder.owner) and rows_of(folder):
         raise Conflict("legal_hold", refusal())

@@ -22,9 +22,8 @@ from apps.workspace.local.memories.remembered import former_name, rename_applica
 
 
 def delete_belongings(sender: type[Conversation], instance: Conversation, **kwargs: Any) -> None:
-    """Delete a conversation's journal, runs, alarm and files, and stop its active run.
-
-    Each run leaves a `RunSummary` row without content.
+    """Delete a conversation's journal, runs, alarm and files, and stop its active run. Each run
+    leaves a `RunSummary` row without content.
     """
     run_rows.stop(instance.pk)
     journal.delete(instance.pk)

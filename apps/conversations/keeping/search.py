@@ -27,9 +27,8 @@ KB.
 MOST_MESSAGES = 20_000
 """The maximum number of a user's messages that a search reads for one word, newest first."""
 MOST_FOUND = 10_000
-"""A word is frequent if more than this many messages of the installation contain it.
-
-An indexed search for a frequent word would read all of these messages.
+"""A word is frequent if more than this many messages of the installation contain it. An indexed
+search for a frequent word would read all of these messages.
 """
 MOST_CONVERSATIONS = 1_000
 """Frequent and unindexed words are searched in this many of the user's newest conversations."""
@@ -42,9 +41,8 @@ match.
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """A matching conversation. `excerpt` shows the first match in the best message.
-
-    If only the title matches, `excerpt` and `message` are "".
+    """A matching conversation. `excerpt` shows the first match in the best message. If only the
+    title matches, `excerpt` and `message` are "".
     """
 
     id: UUID
@@ -113,17 +111,15 @@ class Match:
 
     @property
     def best_message(self) -> int | None:
-        """Return the primary key of the newest message with the highest score.
-
-        Return None if only the title matches.
+        """Return the primary key of the newest message with the highest score. Return None if only
+        the title matches.
         """
         return max(self.messages, key=lambda pk: (self.messages[pk], pk), default=None)
 
 
 def find_matches(mine: QuerySet[Conversation], words: list[str]) -> dict[UUID, Match]:
-    """Return the matches by conversation ID.
-
-    Each word causes at most two queries for messages and one query for titles.
+    """Return the matches by conversation ID. Each word causes at most two queries for messages and
+    one query for titles.
     """
     found: defaultdict[UUID, Match] = defaultdict(Match)
     for word in words:
@@ -155,9 +151,8 @@ def newest_of(mine: QuerySet[Conversation]) -> QuerySet[Conversation]:
 
 
 def excerpt(text: str, words: list[str], most: int = EXCERPT_CHARACTERS) -> str:
-    """Return up to `most` characters around the longest matching word, on one line.
-
-    The excerpt begins and ends with whole words if the script has spaces.
+    """Return up to `most` characters around the longest matching word, on one line. The excerpt
+    begins and ends with whole words if the script has spaces.
     """
     place = place_of(text, words)
     # Read more than is shown, because white space is collapsed.

@@ -20,9 +20,7 @@ LONGEST_SLUG = 50
 @dataclass(frozen=True, slots=True)
 class SearchFilters:
     """The filters of a search: an application's slug, a maximum age in `days`, and the required
-    content.
-
-    `has` can contain `files` and `code`. Empty values do not filter.
+    content. `has` can contain `files` and `code`. Empty values do not filter.
     """
 
     application: str = ""
@@ -40,9 +38,8 @@ class SearchFilters:
         return found
 
     def with_content(self, mine: QuerySet[Conversation]) -> QuerySet[Conversation]:
-        """Apply the content filters to the conversations.
-
-        `mine` must be limited, because the database reads all messages in these conversations.
+        """Apply the content filters to the conversations. `mine` must be limited, because the
+        database reads all messages in these conversations.
         """
         said = Message.objects.said().filter(conversation=OuterRef("pk"))
         if FILES in self.has:
@@ -56,9 +53,8 @@ ANY = SearchFilters()
 
 
 def read_filters(asked: Mapping[str, str], has: Collection[str]) -> SearchFilters:
-    """Parse the query parameters `app` and `days`, and the values of `has`.
-
-    Raises `Refused` if `days` or `has` has an unsupported value.
+    """Parse the query parameters `app` and `days`, and the values of `has`. Raises `Refused` if
+    `days` or `has` has an unsupported value.
     """
     days = asked.get("days", "")
     if days not in ("", *map(str, DAYS)):

@@ -53,10 +53,8 @@ def newest_correction(messages: Sequence[Message]) -> float:
 
 
 def context_usage(conversation: Conversation) -> dict[str, Any]:
-    """Return the conversation's context use as JSON for the page.
-
-    It contains the tokens by purpose, their total and limit, the newest summary, and the total
-    usage of all answers.
+    """Return the conversation's context use as JSON for the page. It contains the tokens by
+    purpose, their total and limit, the newest summary, and the total usage of all answers.
     """
     shown = shown_path(conversation)
     said = conversation.messages.filter(pk__in=[row.pk for row in shown[-RECENT:]])
@@ -110,10 +108,8 @@ def state_of(ratio: float | None) -> str:
 
 
 def summary_to_dict(summary: Message) -> dict[str, Any]:
-    """Return the summary as JSON for the page.
-
-    `after` is the ID of the last summarized answer's run, because the page identifies answers by
-    runs.
+    """Return the summary as JSON for the page. `after` is the ID of the last summarized answer's
+    run, because the page identifies answers by runs.
     """
     last = summary.parent
     run = None if last is None or last.run_id is None else str(last.run_id)

@@ -15,9 +15,8 @@ from apps.runs.history import expand_one
 
 
 async def results_expired(conversation: UUID, application: str) -> dict[str, Any] | None:
-    """Return the frame that reports a conversation's expired results to the page.
-
-    Return None if no result has expired.
+    """Return the frame that reports a conversation's expired results to the page. Return None if no
+    result has expired.
     """
     try:
         manifest = (await resolve_application(application)).manifest

@@ -66,9 +66,8 @@ def usage_to_dict(usage: Usage) -> dict[str, Any]:
 
 
 def figures_to_dict(figures: AnswerFigures) -> dict[str, Any]:
-    """Return the metrics as JSON.
-
-    Costs are omitted if the cost of a call is unknown, because their sum would be too low.
+    """Return the metrics as JSON. Costs are omitted if the cost of a call is unknown, because their
+    sum would be too low.
     """
     found: dict[str, Any] = {}
     if figures.version:
@@ -100,9 +99,8 @@ def visible_metrics(message: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def sum_of(usages: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the total tokens and costs of several answers.
-
-    `is_partial` is True if the cost of an answer is unknown.
+    """Return the total tokens and costs of several answers. `is_partial` is True if the cost of an
+    answer is unknown.
     """
     tokens, is_partial = 0, False
     costs: defaultdict[str, Decimal] = defaultdict(Decimal)

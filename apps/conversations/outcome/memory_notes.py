@@ -1,6 +1,5 @@
-"""Derives the memories that an answer read and wrote, which the page shows below the answer.
-
-They come from the tool calls in the answer's state, because an application can hide its stages.
+"""Derives the memories that an answer read and wrote, which the page shows below the answer. They
+come from the tool calls in the answer's state, because an application can hide its stages.
 """
 
 import json

@@ -1,6 +1,5 @@
-"""Derives the names of the files that an answer read with tools.
-
-They come from the tool calls in the answer's state, because an application can hide its stages.
+"""Derives the names of the files that an answer read with tools. They come from the tool calls in
+the answer's state, because an application can hide its stages.
 """
 
 import json
@@ -50,9 +49,7 @@ def names_in(state: Mapping[str, Any]) -> Iterator[str]:
 
 def addresses(arguments: str, names: tuple[str, ...]) -> Iterator[str]:
     """Yield the file URLs in a tool call's arguments. `names` are the names of the arguments to
-    read.
-
-    URLs of folders end with a slash.
+    read. URLs of folders end with a slash.
     """
     try:
         found = json.loads(arguments)

@@ -35,9 +35,8 @@ class ConversationSummaries:
     """
 
     async def find(self) -> ConversationSummary | None:
-        """Return the summary that replaces the most turns, or None if there is none.
-
-        If a summary is being written, wait for it first.
+        """Return the summary that replaces the most turns, or None if there is none. If a summary
+        is being written, wait for it first.
         """
         task, written = _being_written.get(self.conversation, (None, None))
         if written is not None and task is not asyncio.current_task():
@@ -94,7 +93,6 @@ def questions_of(messages: Sequence[Message]) -> list[Message]:
 
 async def write_ahead(conversation: UUID, progress: Progress) -> bool:
     """Write a summary after an answer, so that the next question does not have to wait for it.
-
     Return False if no summary is needed or writing fails.
     """
     if progress.fitter is None:

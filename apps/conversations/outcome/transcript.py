@@ -78,9 +78,8 @@ class Transcript:
                 pass  # These events are shown, but not stored.
 
     def note_application(self, version: int, told: tuple[Figure, ...] | None) -> None:
-        """Record the application's version and its visible metrics.
-
-        A resumed run retains the values that were recorded first.
+        """Record the application's version and its visible metrics. A resumed run retains the
+        values that were recorded first.
         """
         if not self.figures.version:
             self.figures = replace(self.figures, version=version, told=told)

@@ -32,9 +32,7 @@ ALMOST = 99
 @dataclass(frozen=True, slots=True)
 class BudgetStatus:
     """The use of a budget by one holder in the current window, in the smallest parts of the
-    budget's unit.
-
-    `reserved` excludes reservations of calls whose process has ended.
+    budget's unit. `reserved` excludes reservations of calls whose process has ended.
     """
 
     rule: Rule
@@ -79,9 +77,8 @@ class BudgetStatus:
 def open_windows(
     rules: Iterable[Rule], now: datetime, holders: Iterable[str] | None = None
 ) -> dict[int, list[BudgetStatus]]:
-    """Return the current windows by budget ID, the most used first.
-
-    `holders` contains the names of the holders to include, or is None for all holders.
+    """Return the current windows by budget ID, the most used first. `holders` contains the names of
+    the holders to include, or is None for all holders.
     """
     by_id = {rule.id: rule for rule in rules}
     held = Sum("reservations__amount", filter=Q(reservations__expires_at__gt=now))
@@ -99,10 +96,8 @@ def open_windows(
 
 
 def standings_of(budgets: Iterable[Budget]) -> dict[int, list[BudgetStatus]]:
-    """Return each budget's use by budget ID, the most used first.
-
-    A budget for one subject has one entry. A budget per run has none, because it applies to each
-    run separately.
+    """Return each budget's use by budget ID, the most used first. A budget for one subject has one
+    entry. A budget per run has none, because it applies to each run separately.
     """
     now = timezone.now()
     rules = [Rule.of(budget) for budget in budgets]
@@ -114,9 +109,8 @@ def standings_of(budgets: Iterable[Budget]) -> dict[int, list[BudgetStatus]]:
 
 
 def check_start(caller: Caller, door: str, application: str, time_zone: str) -> None:
-    """Raise `BudgetSpent` if the caller's budgets would not allow a run to call its model now.
-
-    Only spent amounts count, because reservations may be released.
+    """Raise `BudgetSpent` if the caller's budgets would not allow a run to call its model now. Only
+    spent amounts count, because reservations may be released.
     """
     rules = read_rules()
     if not rules.by_subject:

@@ -165,9 +165,8 @@ class Budget(Versioned):
 
     @property
     def subject(self) -> str:
-        """Return the username, the team's name, the key's prefix or the application's slug.
-
-        Return "" if the budget applies to each subject separately.
+        """Return the username, the team's name, the key's prefix or the application's slug. Return
+        "" if the budget applies to each subject separately.
         """
         if self.user is not None:
             return str(self.user.get_username())
@@ -265,9 +264,8 @@ class BudgetWindow(models.Model):
 
 
 class BudgetReservation(models.Model):
-    """The amount that a running call reserves in a window.
-
-    The call's process settles the reservation, or renews it before it expires.
+    """The amount that a running call reserves in a window. The call's process settles the
+    reservation, or renews it before it expires.
     """
 
     call = models.UUIDField(db_index=True)

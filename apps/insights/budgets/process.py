@@ -113,9 +113,8 @@ class ProcessBudgets:
     async def admit(
         self, meter: RunMeter, deployment: str, request: ModelRequest
     ) -> Reservation | None:
-        """Reserve a call's estimated cost. Return None if no budget applies to the call.
-
-        Raises `BudgetSpent` if a budget is exhausted.
+        """Reserve a call's estimated cost. Return None if no budget applies to the call. Raises
+        `BudgetSpent` if a budget is exhausted.
         """
         try:
             return await self.reserve_for(meter, deployment, request)
@@ -169,9 +168,8 @@ class ProcessBudgets:
         )
 
     def give_up(self, call: UUID, reserving: asyncio.Future[Any]) -> None:
-        """Release the reservation of a call that was not made.
-
-        `reserving` is the completed task that made the reservation.
+        """Release the reservation of a call that was not made. `reserving` is the completed task
+        that made the reservation.
         """
         if not reserving.cancelled() and reserving.exception() is None:
             self.take(FinishedCall(call, reserving.result()[0]))
@@ -213,10 +211,8 @@ class ProcessBudgets:
                 await asyncio.sleep(PAUSE_SECONDS)
 
     async def flush(self) -> None:
-        """Settle all ended calls.
-
-        Raises `OperationalError` or `InterfaceError` if the database is down; the calls then remain
-        queued.
+        """Settle all ended calls. Raises `OperationalError` or `InterfaceError` if the database is
+        down; the calls then remain queued.
         """
         if not self.unsettled:
             # Another flush settles the calls. The next reservation waits for that flush on the same

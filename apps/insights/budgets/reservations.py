@@ -73,7 +73,6 @@ class BudgetHold:
 @dataclass(frozen=True, slots=True)
 class ReservationRequest:
     """A reservation for a call that is about to be made. `amounts` maps rule IDs to amounts.
-
     `time_zone` is the user's, for the notices.
     """
 
@@ -175,9 +174,7 @@ def release_all_lapsed() -> None:
 
 def is_news(hold: BudgetHold, wanted: ReservationRequest) -> bool:
     """Record a notice and return True if the conversation was not notified of the soft limit
-    before.
-
-    Return True for every request without a conversation.
+    before. Return True for every request without a conversation.
     """
     if wanted.conversation is None:
         return True

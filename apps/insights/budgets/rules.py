@@ -45,9 +45,7 @@ LAST_CALLS = 20
 @dataclass(frozen=True, slots=True)
 class Rule:
     """A budget, in memory. `subject` is a name as in `Holder`, or "" if the budget applies to each
-    subject.
-
-    `limit` and `soft` are in the smallest parts of the unit.
+    subject. `limit` and `soft` are in the smallest parts of the unit.
     """
 
     id: int
@@ -76,17 +74,14 @@ class Rule:
 
     @property
     def term(self) -> tuple[str, str, str]:
-        """Return the unit, currency and window.
-
-        A subject's own budget replaces a general budget with the same values.
+        """Return the unit, currency and window. A subject's own budget replaces a general budget
+        with the same values.
         """
         return self.unit, self.currency, self.window
 
     def holder_name(self, holder: "Holder") -> str:
-        """Return the holder's name in budget windows.
-
-        It is "" if the budget has a single holder, so that windows remain valid if the subject is
-        renamed.
+        """Return the holder's name in budget windows. It is "" if the budget has a single holder,
+        so that windows remain valid if the subject is renamed.
         """
         is_alone = self.subject and self.subject_kind != Budget.SubjectKind.RUN
         return "" if is_alone else holder.name[:LONGEST_HOLDER]
@@ -98,9 +93,7 @@ class Rule:
 @dataclass(frozen=True, slots=True)
 class Holder:
     """A user, team, key, application or run that spends: `user-7`, `team-3`, `key-ab12cd34`, a
-    slug, or a run's ID.
-
-    `subject` is the name in budgets for this holder alone.
+    slug, or a run's ID. `subject` is the name in budgets for this holder alone.
     """
 
     kind: str
@@ -122,9 +115,8 @@ class BudgetClaim:
 
 
 class BudgetRules:
-    """All budgets, by the kind and the name of their subject.
-
-    The name is "" for budgets that apply to each subject.
+    """All budgets, by the kind and the name of their subject. The name is "" for budgets that apply
+    to each subject.
     """
 
     def __init__(self, rules: Iterable[Rule] = ()) -> None:
@@ -157,9 +149,8 @@ def read_rules() -> BudgetRules:
 
 
 def subject_of(budget: Budget) -> str:
-    """Return the name by which holders match the budget's subject.
-
-    Return "" if the budget applies to each subject.
+    """Return the name by which holders match the budget's subject. Return "" if the budget applies
+    to each subject.
     """
     if budget.user_id is not None:
         return bucket_of(budget.user_id)
@@ -240,9 +231,8 @@ def tell_of_missing_price(deployment: str, currency: str) -> None:
 
 
 def is_billed(report: ModelCallReport) -> bool:
-    """Return True if the service may bill the call without having reported its usage.
-
-    The call's estimated cost then counts.
+    """Return True if the service may bill the call without having reported its usage. The call's
+    estimated cost then counts.
     """
     return not report.usage and report.error in BILLED
 

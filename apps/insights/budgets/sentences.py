@@ -65,9 +65,8 @@ def renewal(rule: Rule, now: datetime, time_zone: str) -> str:
 
 
 def person_zone(name: str) -> ZoneInfo | None:
-    """Return the time zone with this name, or None if the name is invalid.
-
-    The name comes from a browser, so it can be any text.
+    """Return the time zone with this name, or None if the name is invalid. The name comes from a
+    browser, so it can be any text.
     """
     try:
         return zone_of(name) if name else None

@@ -26,9 +26,8 @@ class WindowSpan(NamedTuple):
 
 
 def window_at(kind: str, zone: ZoneInfo, now: datetime) -> WindowSpan:
-    """Return the window that contains the moment `now`.
-
-    `kind` is an hour, day or month, or "" for a window that never ends.
+    """Return the window that contains the moment `now`. `kind` is an hour, day or month, or "" for
+    a window that never ends.
     """
     if not kind:
         return WindowSpan(ALWAYS, None)

@@ -1,6 +1,5 @@
-"""Divides a stored model request into layers and messages, which operators can read.
-
-The view is built from the request's bytes, for each supported API.
+"""Divides a stored model request into layers and messages, which operators can read. The view is
+built from the request's bytes, for each supported API.
 """
 
 import json
@@ -29,9 +28,8 @@ Span = tuple[str, str, int]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of a request. `tokens` is an estimate for the whole text.
-
-    `is_cut` is True if only the beginning of the text is stored.
+    """A part of a request. `tokens` is an estimate for the whole text. `is_cut` is True if only the
+    beginning of the text is stored.
     """
 
     layer: str
@@ -74,9 +72,8 @@ class WrittenMessage:
 def view_of(
     row: SentRequestRow, parts: Mapping[str, KeptPart], *, withholds_private: bool = False
 ) -> RequestView:
-    """Return the view of a stored request. `parts` contains its parts by digest.
-
-    With `withholds_private`, private calls are replaced by their lengths.
+    """Return the view of a stored request. `parts` contains its parts by digest. With
+    `withholds_private`, private calls are replaced by their lengths.
     """
     lists = {
         key: [*written_messages(value, parts)]
@@ -125,9 +122,8 @@ def is_system(value: Any) -> bool:
 def prompt_pieces(
     first: Iterable[WrittenMessage], spans: Iterable[Sequence[Any]]
 ) -> Iterator[Piece]:
-    """Yield the system prompt's layers.
-
-    If the prompt was changed after it was built, yield it as one piece.
+    """Yield the system prompt's layers. If the prompt was changed after it was built, yield it as
+    one piece.
     """
     text = SEPARATOR.join(message_text(one) for one in first)
     layers: list[Span] = [(layer, source, length) for layer, source, length in spans]

@@ -58,9 +58,7 @@ class RowWriter(Generic[Row]):
 
 class RowQueue(Generic[Row]):
     """A queue of up to `most` rows with up to `most_bytes` in total. Additional rows are dropped
-    and counted.
-
-    `store` stores up to `at_once` rows, all or none, on a database thread.
+    and counted. `store` stores up to `at_once` rows, all or none, on a database thread.
     """
 
     def __init__(
@@ -91,10 +89,8 @@ class RowQueue(Generic[Row]):
         return True
 
     async def flush(self, execute: Execute) -> None:
-        """Write all queued rows.
-
-        Raises `OperationalError` or `InterfaceError` if the database is down; the rows then remain
-        queued.
+        """Write all queued rows. Raises `OperationalError` or `InterfaceError` if the database is
+        down; the rows then remain queued.
         """
         while some := self.rows[: self.at_once]:
             async for done in self.writer.write(some, execute):

@@ -1,5 +1,4 @@
 """Writes run summaries, marks runs as failed if their process has ended, and deletes old rows.
-
 These functions are synchronous and short, and run on a database thread.
 """
 
@@ -55,7 +54,6 @@ COLUMNS = ("id", "door", "application", "bucket", "request_id", "started_at", *C
 @dataclass(slots=True)
 class RunFigures:
     """The values of a `RunSummary` row, ten times faster to create than a Django model instance.
-
     `is_stored` is True if the row exists, at least with the start of the run.
     """
 
@@ -134,9 +132,8 @@ def within_limits(count: int) -> int:
 
 
 def figures_of(run: Run, status: str, progress: Progress, reference: str = "") -> RunFigures:
-    """Return the summary of a stored run with this final status.
-
-    `reference` identifies the error in the log, or is "".
+    """Return the summary of a stored run with this final status. `reference` identifies the error
+    in the log, or is "".
     """
     row = RunFigures(
         run.door,
@@ -200,9 +197,8 @@ def end_abandoned() -> int:
 
 
 def delete_old() -> int:
-    """Delete rows that are older than `RUN_ROWS_DAYS`, except rows under a legal hold.
-
-    Return the number of deleted rows.
+    """Delete rows that are older than `RUN_ROWS_DAYS`, except rows under a legal hold. Return the
+    number of deleted rows.
     """
     in_held = Run.objects.filter(holds(conversation="stream"), pk=OuterRef("pk"))
     held = holds("bucket") | Q(Exists(in_held))

@@ -1,6 +1,5 @@
-"""Splits model requests into parts, stores the parts, and reassembles the requests.
-
-These functions are synchronous and run on a database thread, so that they do not delay the answer.
+"""Splits model requests into parts, stores the parts, and reassembles the requests. These functions
+are synchronous and run on a database thread, so that they do not delay the answer.
 """
 
 import hashlib
@@ -170,9 +169,7 @@ def digests_in(members: Iterable[Sequence[Any]]) -> Iterator[str]:
 
 def delete_old() -> int:
     """Delete model requests that are older than `RUN_ROWS_DAYS`, except requests under a legal
-    hold.
-
-    Return the number of deleted requests.
+    hold. Return the number of deleted requests.
     """
     if not settings.RUN_ROWS_DAYS:
         return 0

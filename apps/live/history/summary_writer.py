@@ -183,10 +183,8 @@ class RunSummaryWriter:
             )
 
     async def flush(self) -> None:
-        """Write the rows of runs that have begun or ended.
-
-        Raises `OperationalError` or `InterfaceError` if the database is down; the rows then remain
-        queued.
+        """Write the rows of runs that have begun or ended. Raises `OperationalError` or
+        `InterfaceError` if the database is down; the rows then remain queued.
         """
         self.log_dropped()
         for queue in self.queues:
@@ -226,9 +224,8 @@ def in_portions(items: list[Any]) -> Iterator[list[Any]]:
 
 
 def audit_events_of(entry: CallEntry) -> Iterator[AuditEvent]:
-    """Yield the audit event for a tool call in a conversation.
-
-    Calls by API clients have none, because their rows contain the same data.
+    """Yield the audit event for a tool call in a conversation. Calls by API clients have none,
+    because their rows contain the same data.
     """
     of, report = entry.of, entry.report
     if of.conversation is not None and isinstance(report, ToolCallReport):

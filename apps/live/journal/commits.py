@@ -1,6 +1,5 @@
-"""Writes the pending data of all runs in a process in one transaction.
-
-Each write is fenced: it takes effect only while this process holds the run.
+"""Writes the pending data of all runs in a process in one transaction. Each write is fenced: it
+takes effect only while this process holds the run.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -22,9 +21,8 @@ OVER = frozenset({Run.Status.DONE, Run.Status.FAILED, Run.Status.STOPPED})
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """A run's last events in this process, which then releases the run.
-
-    `store` saves related data in the same transaction.
+    """A run's last events in this process, which then releases the run. `store` saves related data
+    in the same transaction.
     """
 
     status: str
@@ -60,9 +58,8 @@ class RunSignals:
 
 
 def look(holder: str, runs: Collection[UUID], helped: Collection[UUID] = ()) -> RunSignals:
-    """Read the signals for the runs that the process `holder` executes.
-
-    `helped` contains the runs that have sub-agents.
+    """Read the signals for the runs that the process `holder` executes. `helped` contains the runs
+    that have sub-agents.
     """
     held = Run.objects.filter(pk__in=runs, holder=holder, status__in=Run.GOING)
     wishes = dict(held.values_list("pk", "is_stop_requested"))

@@ -101,9 +101,8 @@ class Committer:
                 await asyncio.gather(*(announce_events(record.log) for record in self.records))
 
     async def commit(self, records: Sequence[RunRecord]) -> None:
-        """Write all records in one transaction.
-
-        Raises `OperationalError` or `InterfaceError` if the database is down.
+        """Write all records in one transaction. Raises `OperationalError` or `InterfaceError` if
+        the database is down.
         """
         self.committed_at = time.monotonic()
         portions = [record.take(self.committed_at) for record in records]

@@ -32,9 +32,8 @@ def last_number(stream: UUID) -> int:
 
 
 def read(stream: UUID, after: int) -> list[NumberedEvent]:
-    """Return the oldest events after the number `after`, in order.
-
-    Further calls return later events.
+    """Return the oldest events after the number `after`, in order. Further calls return later
+    events.
     """
     entries = JournalEntry.objects.filter(stream=stream, last__gt=after).order_by("last")
     return [said for entry in entries[:READ_ENTRIES] for said in following(entry, after)]
@@ -93,9 +92,7 @@ def add(
     stream: UUID, run: UUID, said: Sequence[StreamEvent], *, gap: int = 0, is_new: bool = False
 ) -> int:
     """Append events to the stream, after a gap in the numbers. Return the number before the first
-    new event.
-
-    `is_new` is True if the stream has no events, which saves a query.
+    new event. `is_new` is True if the stream has no events, which saves a query.
     """
     before = gap if is_new else last_number(stream) + gap
     entry_of(stream, run, before + 1, said).save(force_insert=True)

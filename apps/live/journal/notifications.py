@@ -1,6 +1,5 @@
-"""Sends messages between processes: new text, and notifications about events in the journal.
-
-The channel layer may lose a message, so viewers also poll the journal.
+"""Sends messages between processes: new text, and notifications about events in the journal. The
+channel layer may lose a message, so viewers also poll the journal.
 """
 
 import asyncio

@@ -27,10 +27,8 @@ too.
 
 
 class RunRecord:
-    """The output of a run in this process.
-
-    `stop` is called when another process requests that the run stop. `failure` is `LeaseLost` or
-    `NotStored` if no more data can be written.
+    """The output of a run in this process. `stop` is called when another process requests that the
+    run stop. `failure` is `LeaseLost` or `NotStored` if no more data can be written.
     """
 
     def __init__(self, log: RunLog, stop: Callable[[], None]) -> None:
@@ -105,9 +103,7 @@ class RunRecord:
 
     def take(self, now: float) -> Portion:
         """Return the next portion to write: the portion that failed last, or else all unwritten
-        data.
-
-        `now` is a time of the monotonic clock.
+        data. `now` is a time of the monotonic clock.
         """
         if self.portion is not None:
             self.portion.is_repeated = True

@@ -55,9 +55,8 @@ def most_of(counted: str) -> int:
 
 
 def next_up(line: Iterable[Run], going: ActiveRunCounts, room: int) -> list[Run]:
-    """Return up to `room` runs from the queue `line` that can start now.
-
-    `going` contains the counts of active runs.
+    """Return up to `room` runs from the queue `line` that can start now. `going` contains the
+    counts of active runs.
     """
     going = ActiveRunCounts(Counter(going.callers), Counter(going.applications))
     chosen: list[Run] = []
@@ -123,9 +122,8 @@ def last_turns(names: Iterable[str]) -> dict[str, datetime]:
 
 
 def read_going() -> ActiveRunCounts:
-    """Return the counts of active runs.
-
-    They include runs whose process has ended, because another process resumes them.
+    """Return the counts of active runs. They include runs whose process has ended, because another
+    process resumes them.
     """
     going = ActiveRunCounts(Counter(), Counter())
     running = Run.objects.filter(status=Run.Status.RUNNING).order_by()

@@ -39,9 +39,8 @@ class RateCounts:
         self.tasks: set[asyncio.Task[None]] = set()
 
     async def admit(self, rates: Sequence[Rate]) -> Sequence[RemainingRate]:
-        """Count a request, and return the remaining quota of each rate.
-
-        Raises `RateLimitReached`, without counting the request, if a limit is reached.
+        """Count a request, and return the remaining quota of each rate. Raises `RateLimitReached`,
+        without counting the request, if a limit is reached.
         """
         rests = await asyncio.gather(*map(self.rest, rates))
         for rest in rests:
@@ -94,9 +93,8 @@ class RateCounts:
 
 
 class SharedStorage(RedisStorage):
-    """Sends the commands of the `limits` library with our own Redis client.
-
-    In a Redis cluster, all keys of a limit are in the same slot.
+    """Sends the commands of the `limits` library with our own Redis client. In a Redis cluster, all
+    keys of a limit are in the same slot.
     """
 
     def __init__(self) -> None:

@@ -79,9 +79,8 @@ def rates_of(caller: Caller, application: ResolvedApplication | None) -> list[Ra
 
 
 def counted_names(caller: Caller) -> list[str]:
-    """Return the names under which the caller's requests are counted.
-
-    A widget's visitor has a second name for the token, because it can be used from many addresses.
+    """Return the names under which the caller's requests are counted. A widget's visitor has a
+    second name for the token, because it can be used from many addresses.
     """
     names = [counted_name(caller)]
     if caller.kind == "visitor" and widget_visitor(caller.bucket) is not None:
@@ -90,9 +89,8 @@ def counted_names(caller: Caller) -> list[str]:
 
 
 def counted_name(caller: Caller) -> str:
-    """Return the name under which the caller's requests and runs are counted.
-
-    A user has the same name in all teams. All visitors with the same IP address have the same name.
+    """Return the name under which the caller's requests and runs are counted. A user has the same
+    name in all teams. All visitors with the same IP address have the same name.
     """
     if caller.kind == "visitor" and caller.client.address:
         # A browser that discards its cookies is a new visitor with each request.
@@ -126,9 +124,8 @@ def most_of_application(application: ResolvedApplication, kind: Kind) -> int:
 
 
 async def admit_request(rates: Sequence[Rate]) -> Sequence[RemainingRate]:
-    """Count a request, and return the remaining quota of each rate.
-
-    Raises `RateLimitReached` if a limit is reached.
+    """Count a request, and return the remaining quota of each rate. Raises `RateLimitReached` if a
+    limit is reached.
     """
     return await rate_counts().admit(rates) if rates else ()
 

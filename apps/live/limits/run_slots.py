@@ -22,9 +22,8 @@ low load causes no calls.
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """Allows up to `most` concurrent runs under a name, across all processes.
-
-    `refusal` is the error message for additional runs.
+    """Allows up to `most` concurrent runs under a name, across all processes. `refusal` is the
+    error message for additional runs.
     """
 
     name: str
@@ -33,9 +32,8 @@ class Limit:
 
 
 class RunSlots:
-    """The slots of this process, counted in memory.
-
-    `kept` counts runs that continue without a client. Other runs end when their client disconnects.
+    """The slots of this process, counted in memory. `kept` counts runs that continue without a
+    client. Other runs end when their client disconnects.
     """
 
     def __init__(self, kept: Sized) -> None:
@@ -64,9 +62,7 @@ class RunSlots:
     @contextmanager
     def taken(self, caller: str, application: str) -> Iterator[None]:
         """Hold a slot for a gateway run. `caller` is "" for visitors, who have no limit of their
-        own.
-
-        Raises `TooManyRuns` if no slot is free.
+        own. Raises `TooManyRuns` if no slot is free.
         """
         if not self.free:
             raise TooManyRuns(gettext("Too many requests are in progress on this server."))
@@ -89,7 +85,6 @@ class RunSlots:
 
     def among_processes(self, caller: str, application: str) -> AbstractAsyncContextManager[None]:
         """Return a context manager that holds a slot across all processes, if Redis is configured.
-
         Use it inside `taken`. Raises `TooManyRuns` if no slot is free.
         """
         if not settings.REDIS_URL:

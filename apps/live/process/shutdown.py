@@ -36,9 +36,8 @@ async def close_hub(hub: Hub, seconds: float) -> None:
 
 
 async def finish(hub: Hub, seconds: float, *, interrupting: bool = False) -> None:
-    """Wait up to `seconds` until all runs' tasks have ended. No run begins another model call.
-
-    With `interrupting`, also interrupt the calls in progress.
+    """Wait up to `seconds` until all runs' tasks have ended. No run begins another model call. With
+    `interrupting`, also interrupt the calls in progress.
     """
     end = time.monotonic() + seconds
     while hub.tasks and (left := end - time.monotonic()) > 0:

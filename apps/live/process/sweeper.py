@@ -33,9 +33,8 @@ lease.
 GoOn = Callable[[Hub, Run], Awaitable[None]]
 """A function that resumes or ends a run that this process now holds."""
 EndLost = Callable[[Run], object]
-"""A function that ends a run that no process resumes, unless another process has ended it.
-
-It is called on a database thread.
+"""A function that ends a run that no process resumes, unless another process has ended it. It is
+called on a database thread.
 """
 GoFurther = Callable[[Hub], Awaitable[None]]
 """A function that starts ended runs' follow-up work, such as queued messages."""
@@ -90,9 +89,8 @@ class Sweeper:
                 self.hub.awaited.clear()
 
     async def sweep(self, stream: UUID | None = None) -> None:
-        """Take over as many runs as there are free slots, and start follow-up work.
-
-        If `stream` is given, sweep only if its run needs a process.
+        """Take over as many runs as there are free slots, and start follow-up work. If `stream` is
+        given, sweep only if its run needs a process.
         """
         if stream is None:
             if not await database_sync_to_async(self.has_work)():
@@ -127,10 +125,8 @@ class Sweeper:
             self.hub.awaited.set()
 
     def look(self, stream: UUID | None) -> tuple[list[Run], int]:
-        """End the runs that no process will resume.
-
-        Return these runs, and the number of runs that can be resumed. If `stream` is given and its
-        run needs no process, return nothing.
+        """End the runs that no process will resume. Return these runs, and the number of runs that
+        can be resumed. If `stream` is given and its run needs no process, return nothing.
         """
         free = leases.free() if stream is None else leases.free().filter(stream=stream)
         if not free.exists():
@@ -152,10 +148,8 @@ class Sweeper:
         return mine
 
     def of_others(self, runs: QuerySet[Run]) -> QuerySet[Run]:
-        """Return the runs without those that this process executes.
-
-        A busy process can be late in renewing its leases, and would otherwise execute its own runs
-        twice.
+        """Return the runs without those that this process executes. A busy process can be late in
+        renewing its leases, and would otherwise execute its own runs twice.
         """
         return runs.exclude(stream__in=[*self.hub.supervisors])
 

@@ -15,9 +15,8 @@ def add_owner_arguments(parser: CommandParser) -> None:
 
 
 def named_owner(user: str, team: str) -> str:
-    """Return the owner ID for a team's name, or else for a username.
-
-    Raises `CommandError` if the team or the user does not exist.
+    """Return the owner ID for a team's name, or else for a username. Raises `CommandError` if the
+    team or the user does not exist.
     """
     if team:
         found = Team.objects.filter(group__name=team).first()

@@ -90,7 +90,6 @@ def read_facts(name: str, block: str) -> Mapping[str, Value]:
 
 def document_of(facts: Mapping[str, Value], body: str, stem: str) -> NoteDocument:
     """Return the document with these front matter values. `stem` is the title if they contain none.
-
     Raises `NoteRefused` if a value is invalid.
     """
     title = facts.get("title")

@@ -65,9 +65,8 @@ def write_zip(owner: str, file: IO[bytes]) -> int:
 
 
 def write_folder(owner: str, root: Path) -> int:
-    """Write the owner's notes to a folder. Return the number of files.
-
-    Raises `OSError` if a file cannot be written.
+    """Write the owner's notes to a folder. Return the number of files. Raises `OSError` if a file
+    cannot be written.
     """
     count = 0
     for name, content in export_notes(owner):

@@ -36,7 +36,6 @@ class ImportedNotes:
 @transaction.atomic
 def import_notes(owner: str, source: NoteSource, author: Author) -> ImportedNotes:
     """Import a folder. If a note with the same title has different content, it gets a new version.
-
     Raises `NoteRefused` with the file's name, and imports nothing, if a file is invalid.
     """
     names = source.names()

@@ -1,6 +1,5 @@
-"""Reads imported notes from a ZIP archive or from a folder on this machine.
-
-Files are read one at a time and up to a memory limit, regardless of the sizes that they declare.
+"""Reads imported notes from a ZIP archive or from a folder on this machine. Files are read one at a
+time and up to a memory limit, regardless of the sizes that they declare.
 """
 
 import stat
@@ -32,9 +31,8 @@ ignored.
 
 class NoteSource(Protocol):
     def names(self) -> Sequence[str]:
-        """Return the paths of all files, relative to the folder and with slashes.
-
-        Raises `NoteRefused` if there are too many files.
+        """Return the paths of all files, relative to the folder and with slashes. Raises
+        `NoteRefused` if there are too many files.
         """
         ...
 
@@ -83,10 +81,8 @@ class ZipSource:
 
 
 def open_zip(file: IO[bytes]) -> ZipSource:
-    """Open an archive.
-
-    Raises `NoteRefused` if it is not a ZIP, has too many entries, or contains an entry that is not
-    allowed.
+    """Open an archive. Raises `NoteRefused` if it is not a ZIP, has too many entries, or contains
+    an entry that is not allowed.
     """
     try:
         archive = open_archive(file, MOST_ENTRIES)
@@ -146,7 +142,6 @@ def is_meant(name: str) -> bool:
 
 def without_folder_around(entries: dict[str, ZipInfo]) -> dict[str, ZipInfo]:
     """Return the entries with paths relative to their common top-level folder, if they have one.
-
     Many programs archive the folder itself.
     """
     around = {PurePosixPath(name).parts[0] for name in entries}

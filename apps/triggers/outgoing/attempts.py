@@ -40,9 +40,8 @@ WANTS_NONE = "The receiver returned status 410: it no longer wants events."
 
 @dataclass(frozen=True, slots=True)
 class DeliveryResponse:
-    """A subscriber's response. `status` is None if the subscriber did not respond.
-
-    `error` is "" if the delivery was accepted.
+    """A subscriber's response. `status` is None if the subscriber did not respond. `error` is "" if
+    the delivery was accepted.
     """
 
     status: int | None
@@ -50,9 +49,8 @@ class DeliveryResponse:
 
 
 def begin(uuid: str) -> Delivery | None:
-    """Reserve the delivery with this ID for an attempt by this process.
-
-    Return None if the delivery is not due or another process has reserved it.
+    """Reserve the delivery with this ID for an attempt by this process. Return None if the delivery
+    is not due or another process has reserved it.
     """
     now = timezone.now()
     row = waiting().filter(uuid=uuid).select_related("subscription").first()
@@ -164,9 +162,8 @@ def retry(rows: Iterable[Delivery]) -> int:
 
 
 def enqueue_overdue() -> int:
-    """Enqueue overdue attempts that have no job. Return the number of enqueued attempts.
-
-    Their subscriptions were disabled when the attempts were due.
+    """Enqueue overdue attempts that have no job. Return the number of enqueued attempts. Their
+    subscriptions were disabled when the attempts were due.
     """
     overdue = waiting().filter(due_at__lt=timezone.now() - OVERDUE, subscription__is_enabled=True)
     found = list(overdue.values_list("uuid", flat=True)[:OVERDUE_AT_ONCE])

@@ -87,9 +87,8 @@ def enqueue(notice: MailNotice) -> None:
 
 @task("triggers.send_mail_notice", title="Email to users", retries=4, wait=600)
 def send_mail_notice(run: str, event: str) -> None:
-    """Send the notice about a run's event, unless it is obsolete.
-
-    Errors from the mail server are raised, so that the job is retried.
+    """Send the notice about a run's event, unless it is obsolete. Errors from the mail server are
+    raised, so that the job is retried.
     """
     notice = MailNotice.objects.filter(run=run, event=event).select_related("user").first()
     if notice is None:

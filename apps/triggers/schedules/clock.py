@@ -35,9 +35,8 @@ seconds late.
 
 
 async def sweep() -> int:
-    """Run due schedules, and enqueue jobs for the times before the next sweep.
-
-    Return the number of messages sent.
+    """Run due schedules, and enqueue jobs for the times before the next sweep. Return the number of
+    messages sent.
     """
     count = await fire_due(HUB)
     until = timezone.now() + LOOK_AHEAD

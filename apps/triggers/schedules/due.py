@@ -86,9 +86,7 @@ def times_until(last: datetime) -> list[datetime]:
 
 class Callers:
     """Caches the callers of due schedules, because thousands of schedules may be due at the same
-    time.
-
-    An instance is used only for a few seconds, so that permissions are current.
+    time. An instance is used only for a few seconds, so that permissions are current.
     """
 
     def __init__(self) -> None:
@@ -104,10 +102,8 @@ class Callers:
         return Budget.objects.exists()
 
     def of(self, row: Schedule, application: ResolvedApplication) -> Caller:
-        """Return the cached caller of a schedule.
-
-        Raises `Refused` if the owner may no longer send messages, and `BudgetSpent` if a budget is
-        exhausted.
+        """Return the cached caller of a schedule. Raises `Refused` if the owner may no longer send
+        messages, and `BudgetSpent` if a budget is exhausted.
         """
         key = (row.owner, row.application_id, row.time_zone, row.saved_by_id)
         if key not in self.found:
@@ -121,10 +117,8 @@ class Callers:
         return known
 
     def look_up(self, row: Schedule, application: ResolvedApplication) -> Caller:
-        """Return the schedule's owner as a caller with current permissions.
-
-        Raises `Refused` if the owner may no longer send messages, and `BudgetSpent` if a budget is
-        exhausted.
+        """Return the schedule's owner as a caller with current permissions. Raises `Refused` if the
+        owner may no longer send messages, and `BudgetSpent` if a budget is exhausted.
         """
         caller = owner_caller(row)
         if not can_use(row.application_id, caller):
@@ -191,9 +185,8 @@ def ask(
     asked: Mapping[Schedule, Sequence[datetime]],
     plans: Mapping[Schedule, DueTimes],
 ) -> list[QueuedWake]:
-    """Send a message for each schedule and time in `asked`.
-
-    `plans` contains the due times of schedules whose next time must be set.
+    """Send a message for each schedule and time in `asked`. `plans` contains the due times of
+    schedules whose next time must be set.
     """
     going = still_going(asked)
     wakes: list[Wake] = []
@@ -243,9 +236,8 @@ def wakes_of(
     callers: Callers,
     going: set[UUID],
 ) -> list[Wake]:
-    """Return a schedule's messages for these times.
-
-    If the schedule cannot run, store the reason in it and return [].
+    """Return a schedule's messages for these times. If the schedule cannot run, store the reason in
+    it and return [].
     """
     if not times:
         return []
@@ -278,9 +270,8 @@ def wakes_of(
 def caller_or_none(
     row: Schedule, application: ResolvedApplication | QuickAppError, callers: Callers
 ) -> Caller | None:
-    """Return a schedule's caller.
-
-    If the schedule cannot run, store the reason in it and return None.
+    """Return a schedule's caller. If the schedule cannot run, store the reason in it and return
+    None.
     """
     with translation.override(language_of_kept(row.caller)):
         return caller_or_reason(row, application, callers)
@@ -313,9 +304,8 @@ def is_withdrawn(row: Schedule, error: QuickAppError) -> bool:
 
 
 def sender_of(row: Schedule, at: datetime) -> Sender:
-    """Return the sender of a schedule's message for the time `at`.
-
-    The owner wrote the message, so it is as trusted as any message from the owner.
+    """Return the sender of a schedule's message for the time `at`. The owner wrote the message, so
+    it is as trusted as any message from the owner.
     """
     money = None if row.budget_money is None else str(row.budget_money)
     return Sender(

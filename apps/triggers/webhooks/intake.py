@@ -32,7 +32,6 @@ NOT_PERMITTED = (
 @dataclass(frozen=True, slots=True)
 class AcceptedRequest:
     """An accepted request. `begun` is None if the message is queued or was accepted before.
-
     `is_first` is True if the message begins a conversation.
     """
 
@@ -95,7 +94,6 @@ def take(
     text: str,
 ) -> AcceptedRequest:
     """Store the message as a question, which any process can answer, unless it was accepted before.
-
     Raises the same errors as `begin_answer`.
     """
     # Locked, so that the second of two processes with the same message ID finds the first process's

@@ -43,9 +43,7 @@ def read_template(written: str) -> Any:
 
 async def render_message(written: str, body: Any, name: str) -> str:
     """Return the message for the JSON `body`. Raises `TemplateFailed` if the template does not fit
-    it.
-
-    `name` is the name of the webhook.
+    it. `name` is the name of the webhook.
     """
     if not written.strip():
         return as_text(body)
@@ -59,10 +57,8 @@ async def render_message(written: str, body: Any, name: str) -> str:
 
 
 def as_text(value: Any) -> str:
-    """Return text unchanged, and other values as JSON.
-
-    Short JSON that is not deeply nested is indented. Indenting other JSON could make it a thousand
-    times as long.
+    """Return text unchanged, and other values as JSON. Short JSON that is not deeply nested is
+    indented. Indenting other JSON could make it a thousand times as long.
     """
     if isinstance(value, str):
         return value
