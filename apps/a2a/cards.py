@@ -56,9 +56,7 @@ def agent_card(application: ResolvedApplication, name: str) -> Json:
 
 
 def extended_card(application: ResolvedApplication, name: str) -> Json:
-    """Return the application's card for callers with a key, which also contains example
-    questions.
-    """
+    """Return the application's card with example questions, for callers with a key."""
     card = agent_card(application, name)
     [skill] = card["skills"]
     examples = starters(application)

@@ -85,7 +85,7 @@ def signature(row: PushConfig, body: bytes) -> dict[str, str]:
 
 
 def is_signing_secret(token: str) -> bool:
-    """Return True if the token is a Standard Webhooks signing secret, which must not be sent."""
+    """Return True if the token is a Standard Webhooks signing secret. It must not be sent."""
     if not token.startswith(PREFIX):
         return False
     try:

@@ -1,4 +1,4 @@
-"""Finds and describes tasks, which are runs that a caller started through this door."""
+"""Finds and describes tasks. A task is a run that a caller started through this door."""
 
 import base64
 import binascii
@@ -201,8 +201,8 @@ def write_token(run: Any) -> str:
 
 
 def read_token(token: str) -> tuple[datetime, UUID]:
-    """Parse a page token, which is a time and a run's ID. Raises `InvalidParams` if it is not from
-    a previous page.
+    """Parse a page token: a time and a run's ID. Raises `InvalidParams` if it is not from a
+    previous page.
     """
     try:
         moment, _, pk = base64.urlsafe_b64decode(token.encode()).decode().partition("|")

@@ -1,4 +1,4 @@
-"""Converts requests in the dialect of AG-UI to run requests."""
+"""Converts AG-UI requests to run requests."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -84,6 +84,6 @@ def place_of(request: RunInput) -> Mapping[str, Any]:
 
 
 def without_effect(request: RunInput) -> frozenset[str]:
-    """Return the names of accepted parts of the request that have no effect."""
+    """Return the names of request parts that are accepted but have no effect."""
     found = {f"{PROPS}.{name}" for name in place_of(request).keys() - KEYS}
     return frozenset({*found, "state"} if request.state else found)

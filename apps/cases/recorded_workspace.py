@@ -1,4 +1,4 @@
-"""Provides a test case's workspace and capabilities, whose models and tools a player calls."""
+"""Provides a test case's workspace and capabilities, with models and tools that a player calls."""
 
 from __future__ import annotations
 

@@ -153,7 +153,7 @@ def record_denials(caller: Caller, conversations: Collection[UUID]) -> None:
 
 
 def find_open(caller: Caller, conversation: UUID, application: str) -> Conversation:
-    """Return the caller's conversation with this ID, which the caller can continue.
+    """Return the caller's conversation with this ID, if it can be continued.
 
     Raises `Refused` if the conversation does not exist or its application was deleted. The calling
     code must check separately that the caller can use the application, for example with

@@ -50,8 +50,10 @@ def delete_turn(caller: Caller, slug: str, conversation: UUID, message: UUID) ->
 def begin_change(
     caller: Caller, slug: str, pk: UUID, message: UUID, role: str = ""
 ) -> tuple[Conversation, Tree[OutlineRow], OutlineRow]:
-    """Lock a conversation, and return it with its tree and the message, which must have this role
-    if given. Raises `Refused` if either does not exist, or while an answer is running.
+    """Lock a conversation, and return it with its tree and its message.
+
+    Raises `Refused` if the conversation or the message does not exist, if the message does not have
+    the given role, or while an answer is running.
     """
     conversation = lock(find_conversation(caller, pk, slug))
     if leases.open_run(conversation.pk) is not None:

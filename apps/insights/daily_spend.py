@@ -54,7 +54,7 @@ def read_daily_spend(
     among: Collection[str] | None = None,
     ends: Mapping[str, datetime] | None = None,
 ) -> DailySpend:
-    """Return today's and yesterday's costs up to the time of day of `now`.
+    """Return today's costs, and yesterday's costs up to the same time of day.
 
     `among` contains the slugs of applications, or is None for all applications. Two queries are
     needed, and a third if `ends` is None.

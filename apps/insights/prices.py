@@ -84,7 +84,7 @@ class PricedService:
 
     @property
     def is_built_in(self) -> bool:
-        """Return True if the model is built in and thus costs nothing."""
+        """Return True if the model is built in. A built-in model costs nothing."""
         return self.base_url == ""
 
     def spent(self, report: ModelCallReport, usage: ModelUsage | None, day: date) -> EntryCost:

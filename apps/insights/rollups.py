@@ -1,4 +1,4 @@
-"""Sums up the calls of ended spans, and deletes old rows. Several processes may run this
+"""Sums up usage in ended spans, and deletes old rows. Several processes may do this
 concurrently.
 """
 
@@ -46,7 +46,7 @@ CALLS = (ModelCall, ToolUse)
 
 
 def due_spans(span: UsageSum.Span) -> Iterator[datetime]:
-    """Yield the start of each ended span of this type that is not summed up yet, oldest first."""
+    """Yield the start of each span that has ended and is not summed up yet, oldest first."""
     length, start, until = LENGTHS[span], first_unsummed(span), known_until(span)
     while start is not None and until is not None and start + length <= until:
         yield start

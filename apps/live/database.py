@@ -22,7 +22,7 @@ async def on_a_thread(work: Callable[[], Any]) -> Any:
 
 
 class OwnThread:
-    """A thread with a permanent database connection, which is faster than a connection per call."""
+    """A thread with a permanent database connection. This is faster than a connection per call."""
 
     def __init__(self, name: str) -> None:
         self.pool = ThreadPoolExecutor(1, thread_name_prefix=name)

@@ -132,7 +132,7 @@ def too_soon() -> Refused:
 
 
 def waiting(run: Run) -> QuerySet[Run]:
-    """Return a query for the run's row, which is empty if the run is not waiting."""
+    """Return the run's row as a query, or an empty query if the run is not waiting."""
     return Run.objects.filter(pk=run.pk, status=Run.Status.WAITING)
 
 
@@ -142,8 +142,9 @@ def open_calls(run: Run) -> QuerySet[Interaction]:
 
 
 def delete_unfinished_accounts() -> int:
-    """Delete tool accounts whose users never signed in and for whose sign-in no run waits. Return
-    the number of deleted accounts.
+    """Delete tool accounts whose users never signed in, unless a run waits for the sign-in.
+
+    Return the number of deleted accounts.
     """
     open_now = Interaction.objects.filter(
         kind="sign_in", answer__isnull=True, run__status__in=Run.OPEN

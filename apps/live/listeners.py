@@ -14,7 +14,7 @@ NEWS = frozenset({Run.Status.DONE, Run.Status.FAILED, Run.Status.STOPPED, Run.St
 
 @dataclass(frozen=True, slots=True)
 class RunNews:
-    """A change of a run's status to one of `NEWS`. `application` is a slug, or a path in DIAL
+    """A change in a run's status to one of `NEWS`. `application` is a slug, or a path in DIAL
     Core.
     """
 

@@ -1,4 +1,4 @@
-"""Converts requests in the dialect of Anthropic's Messages API to run requests."""
+"""Converts Anthropic Messages API requests to run requests."""
 
 from dataclasses import replace
 from functools import partial
@@ -78,7 +78,7 @@ def prepare(
 
 
 def without_effect(request: MessageRequest, tools: ClientTools) -> frozenset[str]:
-    """Return the names of accepted parts of the request that have no effect."""
+    """Return the names of request parts that are accepted but have no effect."""
     found = {f"tools.{kind}" for kind in tools.ignored}
     if request.top_k is not None:
         found.add("top_k")

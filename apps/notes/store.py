@@ -99,7 +99,7 @@ class NewNote:
 
 @transaction.atomic
 def create_all(owner: str, new: Sequence[NewNote], author: Author, action: str) -> None:
-    """Create several notes, which must have different titles."""
+    """Create several notes. Their titles must differ."""
     now = timezone.now()
     if notes_of(owner).count() + len(new) > MOST_NOTES:
         raise NoteRefused(

@@ -1,4 +1,4 @@
-"""Converts requests in the dialect of OpenAI's Responses API to run requests."""
+"""Converts OpenAI Responses API requests to run requests."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -130,7 +130,8 @@ def all_instructions(request: ResponseRequest, conversation: ParsedConversation)
 def without_effect(
     request: ResponseRequest, tools: ClientTools, choice: ResponseToolChoice, slug: str
 ) -> frozenset[str]:
-    """Return the names of accepted parts of the request that have no effect on the application.
+    """Return the names of request parts that are accepted but have no effect on the application.
+
     `slug` is the slug of the application.
     """
     found = {f"tools.{kind}" for kind in tools.ignored}

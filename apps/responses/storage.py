@@ -140,7 +140,7 @@ def replay_of(stored: StoredResponse, after: int = -1) -> RunReplay:
 
 
 def add_outcome(replay: RunReplay, run: UUID) -> None:
-    """Add the end time and the state, which the journal does not contain, to the replay."""
+    """Add the end time and the state to the replay, because the journal does not contain them."""
     row = Run.objects.filter(pk=run).first()
     if row is not None and row.finished_at is not None:
         replay.encoder.resource.completed_at = int(row.finished_at.timestamp())

@@ -46,8 +46,8 @@ def stored_item(item: Object, number: str) -> Object:
 
 
 def shown_question(messages: Sequence[ChatMessage]) -> tuple[str, list[dict[str, str]]]:
-    """Return the text and the files of the messages after the last answer, which the page shows as
-    the question.
+    """Return the question for the page: the text and the files of the messages after the last
+    answer.
     """
     answers = [index for index, one in enumerate(messages) if one.role == "assistant"]
     new = messages[answers[-1] + 1 if answers else 0 :]

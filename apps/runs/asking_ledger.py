@@ -82,7 +82,7 @@ def scope_of(application: ResolvedApplication, caller: Caller) -> Scope:
 
 
 class AskingLedger(UnstoredLedger):
-    """The ledger of an unstored run, whose answer contains any question to the user.
+    """The ledger of an unstored run, whose question to the user is part of its answer.
 
     `answered` is the user's answer to the first of the calls with which the run begins. `asked` is
     the question with which the run ends.
@@ -195,7 +195,7 @@ async def take_answer(
 
 
 def pending_token(messages: Sequence[ModelMessage]) -> Any:
-    """Return the token in the last answer's state, which the last message may answer.
+    """Return the token of the waiting calls in the last answer's state.
 
     Return "" if that answer contains a question but the client sent no token, and None if it
     contains no question.

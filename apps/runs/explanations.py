@@ -135,8 +135,9 @@ def service_explanation(error: ServiceFailed) -> Explanation:
 
 
 def model_explanation(error: ModelFailed, status: int | None) -> Explanation:
-    """Return an explanation of a model failure. It is the service's own text, or else depends on
-    the failure's code or status or on how its stream ended.
+    """Return the model service's own text about a failure, or else an explanation of the failure.
+
+    The explanation depends on the failure's code, on its status or on the end of its stream.
     """
     said = error.display.strip()
     if said:

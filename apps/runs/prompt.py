@@ -158,9 +158,7 @@ def folder_parts(context: PromptContext) -> Sequence[PromptPart]:
 
 
 def client_parts(context: PromptContext) -> Sequence[PromptPart]:
-    """Return an OpenAI client's instructions, which are appended if they cannot replace the
-    operator's prompt.
-    """
+    """Return the OpenAI client's instructions, unless they replace the operator's prompt."""
     added = "" if settings.ALLOW_OVERRIDE_SYSTEM_MESSAGE else context.request.instructions
     return text_parts("client", "system message of the client", added)
 

@@ -72,10 +72,10 @@ async def run_application(
 ) -> RunEnd:
     """Answer the request, continuing after the steps in the ledger.
 
-    The caller can pass a `progress`, from which it can read the costs. `taint` is the taint of the
-    surrounding run, if there is one. `Finished` is the last event. The state and the usage are
-    emitted even if the run fails or is canceled, but not while it waits for a user. Raises
-    `QuickAppError` if the run fails, and `LeaseLost` if another process has taken over the run.
+    The caller can pass a `progress` to read the costs from it. `taint` comes from the surrounding
+    run, if there is one. `Finished` is the last event. The state and the usage are emitted even if
+    the run fails or is canceled, but not while it waits for a user. Raises `QuickAppError` if the
+    run fails, and `LeaseLost` if another process has taken over the run.
     """
     started = time.monotonic()
     given = expand(request.messages)

@@ -275,7 +275,7 @@ class Schedule(models.Model):
 
     @property
     def target(self) -> tuple[int, int | None]:
-        """Return the application's primary key and the version number, which is None for the live
+        """Return the application's primary key and the version number, or None for the live
         version.
         """
         return self.application_id, self.pinned_version

@@ -24,7 +24,7 @@ def approvals(request: HttpRequest) -> HttpResponse:
     """Show the user's consents, or change them.
 
     The form field `consent` withdraws a consent. The form field `ask` requires approval for each
-    call of a tool: `7:pay` is an application's primary key and a tool's name; `7:` stands for all
+    call to a tool: `7:pay` is an application's primary key and a tool's name; `7:` stands for all
     of the application's tools.
     """
     caller = visitor(request)
@@ -57,8 +57,9 @@ def ask_from_now_on(caller: Caller, written: str) -> None:
 
 
 def choices(caller: Caller) -> list[dict[str, Any]]:
-    """Return, for each application, the tools for which the user can require approval. The user can
-    choose all tools, or one of the tools that were already called.
+    """Return, for each application, the tools for which the user can require approval.
+
+    These are all tools together, and each tool that was already called.
     """
     called = tools_called(caller.bucket)
     return [

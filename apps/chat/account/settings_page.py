@@ -171,7 +171,7 @@ def speak(request: HttpRequest, response: HttpResponse, kept: Preferences) -> No
 @login_required
 @require_POST
 def change_theme(request: HttpRequest) -> HttpResponse:
-    """Store the `theme` from the form, which the user chose with the switch on a page."""
+    """Store the user's choice of `theme` from the switch on a page."""
     theme = request.POST.get("theme", "")
     if theme not in Preferences.Theme.values:
         text = f"theme: use one of {', '.join(Preferences.Theme.values)}."

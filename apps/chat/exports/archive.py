@@ -1,8 +1,8 @@
 """Streams all of a user's data as a ZIP.
 
-`conversations/` contains one JSON file per conversation, which can be imported again. `files.json`
-lists the files in conversations with their URLs for the owner. `account.json` contains the user's
-other data.
+`conversations/` contains one JSON file per conversation. Such a file can be imported again.
+`files.json` lists the files in conversations with their URLs for the owner. `account.json` contains
+the user's other data.
 """
 
 import json

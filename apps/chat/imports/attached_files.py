@@ -1,4 +1,4 @@
-"""Imports the images and files in messages, which the ZIP or the messages contain."""
+"""Imports messages' images and files from the ZIP or from the messages themselves."""
 
 import base64
 import binascii
@@ -68,8 +68,8 @@ class ImportedFiles:
 
 
 def name_of(file: SourceFile, content: bytes) -> str:
-    """Return the file's name, or a name with an extension that fits its bytes if it has none. Many
-    images in ChatGPT exports have the extension `.dat`, so their names are not used.
+    """Return the file's name. If it has none, return a name with an extension that fits its
+    bytes.
     """
     ending = filetype.guess_extension(content)
     return file.name or (f"picture.{ending}" if ending else "picture")

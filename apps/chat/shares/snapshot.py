@@ -1,4 +1,4 @@
-"""Creates the snapshot of a shared conversation, which is its shown path without private data.
+"""Creates the snapshot of a shared conversation: its shown path without private data.
 
 Memories, model requests, metrics, feedback, places, the to-do list, approvals, forms and sign-ins
 are never shared.
@@ -144,7 +144,7 @@ def take_turns(
 
 
 def str_run(at: int) -> str:
-    """Return a placeholder for a run's ID, which is private. `at` is the turn's index."""
+    """Return a placeholder for a run's private ID. `at` is the turn's index."""
     return f"answer-{at + 1}"
 
 
@@ -163,7 +163,7 @@ def memory_steps(conversation: Conversation) -> frozenset[str]:
 def without_steps(
     frames: Iterable[dict[str, Any]], hidden: frozenset[str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the frames, except those of the hidden steps and of steps inside them."""
+    """Yield the frames, except frames of hidden steps and of steps inside hidden steps."""
     gone = set(hidden)
     for frame in frames:
         if frame["type"] == "stage.opened" and frame["parent"] in gone:

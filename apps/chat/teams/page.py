@@ -1,4 +1,4 @@
-"""The pages with a user's teams, on which team administrators manage members."""
+"""Shows a user's teams, and manages their members."""
 
 from typing import Any
 

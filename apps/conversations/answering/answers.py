@@ -112,7 +112,7 @@ async def take_place(
 
 
 async def tell_of_queued(hub: Hub, run: Run) -> None:
-    """Notify the run's viewers that it is queued, and all processes, one of which may have a free
+    """Notify the run's viewers that it is queued, and notify all processes in case one has a free
     slot.
     """
     hub.has_queue = True

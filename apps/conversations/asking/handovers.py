@@ -1,4 +1,4 @@
-"""Hands a conversation over to another application, which then answers new questions in it."""
+"""Hands conversations over to other applications."""
 
 from collections.abc import Iterable, Sequence
 from uuid import UUID
@@ -90,8 +90,9 @@ def runs_of_others(messages: Iterable[Message], application: ResolvedApplication
 def begins_with(
     conversation: Conversation, stands: AskedPlace, application: ResolvedApplication
 ) -> dict[str, str] | None:
-    """Return the application's slug and title, which the page shows at the first question after a
-    handover. Return None if the same application gave the previous answer.
+    """Return the application's slug and title for the first question after a handover.
+
+    Return None if the same application gave the previous answer.
     """
     if conversation.handed_over_at is None:
         return None

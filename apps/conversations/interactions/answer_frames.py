@@ -98,7 +98,7 @@ class ClientToolGiven(GivenAnswer):
         return result
 
     def check(self, asked: Mapping[str, Any]) -> None:
-        """Accept any result."""
+        """Accept every result, because the call came from the page itself."""
 
 
 class ElicitationGiven(GivenAnswer):

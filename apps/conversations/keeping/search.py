@@ -1,4 +1,4 @@
-"""Searches a user's conversations."""
+"""Searches the titles and messages of a user's conversations."""
 
 import re
 from collections import Counter, defaultdict

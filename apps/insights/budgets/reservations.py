@@ -98,7 +98,9 @@ def reserve(wanted: ReservationRequest) -> tuple[list[BudgetHold], list[BudgetHo
 
 
 def all_or_none(windows: int) -> AbstractContextManager[Any]:
-    """Return a transaction, or an empty context if one statement on PostgreSQL needs none."""
+    """Return a transaction. If a single statement on PostgreSQL needs none, return an empty
+    context.
+    """
     is_one = windows == 1 and connection.vendor == "postgresql"
     return nullcontext() if is_one else transaction.atomic()
 

@@ -21,8 +21,9 @@ OVER = frozenset({Run.Status.DONE, Run.Status.FAILED, Run.Status.STOPPED})
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """A run's last events in this process, which then releases the run. `store` saves related data
-    in the same transaction.
+    """The last events of a run in this process, before the process releases the run.
+
+    `store` saves related data in the same transaction.
     """
 
     status: str

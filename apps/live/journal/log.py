@@ -1,4 +1,4 @@
-"""Stores a run's newest events in memory, from which viewers read."""
+"""Stores a run's newest events in memory for viewers."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
@@ -46,7 +46,7 @@ class RunLog:
             self.wake()
 
     def after(self, number: int, limit: int | None = None) -> list[NumberedEvent]:
-        """Return up to `limit` events after `number`, which must be at least `first - 1`."""
+        """Return up to `limit` events after `number`. It must be at least `first - 1`."""
         start = bisect_right(self.numbers, number)
         end = None if limit is None else start + limit
         found = [

@@ -1,4 +1,4 @@
-"""Limits the number of concurrent runs of all doors, in this process and across processes."""
+"""Limits the number of concurrent runs through all doors, in this process and across processes."""
 
 import sys
 from collections import Counter
@@ -109,5 +109,5 @@ class RunSlots:
 
 
 def is_full(count: int, most: int) -> bool:
-    """Return True if `count` has reached the limit `most`, which is 0 for no limit."""
+    """Return True if `count` has reached the limit. If `most` is 0, there is no limit."""
     return 0 < most <= count
