@@ -135,9 +135,8 @@ async def cancel(here: Surroundings, sent: TaskParams) -> Json:
 
 
 async def current_run(here: Surroundings, id: str) -> Run:
-    """Return the task's run. If the run's process has died, this process resumes the run.
-
-    Raises `TaskNotFound` if the caller has no such task.
+    """Return the task's run. If the run's process has died, this process resumes the run. Raises
+    `TaskNotFound` if the caller has no such task.
     """
     find = database_sync_to_async(find_task)
     run: Run = await find(here.caller, here.application, id)

@@ -1,6 +1,5 @@
-"""Parses operations' parameters. They have the same form in both bindings.
-
-Unknown fields are ignored, as in the JSON encoding of Protocol Buffers.
+"""Parses operations' parameters. They have the same form in both bindings. Unknown fields are
+ignored, as in the JSON encoding of Protocol Buffers.
 """
 
 from collections.abc import Mapping

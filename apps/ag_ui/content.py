@@ -71,9 +71,8 @@ def is_of_own_tool(message: ThreadMessage) -> bool:
 
 
 def join_calls(first: ChatMessage, second: ChatMessage) -> None:
-    """Add the content and the calls of the second message to the first message.
-
-    Clients may store each of an answer's calls in a separate message.
+    """Add the content and the calls of the second message to the first message. Clients may store
+    each of an answer's calls in a separate message.
     """
     first.tool_calls = [*(first.tool_calls or ()), *(second.tool_calls or ())]
     first.content = "\n\n".join(str(one) for one in (first.content, second.content) if one)

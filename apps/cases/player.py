@@ -165,9 +165,8 @@ class Player:
         return ToolError(NOT_RECORDED if self.mode == "replay" else MAY_WRITE)
 
     async def approved(self, tool: Tool, invocation: Invocation) -> ToolResult:
-        """Call the tool, including approval if necessary, and return its result.
-
-        Raises `ToolError` if the operator has not approved the run's calls.
+        """Call the tool, including approval if necessary, and return its result. Raises `ToolError`
+        if the operator has not approved the run's calls.
         """
         result = await tool.call(invocation)
         if not isinstance(result, Pending):

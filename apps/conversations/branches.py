@@ -146,9 +146,8 @@ def outline(conversation: Conversation) -> Tree[OutlineRow]:
 
 
 def path(conversation: Conversation, leaf: int | None = None) -> list[Message]:
-    """Return the messages on the shown path.
-
-    If `leaf` is the primary key of a message, return the path up to this message instead.
+    """Return the messages on the shown path. If `leaf` is the primary key of a message, return the
+    path up to this message instead.
     """
     found = tree(conversation)
     return found.shown(conversation.leaf_id) if leaf is None else found.up(leaf)

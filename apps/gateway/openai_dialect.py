@@ -187,7 +187,6 @@ def has_functions(request: OpenAIRequest) -> bool:
 
 def without_effect(request: OpenAIRequest, slug: str) -> Iterator[str]:
     """Yield the names of request parts that are accepted but have no effect on the application.
-
     `slug` is the slug of the application.
     """
     if request.model not in (None, slug):

@@ -142,9 +142,8 @@ def open_calls(run: Run) -> QuerySet[Interaction]:
 
 
 def delete_unfinished_accounts() -> int:
-    """Delete tool accounts whose users never signed in, unless a run waits for the sign-in.
-
-    Return the number of deleted accounts.
+    """Delete tool accounts whose users never signed in, unless a run waits for the sign-in. Return
+    the number of deleted accounts.
     """
     open_now = Interaction.objects.filter(
         kind="sign_in", answer__isnull=True, run__status__in=Run.OPEN

@@ -58,9 +58,8 @@ async def newer(hub: Hub, stream: UUID, after: int) -> list[NumberedEvent]:
 
 
 def told_elsewhere(hub: Hub, stream: UUID, after: int) -> list[NumberedEvent]:
-    """Return events that another process announced.
-
-    Return [] if there are earlier events that the caller must first read from the journal.
+    """Return events that another process announced. Return [] if there are earlier events that the
+    caller must first read from the journal.
     """
     heard = hub.streams.heard.get(stream)
     return [] if heard is None or after < heard.first - 1 else heard.after(after, BATCH)

@@ -1,5 +1,4 @@
 """Manages attachments of notes. They are stored among the files of the notes' owner.
-
 `files/user-7/notes/plan.png` in a text is `attachments/plan.png` in an exported folder.
 """
 

@@ -131,7 +131,6 @@ def without_effect(
     request: ResponseRequest, tools: ClientTools, choice: ResponseToolChoice, slug: str
 ) -> frozenset[str]:
     """Return the names of request parts that are accepted but have no effect on the application.
-
     `slug` is the slug of the application.
     """
     found = {f"tools.{kind}" for kind in tools.ignored}

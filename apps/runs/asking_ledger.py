@@ -195,10 +195,8 @@ async def take_answer(
 
 
 def pending_token(messages: Sequence[ModelMessage]) -> Any:
-    """Return the token of the waiting calls in the last answer's state.
-
-    Return "" if that answer contains a question but the client sent no token, and None if it
-    contains no question.
+    """Return the token of the waiting calls in the last answer's state. Return "" if that answer
+    contains a question but the client sent no token, and None if it contains no question.
     """
     if len(messages) < 2 or messages[-1].role != "user" or messages[-2].role != "assistant":
         return None

@@ -136,7 +136,6 @@ def service_explanation(error: ServiceFailed) -> Explanation:
 
 def model_explanation(error: ModelFailed, status: int | None) -> Explanation:
     """Return the model service's own text about a failure, or else an explanation of the failure.
-
     The explanation depends on the failure's code, on its status or on the end of its stream.
     """
     said = error.display.strip()

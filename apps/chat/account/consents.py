@@ -57,9 +57,8 @@ def ask_from_now_on(caller: Caller, written: str) -> None:
 
 
 def choices(caller: Caller) -> list[dict[str, Any]]:
-    """Return, for each application, the tools for which the user can require approval.
-
-    These are all tools together, and each tool that was already called.
+    """Return, for each application, the tools for which the user can require approval. These are
+    all tools together, and each tool that was already called.
     """
     called = tools_called(caller.bucket)
     return [

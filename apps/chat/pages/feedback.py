@@ -79,10 +79,8 @@ def change_feedback(request: HttpRequest, caller: Caller, message: UUID) -> Http
 
 
 def find_answer(caller: Caller, message: UUID) -> RatedAnswer:
-    """Return the caller's answer with this ID.
-
-    Raises Http404 if it does not exist or its application was deleted, because no operator would
-    see the feedback.
+    """Return the caller's answer with this ID. Raises Http404 if it does not exist or its
+    application was deleted, because no operator would see the feedback.
     """
     rows = Message.objects.filter(
         uuid=message, role=Message.Role.ASSISTANT, conversation__in=own(caller)

@@ -35,10 +35,8 @@ OWN = ModelChoice()
 def choice_of(
     application: ResolvedApplication, ask: Ask, conversation: Conversation
 ) -> ModelChoice:
-    """Return the model chosen for the question or, if there is none, for its conversation.
-
-    Raises `Refused` if the application does not offer the question's model, or if `check_question`
-    fails.
+    """Return the model chosen for the question or, if there is none, for its conversation. Raises
+    `Refused` if the application does not offer the question's model, or if `check_question` fails.
     """
     if ask.deployment:
         check_question(ask)
@@ -73,9 +71,8 @@ def check_offered(application: ResolvedApplication, deployment_id: str) -> None:
 
 
 def recorded_with(application: ResolvedApplication, choice: ModelChoice) -> ResolvedApplication:
-    """Return the application with the chosen model in its manifest, to be stored with a run.
-
-    A process that resumes the run then uses the same model.
+    """Return the application with the chosen model in its manifest, to be stored with a run. A
+    process that resumes the run then uses the same model.
     """
     if choice.deployment_id in ("", application.deployment_id):
         return application

@@ -90,9 +90,8 @@ def runs_of_others(messages: Iterable[Message], application: ResolvedApplication
 def begins_with(
     conversation: Conversation, stands: AskedPlace, application: ResolvedApplication
 ) -> dict[str, str] | None:
-    """Return the application's slug and title for the first question after a handover.
-
-    Return None if the same application gave the previous answer.
+    """Return the application's slug and title for the first question after a handover. Return None
+    if the same application gave the previous answer.
     """
     if conversation.handed_over_at is None:
         return None

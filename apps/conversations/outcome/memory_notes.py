@@ -1,6 +1,5 @@
-"""Derives the list of memories below an answer, which the answer read or wrote.
-
-They come from the tool calls in the answer's state, because an application can hide its stages.
+"""Derives the list of memories below an answer, which the answer read or wrote. They come from the
+tool calls in the answer's state, because an application can hide its stages.
 """
 
 import json

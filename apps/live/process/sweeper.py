@@ -148,10 +148,8 @@ class Sweeper:
         return mine
 
     def of_others(self, runs: QuerySet[Run]) -> QuerySet[Run]:
-        """Return the runs in the query that this process does not execute.
-
-        A busy process can be late in renewing its leases, and would otherwise execute its own runs
-        twice.
+        """Return the runs in the query that this process does not execute. A busy process can be
+        late in renewing its leases, and would otherwise execute its own runs twice.
         """
         return runs.exclude(stream__in=[*self.hub.supervisors])
 
