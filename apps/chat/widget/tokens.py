@@ -23,8 +23,8 @@ from apps.errors import NotAdmitted
 
 SALT = "quickapps.widget"
 FILES_SALT = "quickapps.widget.files"
-"""Signs the keys with which a visitor's browser reads files. Nothing else accepts such a key, because
-it is part of URLs.
+"""Signs the keys with which a visitor's browser reads files. Nothing else accepts such a key,
+because it is part of URLs.
 """
 LIFE = 24 * 60 * 60
 LONGEST_TOKEN = 1_000
