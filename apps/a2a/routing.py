@@ -10,43 +10,47 @@ CONFIGS = rf"{AGENT}/tasks/(?P<task_id>[^/:]+)/pushNotificationConfigs"
 
 
 class SendConsumer(OperationConsumer):
-    """Serves `POST /a2a/{slug}/message:send`."""
+    """Serves `POST /a2a/{slug}/message:send`: sends a message and returns its task."""
 
     operations = {"POST": "SendMessage"}
 
 
 class StreamConsumer(OperationConsumer):
-    """Serves `POST /a2a/{slug}/message:stream`."""
+    """Serves `POST /a2a/{slug}/message:stream`: sends a message and streams its task."""
 
     operations = {"POST": "SendStreamingMessage"}
 
 
 class TasksConsumer(OperationConsumer):
-    """Serves `GET /a2a/{slug}/tasks`."""
+    """Serves `GET /a2a/{slug}/tasks`: lists the caller's tasks."""
 
     operations = {"GET": "ListTasks"}
 
 
 class OneTaskConsumer(OperationConsumer):
-    """Serves `GET /a2a/{slug}/tasks/{id}`."""
+    """Serves `GET /a2a/{slug}/tasks/{id}`: returns a task."""
 
     operations = {"GET": "GetTask"}
 
 
 class CancellationConsumer(OperationConsumer):
-    """Serves `POST /a2a/{slug}/tasks/{id}:cancel`."""
+    """Serves `POST /a2a/{slug}/tasks/{id}:cancel`: cancels a task and returns it."""
 
     operations = {"POST": "CancelTask"}
 
 
 class SubscriptionConsumer(OperationConsumer):
-    """Serves `GET /a2a/{slug}/tasks/{id}:subscribe`. Version 1.0.0 also allows POST."""
+    """Serves `GET /a2a/{slug}/tasks/{id}:subscribe`: streams a task. Version 1.0.0 also allows
+    POST.
+    """
 
     operations = {"GET": "SubscribeToTask", "POST": "SubscribeToTask"}
 
 
 class ConfigsConsumer(OperationConsumer):
-    """Serves `GET` and `POST /a2a/{slug}/tasks/{id}/pushNotificationConfigs`."""
+    """Serves `GET` and `POST /a2a/{slug}/tasks/{id}/pushNotificationConfigs`: lists and creates
+    configurations.
+    """
 
     operations = {
         "GET": "ListTaskPushNotificationConfigs",
@@ -64,7 +68,7 @@ class ConfigConsumer(OperationConsumer):
 
 
 class ExtendedCardConsumer(OperationConsumer):
-    """Serves `GET /a2a/{slug}/extendedAgentCard`."""
+    """Serves `GET /a2a/{slug}/extendedAgentCard`: returns the card for callers with a key."""
 
     operations = {"GET": "GetExtendedAgentCard"}
 

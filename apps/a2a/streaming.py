@@ -147,7 +147,9 @@ def stored_status(run: Run) -> Json | None:
 
 
 def read_earlier(writer: ArtifactWriter, until: int) -> None:
-    """Prepare the writer for the events after the number `until`, by reading the events before."""
+    """Read the run's events up to the number `until`, so that the writer can continue after
+    them.
+    """
     for event in journal.read_run(writer.run.pk, until):
         match event:
             case TextDelta() | RefusalDelta():

@@ -108,8 +108,9 @@ def under(slug: str) -> Q:
 
 
 def find_conversation(caller: Caller, conversation: UUID, application: str) -> Conversation:
-    """Return the caller's conversation with this ID in an application, given by its slug. Raises
-    `Refused` if the conversation does not exist or belongs to another user.
+    """Return the caller's conversation with this ID and with the application of this slug.
+
+    Raises `Refused` if the caller has no such conversation.
     """
     found = own(caller).filter(under(application), pk=conversation).first()
     if found is None:

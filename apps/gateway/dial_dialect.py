@@ -203,9 +203,7 @@ def ending(messages: Sequence[ChatMessage]) -> Iterator[str]:
 
 
 def missing_results(messages: Sequence[ChatMessage], external: Collection[str]) -> Iterator[str]:
-    """Yield an error for each call to a client's tool that no tool message directly after it
-    answers.
-    """
+    """Yield an error for each call to a client's tool that has no result directly after it."""
     for index, message in enumerate(messages):
         if not message.tool_calls:
             continue

@@ -29,7 +29,7 @@ def read_consents(run: Run) -> dict[str, Mode]:
 
 
 def keep_consent(run: Run, asked: Interaction, answer: Mapping[str, Any]) -> None:
-    """Store the user's choice *Don't ask again*, if the card offered it and the user chose it."""
+    """Store a consent if the user chose *Don't ask again* and the card offered this choice."""
     scope, tool = answer.get("always"), asked.asked.get("name")
     if answer.get("outcome") != "approved" or scope not in asked.asked.get("always", ()):
         return

@@ -145,7 +145,9 @@ def to_run_request(request: ModelRequest) -> RunRequest:
 
 
 def with_own_state(message: ModelMessage) -> ModelMessage:
-    """Return the message with the application's state moved to where its run reads the state."""
+    """Return the message with the application's state in the field from which its run reads the
+    state.
+    """
     own = {**message.state, **message.model_state}
     return replace(message, state=own, model_state={}) if message.model_state else message
 

@@ -105,8 +105,8 @@ class SnapshotFiles:
 
 
 def is_file(attachment: Mapping[str, Any]) -> bool:
-    """Return True if the attachment refers to a file or contains one, and not a link or
-    citation.
+    """Return True if the attachment is a file or refers to one. Links and citations are not
+    files.
     """
     url, data = str(attachment.get("url") or ""), str(attachment.get("data") or "")
     if data:

@@ -140,8 +140,8 @@ def begin_title(
 async def ask_for_title(
     task: TitleTask, workspace: Workspace, meter: RunMeter
 ) -> tuple[str, tuple[ModelUsage, ...]]:
-    """Return the generated title and the usage of the model calls. Never raises. If no title can be
-    generated, return "" in its place.
+    """Return the generated title, or "" if this fails, and the usage of the model calls. Never
+    raises.
     """
     try:
         async with asyncio.timeout(TITLE_SECONDS):

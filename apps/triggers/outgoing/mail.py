@@ -45,7 +45,7 @@ def forget_preferences() -> None:
 
 
 def note_runs(news: Sequence[RunNews]) -> None:
-    """Store a notice for each owner of a run who has enabled email."""
+    """Store a notice for each run whose owner has enabled email."""
     if not settings.SENDS_MAIL or not somebody_wants_mail():
         return
     people = {
