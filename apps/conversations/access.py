@@ -108,9 +108,8 @@ def under(slug: str) -> Q:
 
 
 def find_conversation(caller: Caller, conversation: UUID, application: str) -> Conversation:
-    """Return the caller's conversation with this ID and with the application of this slug.
-
-    Raises `Refused` if the caller has no such conversation.
+    """Return the caller's conversation with this ID and with the application of this slug. Raises
+    `Refused` if the caller has no such conversation.
     """
     found = own(caller).filter(under(application), pk=conversation).first()
     if found is None:

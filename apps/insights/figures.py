@@ -254,10 +254,8 @@ def read_series(period: Period, recent: RecentSums) -> tuple[Point, ...]:
 
 
 def count_callers(period: Period, recent: RecentSums, by: By, ranked: Lines) -> int:
-    """Return the number of different users and keys.
-
-    `ranked` contains the sums of the dimension `by`. If this is the dimension of callers, no query
-    is needed.
+    """Return the number of different users and keys. `ranked` contains the sums of the dimension
+    `by`. If this is the dimension of callers, no query is needed.
     """
     known = {name for sums in recent.values() for one, name, _ in sums if one in CALLERS}
     others = [one for one in CALLERS if one != by]

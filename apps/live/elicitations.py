@@ -36,9 +36,7 @@ BY = "by"
 
 async def ask_while_going(record: RunRecord, question: Asked) -> Mapping[str, Any]:
     """Show the question to the user, and return the answer. Only the outcome of the answer is
-    stored.
-
-    If the call is canceled or the process ends, the question is reported as lost.
+    stored. If the call is canceled or the process ends, the question is reported as lost.
     """
     row = question_row(record, question)
     await database_sync_to_async(row.save)(force_insert=True)

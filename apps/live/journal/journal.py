@@ -92,9 +92,7 @@ def add(
     stream: UUID, run: UUID, said: Sequence[StreamEvent], *, gap: int = 0, is_new: bool = False
 ) -> int:
     """Append events to the stream, after a gap in the numbers. Return the number before the first
-    new event.
-
-    With `is_new`, the stream must have no events, which need not be queried then.
+    new event. With `is_new`, the stream must have no events, which need not be queried then.
     """
     before = gap if is_new else last_number(stream) + gap
     entry_of(stream, run, before + 1, said).save(force_insert=True)
