@@ -1,4 +1,4 @@
-"""The guide to A2A."""
+"""Defines the guide to A2A."""
 
 from apps.doors.guides import DoorGuide, Snippet, Trial
 

@@ -1,4 +1,4 @@
-"""The guide to AG-UI."""
+"""Defines the guide to AG-UI."""
 
 from apps.doors.guides import DoorGuide, Snippet, Trial
 

@@ -1,4 +1,4 @@
-"""The URLs of the pages."""
+"""URL patterns for the chat pages."""
 
 from django.urls import URLPattern, path
 

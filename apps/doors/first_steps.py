@@ -1,4 +1,6 @@
-"""The first steps of a new installation: a model, an application and a conversation with it."""
+"""Defines the first steps of a new installation: a model, an application and a conversation with
+it.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,8 +17,8 @@ from apps.workspace.local.deployments.deployment import Deployment
 
 @dataclass(frozen=True, slots=True)
 class FirstStep:
-    """A step. `link` is "" if the user doesn't have the permission, or if an earlier step is
-    missing.
+    """A setup step. `link` is "" if the user lacks the permission or an earlier step is
+    incomplete.
     """
 
     name: str
@@ -29,10 +31,10 @@ class FirstStep:
 def first_steps(
     user: Any, applications: QuerySet[Application], *, uses_demo: bool = False
 ) -> list[FirstStep]:
-    """Return the steps, or [] once all are done. Takes one query.
+    """Return the setup steps, or [] if all are complete. Runs one query.
 
-    `applications` are those that the user may see. With `uses_demo`, the user does without another
-    model than the demo.
+    `applications` contains the applications that the user can see. `uses_demo` is True if the user
+    has chosen to use only the demo model.
     """
     models = Deployment.objects.filter(is_enabled=True, kind=Deployment.Kind.CHAT)
     own = applications.filter(imported_hash="", archived_at=None).order_by("-pk")

@@ -1,4 +1,4 @@
-"""The guides to chat completions and to DIAL Core."""
+"""Defines the guides to chat completions and to DIAL Core."""
 
 from apps.doors.guides import DoorGuide, Snippet, Trial
 

@@ -1,7 +1,7 @@
-"""Reads the metrics of a period: totals, a series over time, and lines by one dimension.
+"""Reads the metrics of a period: totals, a time series, and lines by one dimension.
 
-The metrics are read from stored sums and from newer rows, with a fixed number of queries and
-without the histograms of lines that are not shown.
+They are read from stored sums and from newer rows, with a fixed number of queries, and without the
+histograms of lines that are not shown.
 """
 
 from collections import defaultdict
@@ -42,14 +42,14 @@ Order = Literal[
 
 PERCENTS = (50, 95, 99)
 SLOWEST = 10
-"""The number of the slowest tools that the page shows."""
+"""The page shows this many of the slowest tools."""
 
 Percentiles = tuple[float | None, ...]
 """The duration in seconds for each of `PERCENTS`, accurate to 5 %."""
 Lines = Mapping[str, Sums]
 """Maps names to sums."""
 RecentSums = Mapping[datetime, Mapping[SumKey, Sums]]
-"""Maps the hours or days of the series to sums."""
+"""Maps each hour or day in the series to sums."""
 CALLERS = ("user", "key")
 SORT_VALUES: Mapping[str, Callable[[Sums], float | Decimal | None]] = {
     "runs": lambda sums: sums.runs,
@@ -74,14 +74,14 @@ SORT_COLUMNS: Mapping[Order, Sequence[str]] = {
     "cached": ("cache_shares", "cache_reports"),
     "mean": ("total_seconds", "calls"),
 }
-"""The columns from which each sort value is computed. At least one is listed, because the database
+"""The columns from which each sort value is computed. At least one is listed, because the query
 must sum something.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Metrics of calls to the model or tool with this `name`."""
+    """The metrics of calls to one model, or of one tool, with this `name`."""
 
     name: str
     sums: Sums
@@ -97,7 +97,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """The metrics of models and of tools in one hour or day of the series."""
+    """The metrics of models and tools in one hour or day of the series."""
 
     start: datetime
     models: Figures
@@ -106,10 +106,8 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class UsageReport:
-    """The usage in a period. `lines` are the first of `count`. `callers` counts users and keys,
-    each once.
-
-    `errors` contains model errors by type, the most frequent first.
+    """The usage in a period. `lines` are the first of `count` lines. `callers` is the number of
+    different users and keys. `errors` contains model errors by type, the most frequent first.
     """
 
     period: Period
@@ -138,7 +136,7 @@ def report(
     among: Collection[str] | None = None,
     with_percentiles: bool = True,
 ) -> UsageReport:
-    """Return the metrics of the period up to now, with up to `most` lines.
+    """Return the usage in the last `length` of time, with up to `most` lines.
 
     Without `with_percentiles`, the lines have no percentiles, which saves reading their histograms.
     `among` contains the slugs of the applications whose calls are included; None means all.
@@ -174,7 +172,7 @@ def report(
 def read_points(
     length: timedelta, count_runs: RunCounter, among: Collection[str] | None = None
 ) -> tuple[Period, tuple[Point, ...]]:
-    """Return only the series of a report."""
+    """Return the period and its series, without the other parts of a report."""
     period = Period.ending(timezone.now(), length)
     return period, read_series(period, recent_sums(period, count_runs, among), among)
 
@@ -191,7 +189,7 @@ def shown_tools(by: By, shown: Iterable[str]) -> set[str]:
 def recent_sums(
     period: Period, count_runs: RunCounter, among: Collection[str] | None = None
 ) -> RecentSums:
-    """Return the sums of rows that no stored sums include yet."""
+    """Return the sums of rows that are not included in stored sums yet."""
     since, until = period.rows_since, period.now
     calls: dict[datetime, list[CallRow]] = defaultdict(list)
     uses: dict[datetime, list[UseRow]] = defaultdict(list)
@@ -213,11 +211,10 @@ def read_lines(
     wanted: Iterable[Q],
     columns: Sequence[str] = (*COUNTS, "cost"),
 ) -> Mapping[str, dict[str, Sums]]:
-    """Return the sums by dimension and name, without the stored histograms. Names with recent calls
-    are all included.
+    """Return the period's sums by dimension and name, without the stored histograms.
 
-    If `columns` is given, the database sums only these columns, because there may be a line for
-    each user.
+    `wanted` are filters for stored sums; names with recent calls are always included. The database
+    sums only `columns`, because there may be a line for each user.
     """
     names = ("dimension", "name", *(["currency"] if "cost" in columns else []))
     found: dict[str, dict[str, Sums]] = defaultdict(lambda: defaultdict(Sums))
@@ -239,7 +236,7 @@ def add_histograms(period: Period, lines: Mapping[str, Lines], wanted: Iterable[
 def read_series(
     period: Period, recent: RecentSums, among: Collection[str] | None
 ) -> tuple[Point, ...]:
-    """Return a point for each hour or day, including those without calls."""
+    """Return a point for each hour or day of the period, with or without calls."""
     found: dict[tuple[str, datetime], Sums] = defaultdict(Sums)
     totals = of(among, TOTAL, TOTAL_OF_TOOLS)
     stored = UsageSum.objects.filter(period.stored_places & totals).order_by()
@@ -272,10 +269,10 @@ def count_callers(
 
 
 def of_period(period: Period, *wanted: Q) -> QuerySet[UsageSum]:
-    """Return the stored sums of the period that match one of the filters by dimension.
+    """Return the period's stored sums that match one of the filters in `wanted`.
 
-    The condition is a union of index ranges. Combining a union of spans with one of dimensions
-    would make PostgreSQL read the sums of all dimensions.
+    The condition is a union of index ranges. PostgreSQL would read the sums of all dimensions for a
+    union of spans combined with a union of dimensions.
     """
     ranges = any_of(part & one for part in period.stored_parts for one in wanted)
     return UsageSum.objects.filter(ranges).order_by()
@@ -289,8 +286,8 @@ def total_of(sums: Iterable[Sums]) -> Figures:
 
 
 def in_order(lines: Lines, order: Order, *, ascending: bool = False) -> list[str]:
-    """Return the names, the largest first unless `ascending`. Names without a value always come
-    last.
+    """Return the names sorted by `order`, the largest value first unless `ascending`. Names without
+    a value are last.
     """
     names = sorted(lines)
     if order == "name":

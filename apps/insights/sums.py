@@ -1,4 +1,4 @@
-"""Sums up model calls, tool calls and runs by each dimension, from rows or from stored sums."""
+"""Sums up model calls, tool calls and runs by dimension, from rows or from stored sums."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -35,9 +35,9 @@ TOTAL, TOTAL_OF_TOOLS = "total", "tools"
 "tool". Each dimension also exists within each application, see `within`.
 """
 SUMMED = "summed"
-"""The dimension of a row that marks five minutes as summed up. A `SummedSpan` marks longer spans.
-It cannot mark five minutes, because the previous version of QuickApps, which may use the same
-database, rejects such a row.
+"""The dimension of a row that marks five minutes as summed up. Longer spans have a `SummedSpan`,
+which cannot mark five minutes because the previous version of QuickApps may use the same database
+and rejects such a row.
 """
 
 BINS = msgspec.json.Decoder(dict[int, int])
@@ -88,8 +88,8 @@ class UseRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RunCount:
-    """The runs of a caller with an application that began in an hour, and how many of them
-    failed.
+    """The number of runs, and of failed runs, that a caller started with an application in one
+    hour.
     """
 
     hour: datetime
@@ -106,7 +106,7 @@ RunCounter = Callable[[datetime, datetime], Iterable[RunCount]]
 
 @dataclass(slots=True)
 class Sums:
-    """Sums by the columns of `UsageSum`, with the costs by currency."""
+    """Sums with the names of the columns in `UsageSum`, and costs by currency."""
 
     runs: int = 0
     failed_runs: int = 0
@@ -126,7 +126,7 @@ class Sums:
     first_text_seconds: Counter[int] = field(default_factory=Counter)
 
     def add(self, row: Mapping[str, Any]) -> None:
-        """Add a row of counts, with or without histograms."""
+        """Add a row of counts. Histograms are added if the row contains them."""
         for name in COUNTS:
             value = getattr(self, name)
             # PostgreSQL returns sums of integers as decimals.
@@ -136,15 +136,14 @@ class Sums:
         self.add_bins(row)
 
     def add_bins(self, row: Mapping[str, Any]) -> None:
-        """Add the histograms of a row as text, if it has any."""
+        """Add the histograms that the row contains as text."""
         for name in ("seconds", "first_text_seconds"):
             if bins := row.get(f"{name}_text"):
                 getattr(self, name).update(BINS.decode(bins))
 
     def add_call(self, row: CallRow, share: float | None) -> None:
-        """Add one model of a call. Only the first model of a call has a time and counts as a call.
-
-        `share` is the cached share of the input, or None if unknown.
+        """Add one model's part of a call. Only a call's first model has a time and counts as a
+        call. `share` is the cached fraction of the input, or None if unknown.
         """
         # Written without loops, because each row is added in several dimensions.
         if row.seconds is not None:
@@ -191,7 +190,9 @@ class Sums:
 
     @property
     def cache_hit_rate(self) -> float | None:
-        """Return the mean share of the input that came from the service's cache."""
+        """Return the mean fraction of the input that came from the service's cache, or None if
+        unknown.
+        """
         return self.cache_shares / self.cache_reports if self.cache_reports else None
 
     @property
@@ -200,7 +201,7 @@ class Sums:
 
 
 def of_applications(among: Collection[str] | None) -> Q:
-    """Filter rows of calls by their application. None means all applications."""
+    """Return a filter for call rows by application slug. None stands for all applications."""
     return Q() if among is None else Q(application__in=among)
 
 
@@ -251,7 +252,7 @@ def dimensions_of_call(row: CallRow) -> Iterator[tuple[str, str]]:
 
 
 def cached_share(row: CallRow) -> float | None:
-    """Return the share of the input that came from the service's cache, or None if unknown."""
+    """Return the fraction of the input that came from the service's cache, or None if unknown."""
     if row.cached_tokens is None or not row.input_tokens:
         return None
     return row.cached_tokens / row.input_tokens
@@ -312,7 +313,7 @@ def sum_up_rows(
 
 
 def model_counts(calls: QuerySet[ModelCall], by: str) -> Iterator[dict[str, Any]]:
-    """Yield a row of counts for each combination of a column and the currencies."""
+    """Yield a row of counts for each combination of the column `by` and the currency."""
     share = Case(
         When(REPORTS_CACHE, then=Cast("cached_tokens", FloatField()) / F("input_tokens")),
         default=Value(0.0),
@@ -332,7 +333,7 @@ def model_counts(calls: QuerySet[ModelCall], by: str) -> Iterator[dict[str, Any]
 
 
 def by_value(rows: Iterable[Mapping[str, Any]], column: str) -> dict[Any, Sums]:
-    """Return sums of rows for each value of a column."""
+    """Return the sums of the rows for each value in the column."""
     found: dict[Any, Sums] = {}
     for row in rows:
         found.setdefault(row[column], Sums()).add(row)
@@ -340,9 +341,7 @@ def by_value(rows: Iterable[Mapping[str, Any]], column: str) -> dict[Any, Sums]:
 
 
 def costs_of_runs(runs: Collection[UUID]) -> dict[UUID, Sums]:
-    """Return the costs of runs that called a model, such as the runs behind the messages of a
-    conversation.
-    """
+    """Return the costs of these runs by run ID. Runs without model calls are omitted."""
     found: dict[UUID, Sums] = by_value(
         model_counts(ModelCall.objects.filter(run__in=runs), "run"), "run"
     )

@@ -1,4 +1,4 @@
-"""The guide to the MCP server."""
+"""Defines the guide to the MCP server."""
 
 from apps.doors.guides import DoorGuide, Snippet, Trial
 

@@ -23,7 +23,7 @@ _begun = re.compile(r"\[\[(?![^\[\]\n]*\]\])")
 
 @dataclass(frozen=True, slots=True)
 class NoteProblem:
-    """An error in a note. `line` is counted from 1; it is 0 for the note as a whole."""
+    """An error in a note. `line` counts from 1; it is 0 if the error concerns the whole note."""
 
     line: int
     text: str
@@ -41,9 +41,7 @@ def check_note(note: Note) -> list[NoteProblem]:
 
 
 def front_matter_problems(text: str) -> Iterator[NoteProblem]:
-    """Yield a problem for a text that begins with front matter, because a note's file already has
-    one.
-    """
+    """Yield the errors in front matter at the beginning of a note's text."""
     if not re.match(r"-{3,}[ \t]*\n\s*[A-Za-z][\w-]*:", text):
         return
     try:

@@ -1,4 +1,4 @@
-"""The guide to the Responses API."""
+"""Defines the guide to the Responses API."""
 
 from apps.doors.guides import DoorGuide, Snippet, Trial
 

@@ -1,4 +1,4 @@
-"""Schedules: messages that are sent automatically at set times."""
+"""Database models for schedules, which send messages at set times."""
 
 import uuid
 from datetime import datetime, timedelta
@@ -27,19 +27,19 @@ LONGEST_MESSAGE = 10_000
 LONGEST_REASON = 500
 LIVE = gettext_lazy("the live version")
 MOST_MINUTES = 30 * 24 * 60
-"""The maximum number of minutes that a user can have to answer, which is 30 days."""
+"""Users can have at most this many minutes (30 days) to answer a run's questions."""
 NEVER = gettext_noop("The schedule never runs: change its times or its active hours.")
 NO_TIME_LEFT = gettext_noop("It has run for the last time.")
 
 
 class Schedule(models.Model):
-    """A message to an application at set times, on behalf of its owner.
+    """A message that is sent to an application at set times, on behalf of its owner.
 
-    `owner` is the bucket whose conversations the schedule uses, and `caller` the data of the caller
-    that a run stores. The schedule acts for `user` in `team`: the user who created it, or a service
-    account. `saved_by` is the user who last saved its message, whose rights limit which accounts it
-    may use. `conversation` is the conversation for the message. If it is None, the schedule begins
-    a new conversation, which is reused if `is_same_conversation` is true.
+    `owner` is the bucket whose conversations the schedule uses, and `caller` contains the caller's
+    data as in a run. The schedule acts for `user` in `team`, which is the user who created it or a
+    service account. `saved_by` is the user who last saved the message, whose rights limit the
+    accounts that the schedule may use. If `conversation` is None, the schedule begins a new
+    conversation, which it reuses if `is_same_conversation` is True.
     """
 
     class Kind(models.TextChoices):
@@ -268,14 +268,16 @@ class Schedule(models.Model):
 
     @property
     def next_words(self) -> list[str]:
-        """Return the next times; [] while it is paused."""
+        """Return texts with the next run times, or [] while the schedule is paused."""
         if self.is_paused or self.next_at is None:
             return []
         return list(next_words(self.timing, self.next_at - timedelta(microseconds=1)))
 
     @property
     def target(self) -> tuple[int, int | None]:
-        """Return the application and the number of its version; None for the live version."""
+        """Return the application's primary key and the version number, or None for the live
+        version.
+        """
         return self.application_id, self.pinned_version
 
     @property
@@ -293,9 +295,7 @@ class Schedule(models.Model):
         return self.max_runs is not None and self.run_count >= self.max_runs
 
     def clean(self) -> None:
-        """Check that the schedule has times that can be displayed. Raises `ValidationError` if the
-        schedule is invalid.
-        """
+        """Raise `ValidationError` if a field is invalid or the schedule never runs."""
         found = find_problems(self)
         if not found and next_time(self.timing, self.check_from()) is None:
             field = "expression" if self.expression else "start_at"
@@ -309,7 +309,7 @@ class Schedule(models.Model):
         return just_before(self.start_at, timedelta(seconds=1)) if is_once else timezone.now()
 
     def plan(self, now: datetime) -> None:
-        """Set the next time. If there is none, pause."""
+        """Set the next run time after `now`, or pause the schedule if there is none."""
         after = just_before(self.start_at) if self.is_first_of_at else now
         self.next_at = None if self.has_ended else next_time(self.timing, after)
         if self.next_at is None:
@@ -317,8 +317,8 @@ class Schedule(models.Model):
 
     @property
     def is_first_of_at(self) -> bool:
-        """Return True if the schedule runs at one given moment, which does not count as missed
-        although it has passed.
+        """Return True if this is the first run of a schedule with a fixed start. Such a run does
+        not count as missed if its time has passed.
         """
         return self.kind == self.Kind.AT and self.last_at is None
 
@@ -326,7 +326,7 @@ class Schedule(models.Model):
         self.is_paused, self.pause_reason = True, reason[:LONGEST_REASON]
 
     def stop(self, problem: str) -> None:
-        """Pause the schedule for a reason that remains until a user fixes the problem."""
+        """Pause the schedule because of a problem that a user must fix."""
         self.pause(problem)
         self.last_problem = self.pause_reason
 

@@ -1,4 +1,4 @@
-"""Finds the reasons why a schedule cannot be stored."""
+"""Validates schedules before they are stored."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EXPRESSIONS = {"cron": cron_problem, "rrule": rule_problem}
 
 
 def find_problems(row: Schedule) -> dict[str, str]:
-    """Return a sentence for each field with a mistake."""
+    """Return a sentence about the error in each invalid field, by field name."""
     found: dict[str, str] = {}
     if not row.message.strip():
         found["message"] = gettext("Enter the message to the app.")

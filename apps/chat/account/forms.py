@@ -37,9 +37,7 @@ class PictureForm(forms.Form):
     )
 
     def clean_picture(self) -> "UploadedFile[Any]":
-        """Return the file. Its `content_type` is detected from its first bytes; the type in the
-        request is ignored.
-        """
+        """Return the file, with a `content_type` that is detected from its bytes."""
         sent: UploadedFile[Any] = self.cleaned_data["picture"]
         if sent.size is None or sent.size > LARGEST_PICTURE:
             raise forms.ValidationError(gettext("The picture is too large; the limit is 1 MB."))
@@ -76,7 +74,7 @@ class OwnKeyForm(forms.Form):
         self.fields["applications"].queryset = usable(caller)  # type: ignore[attr-defined]
 
     def clean_until(self) -> datetime | None:
-        """Return the end of the chosen day, in UTC."""
+        """Return the end of the chosen day in UTC, or None if no day was chosen."""
         day: date | None = self.cleaned_data["until"]
         if day is None:
             return None

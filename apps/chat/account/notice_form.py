@@ -1,4 +1,4 @@
-"""The form for notifications of unseen answers, on the account page."""
+"""The form on the account page for notifications about unseen answers."""
 
 from typing import Any
 

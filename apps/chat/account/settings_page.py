@@ -1,4 +1,4 @@
-"""The settings page: appearance, behavior of the pages, and custom instructions."""
+"""The settings page: appearance, page behavior and custom instructions."""
 
 from typing import Any
 
@@ -113,7 +113,7 @@ def settings(request: HttpRequest) -> HttpResponse:
 
 
 def page(request: HttpRequest, status: int = 200, **forms: Any) -> HttpResponse:
-    """Return the page. `forms` are invalid forms with their errors."""
+    """Render the settings page. `forms` contains invalid forms to show with their errors."""
     row = preferences_row(request)
     unbound = {name: form(instance=row, auto_id=f"{name}-%s") for name, form in FORMS.items()}
     links = list_links(request, visitor(request)) if request.user.is_authenticated else None
@@ -122,7 +122,7 @@ def page(request: HttpRequest, status: int = 200, **forms: Any) -> HttpResponse:
 
 
 def preferences_row(request: HttpRequest) -> Preferences:
-    """Return the stored settings of the user, or new settings with the defaults."""
+    """Return the user's stored settings, or an unsaved row with the defaults."""
     if not request.user.is_authenticated:
         return Preferences(language=chosen_for_request(request))
     user = account_user(request)
@@ -132,9 +132,8 @@ def preferences_row(request: HttpRequest) -> Preferences:
 @login_required
 @require_POST
 def change(request: HttpRequest, part: str) -> HttpResponse:
-    """Save one section of the page. A script that requests JSON gets only a status code.
-
-    Raises Http404 for an unknown section.
+    """Save one section of the settings page. Scripts that request JSON get only a status code.
+    Raises Http404 if there is no section `part`.
     """
     if part not in FORMS:
         raise Http404("This section of the settings does not exist.")
@@ -156,7 +155,9 @@ def change(request: HttpRequest, part: str) -> HttpResponse:
 
 
 def speak(request: HttpRequest, response: HttpResponse, kept: Preferences) -> None:
-    """Activate the chosen language for this response. A cookie stores it for the sign-in page."""
+    """Activate the chosen language for this response, and store it in a cookie for the sign-in
+    page.
+    """
     name = site_settings.LANGUAGE_COOKIE_NAME
     setattr(request, KEPT, kept)
     if kept.language:
@@ -170,7 +171,7 @@ def speak(request: HttpRequest, response: HttpResponse, kept: Preferences) -> No
 @login_required
 @require_POST
 def change_theme(request: HttpRequest) -> HttpResponse:
-    """Store the `theme` that the user chose with the switch on a page."""
+    """Store the user's choice of `theme` from the switch on a page."""
     theme = request.POST.get("theme", "")
     if theme not in Preferences.Theme.values:
         text = f"theme: use one of {', '.join(Preferences.Theme.values)}."

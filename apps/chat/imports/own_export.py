@@ -1,4 +1,4 @@
-"""Reads conversations that were exported from this or another QuickApps installation."""
+"""Reads conversations from exports of this or another QuickApps installation."""
 
 from datetime import datetime
 from typing import Any
@@ -62,8 +62,8 @@ def node_of(key: str, message: dict[str, Any]) -> SourceNode:
 
 
 def sender_of(written: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the label of a message that was not sent by a user. Such text is never trusted like
-    text of the user, whatever the file contains.
+    """Return the sender of a message that no user sent, or None for a user's message. The text
+    always counts as untrusted, regardless of the file's content.
     """
     kind = string(written.get("kind"))
     if kind == CONTINUATION["kind"]:

@@ -51,7 +51,7 @@ class MemoryForm(forms.Form):
         return cls(data, initial=initial, label_suffix="")
 
     def changes(self, memory: StoredMemory) -> dict[str, Any]:
-        """Return the fields that differ from the stored memory."""
+        """Return the form fields that differ from the stored memory."""
         given = dict(self.cleaned_data)
         given["content"] = given["content"].replace("\r\n", "\n")  # Browsers send \r\n.
         given["topics"] = [one.strip() for one in given["topics"].split(",") if one.strip()]

@@ -1,4 +1,4 @@
-"""The page "What is remembered about you", and the memory switch of one conversation."""
+"""The page "What is remembered about you", and the memory switch of a conversation."""
 
 from collections.abc import Callable, Coroutine
 from typing import Any, ParamSpec
@@ -46,7 +46,7 @@ LONGEST_QUERY = 200
 @require_safe
 @never_cache
 def memories(request: HttpRequest) -> HttpResponse:
-    """List all memories. `q` filters them by text."""
+    """Show the user's memories that contain the text `q`, or all memories without `q`."""
     return listing(request)
 
 
@@ -119,7 +119,7 @@ def undo(request: HttpRequest, collection: int) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def delete(request: HttpRequest, collection: int | None = None) -> HttpResponse:
-    """Ask for confirmation. With POST, delete all memories of a collection, or of all
+    """Ask for confirmation. A POST deletes all memories in the collection, or in all
     collections.
     """
     caller = visitor(request)
@@ -148,8 +148,8 @@ def export(request: HttpRequest, collection: int) -> HttpResponse:
 @login_required
 @require_POST
 def import_file(request: HttpRequest) -> HttpResponse:
-    """Import the form field `file` into the memory of an `application` (a slug, or "" for the
-    shared memory).
+    """Import memories from the form's `file` into the memory of the `application` with this slug.
+    The slug "" stands for the shared memory.
     """
     caller = visitor(request)
     application = request.POST.get("application", "")
@@ -177,7 +177,7 @@ def import_file(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def switch(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
-    """Turn the memory of a conversation on or off, depending on the form field `on`."""
+    """Turn the conversation's memory on or off, depending on the form field `on`."""
     found = find_conversation(request, slug, conversation)
     is_on = request.POST.get("on") == "true"
     own_lasting(visitor(request)).filter(pk=found.pk).update(has_memory=is_on)
@@ -198,7 +198,7 @@ def apply_change(
 
 
 def problem_of(change: Change[P], *of: P.args, **more: P.kwargs) -> QuickAppError | None:
-    """Apply a change. Return the error if it is rejected, or None."""
+    """Call `change` with the arguments. Return its `QuickAppError`, or None if it succeeds."""
     try:
         async_to_sync(change)(*of, **more)
     except QuickAppError as error:
@@ -207,13 +207,13 @@ def problem_of(change: Change[P], *of: P.args, **more: P.kwargs) -> QuickAppErro
 
 
 def account_of(request: HttpRequest) -> int:
-    """Return the key of the user's account. All pages here require a sign-in."""
+    """Return the signed-in user's primary key."""
     if request.user.pk is None:
         raise PermissionDenied
     return request.user.pk
 
 
 def number_of(request: HttpRequest, field: str) -> int:
-    """Return the number in a form field, or -1, which no memory has."""
+    """Return the number in a form field, or -1 if it is invalid. No memory has this number."""
     number = read_integer(request.POST.get(field, ""))
     return -1 if number is None else number

@@ -20,7 +20,9 @@ _line = re.compile(r"\s*([^\s=:]+)\s*[=:]\s?(.*)")
 
 
 class NoteForm(forms.Form):
-    """Edits a note. `number` is the version that the user edits, or 0 for a new note."""
+    """The form for editing a note. `number` is the version that the user edits, or 0 for a new
+    note.
+    """
 
     title = forms.CharField(
         label=gettext_lazy("Title"),
@@ -70,7 +72,7 @@ class NoteForm(forms.Form):
         return cls(data, files, initial=initial, label_suffix="")
 
     def content(self) -> NoteContent:
-        """Return the form's content. Raises `NoteRefused`."""
+        """Return the note's content from the form. Raises `NoteRefused` if a field is invalid."""
         given = self.cleaned_data
         tags = tuple(part.strip() for part in given["tags"].split(",") if part.strip())
         return NoteContent(given["title"], given["text"], tags, read_fields(given["fields_text"]))
@@ -87,12 +89,12 @@ def written_fields(fields: Mapping[str, str]) -> str:
 
 
 def escape_value(value: str) -> str:
-    """Escape a value of a field and join its lines."""
+    """Return a field's value on one line, with line breaks escaped."""
     return value.replace("\\", "\\\\").replace("\n", "\\n")
 
 
 def read_fields(written: str) -> dict[str, str]:
-    """Parse lines of the form `name: value`. Raises `NoteRefused`."""
+    """Parse lines with `name: value`. Raises `NoteRefused` if a line is invalid."""
     found: dict[str, str] = {}
     for line in written.splitlines():
         if not line.strip():

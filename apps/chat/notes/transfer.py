@@ -37,7 +37,7 @@ def export(request: HttpRequest) -> HttpResponseBase:
 @login_required
 @require_POST
 def import_file(request: HttpRequest) -> HttpResponse:
-    """Import the archive in the form field `file`."""
+    """Import notes from the archive in the form field `file`."""
     space, sent = own_space(request), request.FILES.get("file")
     if sent is None:
         return show_list(request, gettext("Choose a file first."), 400)
@@ -52,7 +52,9 @@ def import_file(request: HttpRequest) -> HttpResponse:
 
 
 def import_summary(done: ImportedNotes) -> str:
-    """Return a summary such as "3 new notes, 1 changed, 12 as they were, 2 files."."""
+    """Return the summary of an import, such as "3 new notes, 1 changed, 12 as they were, 2
+    files.".
+    """
     parts = [
         ngettext("{count} new note", "{count} new notes", done.new).format(count=done.new),
         ngettext("{count} changed", "{count} changed", done.changed).format(count=done.changed),

@@ -1,4 +1,4 @@
-"""Lists the entries of the composer's menus and switches for one user and one application."""
+"""Lists the choices in the composer's menus for a user and an application."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,9 +34,8 @@ LONGEST_DETAIL = 200
 
 @require_safe
 def choices(request: HttpRequest, slug: str) -> HttpResponse:
-    """Return the choices for the conversation in the query, or for a new conversation.
-
-    Raises Http404 if the visitor has no access to the application or the conversation.
+    """Return the choices for the `conversation` in the query, or for a new conversation. Raises
+    Http404 if the visitor cannot access the application or the conversation.
     """
     caller = visitor(request)
     find_application(caller, slug)
@@ -59,7 +58,7 @@ def choices(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def find_resolved(slug: str) -> ResolvedApplication | None:
-    """Return the application, or None while it is broken."""
+    """Return the application with this slug, or None if its manifest is invalid."""
     try:
         return async_to_sync(resolve_application)(slug)
     except (ApplicationBroken, ApplicationNotFound):
@@ -75,7 +74,7 @@ def prompts_for(caller: Caller) -> list[dict[str, Any]]:
 
 
 def skills_of(application: ResolvedApplication | None) -> list[dict[str, str]]:
-    """Return the skills that a user can choose for a question."""
+    """Return the name and description of each skill that a user can choose for a question."""
     installed = () if application is None else application.predefined.skills
     return [
         {"name": skill.document.name, "detail": skill.document.description[:LONGEST_DETAIL]}
@@ -93,7 +92,9 @@ def applications_for(caller: Caller, current: str) -> list[dict[str, str]]:
 
 
 def recent_files(caller: Caller) -> list[dict[str, Any]]:
-    """Return the user's newest files of all conversations."""
+    """Return the newest files in the user's conversations as JSON, except temporary
+    conversations.
+    """
     rows = readable_files(caller.bucket, caller.bucket).filter(name__startswith=f"{ROOT}/")
     for temporary in own(caller).filter(temporary_until__isnull=False):
         rows = rows.exclude(name__startswith=folder_of(temporary.pk))
@@ -118,10 +119,8 @@ async def models_of(
 async def efforts_of(
     caller: Caller, application: ResolvedApplication | None, model: str = ""
 ) -> Sequence[str]:
-    """Return the reasoning efforts that a user can choose for the model, or () if the application
-    sets the effort itself.
-
-    `model` is the user's choice, or "" for the application's own model.
+    """Return the reasoning efforts that a user can choose for a model. Return () if the application
+    sets the effort itself. `model` is the chosen deployment, or "" for the application's own.
     """
     if application is None or EFFORT in application.parameters:
         return ()
@@ -134,15 +133,15 @@ async def efforts_of(
 
 @dataclass(frozen=True, slots=True)
 class ConversationChoices:
-    """A user's choices for a conversation. "" means the default."""
+    """The user's choices for a conversation. An empty string means the default."""
 
     effort: str = ""
     deployment: str = ""
 
 
 def wishes_of(caller: Caller, slug: str, conversation: str) -> ConversationChoices:
-    """Return the choices of the caller's conversation, or of a new conversation. Raises Http404 for
-    a conversation of another user.
+    """Return the choices stored with the caller's conversation, or the defaults if its ID is "".
+    Raises Http404 if the caller has no such conversation.
     """
     if not conversation:
         return ConversationChoices()
@@ -157,7 +156,7 @@ def wishes_of(caller: Caller, slug: str, conversation: str) -> ConversationChoic
 
 @require_POST
 def change_effort(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
-    """Change the reasoning effort of a conversation to the form field `effort`. "" means the
+    """Set the conversation's reasoning effort to the form's `effort`. An empty value means the
     default.
     """
     found = find_conversation(request, slug, conversation)
@@ -172,8 +171,8 @@ def change_effort(request: HttpRequest, slug: str, conversation: UUID) -> HttpRe
 
 @require_POST
 def change_model(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
-    """Change the model of the conversation from the next question on. The form field `deployment`
-    contains the model's ID; "" means the default.
+    """Set the model for the conversation's next questions to the form's `deployment`. An empty
+    value means the application's own model.
     """
     found = find_conversation(request, slug, conversation)
     application, deployment_id = find_resolved(slug), request.POST.get("deployment", "")

@@ -1,5 +1,5 @@
-"""Reads the data of the chat page about its application and its conversation, when the page is
-loaded and when it is updated without a reload.
+"""Reads the application's and the conversation's data for the chat page. The page requests the data
+again when it shows another conversation without a reload.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,9 @@ from apps.workspace.local.memories.remembered import settings_of
 def conversation_data(
     request: HttpRequest, caller: Caller, slug: str, conversation: UUID | None
 ) -> dict[str, Any]:
-    """Return the data that differs between conversations. Raises Http404."""
+    """Return the page's data that depends on the conversation. Raises Http404 if the caller cannot
+    access the conversation or the application.
+    """
     opened = None if conversation is None else conversation_of(caller, slug, conversation)
     ended = "" if opened is None else why_ended(caller, opened)
     if opened is not None and ended:
@@ -70,7 +72,9 @@ def conversation_data(
 
 
 def as_read(conversation: Conversation) -> Application:
-    """Return a substitute for an application that the owner can no longer use, for display."""
+    """Return an unsaved application with the conversation's title and icon, for a read-only
+    page.
+    """
     row = conversation.application
     return Application(
         slug=conversation.application_slug,
@@ -80,7 +84,7 @@ def as_read(conversation: Conversation) -> Application:
 
 
 def data_of(page: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the data for the scripts of the page."""
+    """Return the data that the page's scripts need."""
     place = page["place"]
     return {
         "attributes": page["attributes"],
@@ -92,7 +96,7 @@ def data_of(page: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def attributes_of(page: Mapping[str, Any]) -> dict[str, str]:
-    """Return the data attributes of the page's main element, which its scripts read."""
+    """Return the data attributes of the page's main element, which the page's scripts read."""
     application = page["application"]
     return {
         "title": application.title,
@@ -120,9 +124,8 @@ def attributes_of(page: Mapping[str, Any]) -> dict[str, str]:
 def keeping(
     caller: Caller, manifest: Manifest | None, conversation: Conversation | None
 ) -> dict[str, Any]:
-    """Return texts about the retention and the origin of a conversation.
-
-    `temporary` is the text for a temporary conversation.
+    """Return texts about the conversation's origin and retention. `temporary` is the text about
+    temporary conversations.
     """
     kept = retention_words(manifest, caller.bucket)
     source = None if conversation is None else conversation.imported_from
@@ -147,7 +150,7 @@ def keeps_notes(manifest: Manifest | None) -> bool:
 def memory_switch(
     caller: Caller, application: Application, conversation: UUID | None
 ) -> bool | None:
-    """Return True if the conversation uses the memory, or None if this cannot be changed."""
+    """Return True if the conversation uses memories, or None if the user cannot change this."""
     if caller.user_id is None or not settings_of(caller.user_id).is_enabled:
         return None
     if not remembering(caller).filter(pk=application.pk).exists():
@@ -158,7 +161,7 @@ def memory_switch(
 
 
 def find_manifest(slug: str) -> Manifest | None:
-    """Return the manifest, or None while the application is broken."""
+    """Return the manifest of the application with this slug, or None if it is invalid."""
     try:
         return async_to_sync(resolve_application)(slug).manifest
     except (ApplicationBroken, ApplicationNotFound):
@@ -166,7 +169,9 @@ def find_manifest(slug: str) -> Manifest | None:
 
 
 def find_place(application: str, slug: str) -> ChatPlace | None:
-    """Return the place with this slug, or None for "". Raises Http404 for an unknown place."""
+    """Return the application's place with this slug, or None if the slug is "". Raises Http404 if
+    there is no such place.
+    """
     try:
         return async_to_sync(resolve_application)(application).place(slug)
     except PlaceNotFound as error:
@@ -174,14 +179,12 @@ def find_place(application: str, slug: str) -> ChatPlace | None:
 
 
 def upload_types(manifest: Manifest | None) -> Sequence[str]:
-    """Return the file types that the application or the installation accepts. Empty means all
-    types.
-    """
+    """Return the accepted file types. An empty sequence accepts every type."""
     return (manifest and manifest.input_attachment_types) or settings.CHAT_UPLOAD_TYPES
 
 
 def starters(manifest: Manifest | None) -> dict[str, Any]:
-    """Return the starters of a new conversation."""
+    """Return the starters that a new conversation offers, as JSON."""
     offered = manifest and manifest.offered_starters
     if offered is None:
         return NO_STARTERS

@@ -1,4 +1,4 @@
-"""Feedback on the chat page: a user rates the answers of their conversations."""
+"""Stores users' ratings of answers in their conversations."""
 
 from typing import Any
 from uuid import UUID
@@ -32,7 +32,7 @@ class FeedbackForm(forms.ModelForm):  # type: ignore[type-arg]
 @require_safe
 @never_cache
 def listing(request: HttpRequest) -> JsonResponse:
-    """Return the user's feedback on the answers that the query lists as `message`."""
+    """Return the user's feedback on the answers in the query, which repeats the field `message`."""
     return list_feedback(request, visitor(request))
 
 
@@ -55,9 +55,7 @@ def uuid_of(text: str) -> UUID | None:
 
 @require_http_methods(["POST", "DELETE"])
 def rate(request: HttpRequest, message: UUID) -> HttpResponse:
-    """Store or delete the user's feedback on an answer. Raises Http404 for another user's
-    answer.
-    """
+    """Store or delete the user's feedback on an answer. Raises Http404 for other users' answers."""
     return change_feedback(request, visitor(request), message)
 
 
@@ -81,8 +79,8 @@ def change_feedback(request: HttpRequest, caller: Caller, message: UUID) -> Http
 
 
 def find_answer(caller: Caller, message: UUID) -> RatedAnswer:
-    """Return the answer. Raises Http404 if it does not exist, or if its application was deleted,
-    because no operator would see the feedback.
+    """Return the caller's answer with this ID. Raises Http404 if it does not exist or its
+    application was deleted, because no operator would see the feedback.
     """
     rows = Message.objects.filter(
         uuid=message, role=Message.Role.ASSISTANT, conversation__in=own(caller)
@@ -103,7 +101,7 @@ def find_answer(caller: Caller, message: UUID) -> RatedAnswer:
 
 
 def transcript_of(answer: Message) -> dict[str, Any]:
-    """Return the current question and answer."""
+    """Return the answer's text and its question as JSON."""
     before = answer.conversation.messages.filter(pk__lt=answer.pk, role=Message.Role.USER)
     question = before.last()
     return {

@@ -1,4 +1,4 @@
-"""Search for the command palette: conversations, applications and pages."""
+"""Searches conversations, applications and pages for the command palette."""
 
 from typing import Any
 
@@ -38,8 +38,8 @@ OF_PEOPLE = (
 
 @require_safe
 def find(request: HttpRequest) -> JsonResponse:
-    """Return the results, such as `{"groups": [{"title": "Applications", "found": [{"title",
-    "detail", "url"}]}]}`.
+    """Return the results by group, such as `{"groups": [{"title": "Applications", "found":
+    [{"title", "detail", "url"}]}]}`.
     """
     caller = visitor(request)
     words = request.GET.get("q", "").strip()[:LONGEST_QUERY]
@@ -56,8 +56,8 @@ def find(request: HttpRequest) -> JsonResponse:
 
 
 def conversations(caller: Caller, words: str) -> list[dict[str, Any]]:
-    """Return the conversations that contain the words. Without words, return the newest
-    conversations.
+    """Return the caller's conversations that contain the words, or the newest ones if `words` is
+    "".
     """
     mine = own_lasting(caller).select_related("application")
     if not words:

@@ -1,4 +1,4 @@
-"""Reads the content of the sidebar: pages of a user's conversations, and changes to them."""
+"""Reads the sidebar's content: a user's conversations, folders and changes to them."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
@@ -22,15 +22,15 @@ from apps.errors import Refused
 from apps.live.models import Run
 
 PAGE = 50
-"""The number of rows on one page."""
+"""The number of rows per page."""
 MOST_PINNED = 200
 RECENT = 3
 MOST_APPLICATIONS = 5
 MOST_CHANGED = 200
 """The maximum number of rows in one update. After more changes, the page reloads its list."""
 SLACK = timedelta(seconds=60)
-"""The overlap with which changes are read, because clocks differ between processes, and rows are
-stored slightly after their timestamp.
+"""Changes are read with this overlap, because clocks differ between processes and rows are stored
+slightly after their timestamp.
 """
 
 Part = Literal["main", "pinned", "archived"]
@@ -38,14 +38,16 @@ Part = Literal["main", "pinned", "archived"]
 
 @dataclass(frozen=True, slots=True)
 class RailPage:
-    """A page of rows. `next` is the cursor of the following page, or "" on the last page."""
+    """One page of the conversation list. `next` is the cursor of the next page, or "" on the last
+    page.
+    """
 
     rows: list[dict[str, Any]]
     next: str
 
 
 def first_page(caller: Caller) -> dict[str, Any]:
-    """Return the content of the sidebar for the first load of a page."""
+    """Return the sidebar's content for a newly loaded page, as JSON."""
     pinned = of_part(caller, "pinned").select_related("application")[:MOST_PINNED]
     main, end = newest(of_part(caller, "main"))
     return {
@@ -65,7 +67,9 @@ def of_part(caller: Caller, part: Part) -> QuerySet[Conversation]:
 
 
 def recent(caller: Caller) -> QuerySet[Conversation]:
-    """Return the newest conversations that can be continued."""
+    """Return the caller's newest conversations that can be continued, except archived
+    conversations.
+    """
     kept = own_lasting(caller).filter(archived_at=None, application__in=usable(caller).values("pk"))
     return kept.select_related("application").order_by("-updated_at", "-pk")[:RECENT]
 
@@ -76,7 +80,7 @@ def recent_rows(caller: Caller, found: Iterable[Conversation]) -> list[dict[str,
 
 
 def applications(caller: Caller) -> list[Application]:
-    """Return the applications that the user pinned, or the most recently used applications."""
+    """Return the caller's pinned applications, or else the most recently used applications."""
     offered, rows = usable(caller), PinnedApplication.objects.filter(owner=caller.bucket)
     pinned = list(rows.values_list("application", flat=True))
     if pinned and (found := list(offered.filter(pk__in=pinned)[:MOST_APPLICATIONS])):
@@ -91,14 +95,16 @@ def of_folder(caller: Caller, folder: int) -> QuerySet[Conversation]:
 
 
 def read_page(caller: Caller, found: QuerySet[Conversation], after: str = "") -> RailPage:
-    """Return a page of conversations, newest first, starting after the cursor. Raises `Refused`."""
+    """Return a page of the conversations in `found`, newest first, from the cursor `after`. Raises
+    `Refused` if the cursor is invalid.
+    """
     shown, end = newest(found, after)
     return RailPage(rows_of(caller, shown), end)
 
 
 def newest(found: QuerySet[Conversation], after: str = "") -> tuple[list[Conversation], str]:
-    """Return a page of conversations and its end cursor, which is "" on the last page. Raises
-    `Refused`.
+    """Return a page of the newest conversations from the cursor `after`, and the next cursor. The
+    next cursor is "" on the last page. Raises `Refused` if the cursor is invalid.
     """
     if after:
         moment, pk = read_cursor(after)
@@ -111,7 +117,7 @@ def newest(found: QuerySet[Conversation], after: str = "") -> tuple[list[Convers
 
 
 def read_cursor(written: str) -> tuple[datetime, UUID]:
-    """Parse a cursor of `newest`. Raises `Refused`."""
+    """Parse a cursor from `newest`. Raises `Refused` if it is invalid."""
     moment, _, pk = written.rpartition(" ")
     try:
         return read_datetime(moment), UUID(pk)
@@ -122,14 +128,16 @@ def read_cursor(written: str) -> tuple[datetime, UUID]:
 
 
 def rows_of(caller: Caller, conversations: Iterable[Conversation]) -> list[dict[str, Any]]:
-    """Return the rows of the list. `state` is running, waiting, unread or done."""
+    """Return the conversations' entries in the list as JSON. `state` is running, waiting, unread or
+    done.
+    """
     shown, states = list(conversations), states_of(caller)
     open_ones = continuable(caller, shown)
     return [row_of(one, states.get(one.pk, ""), one.application_id in open_ones) for one in shown]
 
 
 def states_of(caller: Caller) -> dict[UUID, str]:
-    """Return the states of the conversations that are being answered."""
+    """Return `running` or `waiting` for each conversation with an active run, by ID."""
     going = Run.objects.filter(bucket=caller.bucket, status__in=Run.OPEN)
     return {
         stream: "waiting" if status == Run.Status.WAITING else "running"
@@ -161,7 +169,7 @@ def folders_of(caller: Caller) -> list[dict[str, Any]]:
 
 @dataclass
 class RailNews:
-    """The last state of the sidebar that was sent to one page, so that only changes are sent."""
+    """Tracks what was sent to one page's sidebar, so that only changes are sent."""
 
     since: datetime = field(default_factory=lambda: timezone.now() - SLACK)
     told: dict[UUID, dict[str, Any] | None] = field(default_factory=dict)
@@ -171,9 +179,10 @@ class RailNews:
     """
 
     def read(self, caller: Caller) -> dict[str, Any] | None:
-        """Return the changed rows and the IDs of deleted conversations, or None without changes.
+        """Return the changed conversations and the IDs of deleted conversations, or None without
+        changes.
 
-        If `is_whole` is false, the list of changes is incomplete and the page must reload its list.
+        If `is_whole` is false, the changes are incomplete and the page must reload its list.
         """
         now = timezone.now()
         states = states_of(caller)
@@ -201,7 +210,9 @@ class RailNews:
 
 
 def find_changed(caller: Caller, since: datetime, lively: Collection[UUID]) -> list[Conversation]:
-    """Return the conversations that changed since a time, including deleted conversations."""
+    """Return conversations that changed after `since` or are in `lively`, including deleted
+    conversations.
+    """
     # Each index has its own query, because a database would read whole tables for some unions of
     # conditions.
     mine = Conversation.objects.filter(owner=caller.bucket, temporary_until=None)

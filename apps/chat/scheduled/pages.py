@@ -1,4 +1,4 @@
-"""The page "Scheduled": users' schedules."""
+"""Lists and edits a user's schedules on the page "Scheduled"."""
 
 from uuid import UUID
 
@@ -34,17 +34,15 @@ ENDED = gettext_lazy("The schedule has no future times. Change its times first."
 
 
 def owner_of(caller: Caller) -> Owner:
-    """Return the owner of the user's schedules. Raises `PermissionDenied` for a user without an
-    account.
-    """
+    """Return the owner of the caller's schedules. Raises `PermissionDenied` without an account."""
     if caller.user_id is None:
         raise PermissionDenied
     return Owner(caller.bucket, caller.user_id, caller.team, reference_of(caller))
 
 
 def find(request: HttpRequest, pk: UUID) -> Schedule:
-    """Return a schedule of the user. Raises Http404 if it does not exist or belongs to another
-    user.
+    """Return the user's schedule with this primary key. Raises Http404 if the user has no such
+    schedule.
     """
     return get_object_or_404(owner_of(visitor(request)).rows, pk=pk)
 
@@ -103,7 +101,7 @@ def show_form(request: HttpRequest, form: ScheduleForm, title: str) -> HttpRespo
 @require_safe
 @never_cache
 def preview(request: HttpRequest) -> JsonResponse:
-    """Return the next times of an incomplete form as `{"words", "times", "problem"}`."""
+    """Return the next run times for an incomplete form as `{"words", "times", "problem"}`."""
     row = owner_of(visitor(request)).new(0, Schedule.Maker.PERSON, {})
     form = ScheduleForm(request.GET, instance=row, choices=Application.objects.none())
     if problem := form.time_problem:

@@ -1,4 +1,4 @@
-"""Files, feedback and earlier messages of a widget's visitors, whose browsers send a token and no
+"""Handles widget visitors' files, feedback and earlier messages. Browsers send a token, not a
 cookie.
 """
 
@@ -32,14 +32,14 @@ from apps.runs.explanations import error_text
 from apps.workspace.local.models import StoredFile
 
 MOST_FILES = 50
-"""The maximum number of stored files of one visitor."""
+"""The maximum number of stored files per visitor."""
 
 View = Callable[..., HttpResponseBase]
 
 
 def for_visitors(view: View) -> View:
-    """Return a view that gets the request, the caller and the widget. It requires a valid token, and
-    sends errors as JSON.
+    """Decorate a view so that it requires a valid token and returns errors as JSON. The view is
+    called with the request, the caller and the widget.
     """
 
     @csrf_exempt  # The view does not use cookies.
@@ -79,7 +79,9 @@ def refusal(error: QuickAppError) -> JsonResponse:
 @for_visitors
 @require_POST
 def upload(request: HttpRequest, caller: Caller, widget: Widget) -> HttpResponseBase:
-    """Upload one file for a conversation, which may not have started yet. It counts as a request."""
+    """Store an uploaded file for a conversation, which may not exist yet. It counts against rate
+    limits.
+    """
     check_length(request)
     manifest = find_manifest(widget.application.slug)
     types = () if manifest is None else manifest.input_attachment_types
@@ -105,8 +107,8 @@ def delete_file(
 def show_file(
     request: HttpRequest, slug: str, key: str, bucket: str, name: str
 ) -> HttpResponseBase:
-    """Show or download a file. Links and pictures send no token, so their URLs contain a key, which
-    can only read files. Raises Http404.
+    """Return a file. Links and images send no token, so their URLs contain a key that only reads
+    files. Raises Http404 if the key is invalid or the visitor may not read the file.
     """
     try:
         token = read_token(key, FILES_SALT)
@@ -119,14 +121,18 @@ def show_file(
 @for_visitors
 @require_safe
 def listing(request: HttpRequest, caller: Caller, widget: Widget) -> HttpResponseBase:
-    """Return the visitor's feedback on the answers that the query lists as `message`."""
+    """Return the visitor's feedback on the answers in the query, which repeats the field
+    `message`.
+    """
     return list_feedback(request, caller)
 
 
 @for_visitors
 @require_http_methods(["POST", "DELETE"])
 def rate(request: HttpRequest, caller: Caller, widget: Widget, message: UUID) -> HttpResponseBase:
-    """Store or delete the visitor's feedback on an answer."""
+    """Store or delete the visitor's feedback on an answer. Raises Http404 for other visitors'
+    answers.
+    """
     return change_feedback(request, caller, message)
 
 
@@ -135,5 +141,5 @@ def rate(request: HttpRequest, caller: Caller, widget: Widget, message: UUID) ->
 def turns(
     request: HttpRequest, caller: Caller, widget: Widget, conversation: UUID
 ) -> HttpResponseBase:
-    """Return turns of a conversation that the frame has not loaded."""
+    """Return turns of the visitor's conversation that the frame has not loaded yet."""
     return send_turns(request, conversation_of(caller, widget.application.slug, conversation))

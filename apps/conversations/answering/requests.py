@@ -1,4 +1,4 @@
-"""Builds the inputs of a run: its meter, its request, and the search of earlier conversations."""
+"""Builds a run's inputs: its meter, its request, and the search in earlier conversations."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -59,9 +59,8 @@ def request_of(
 def desk_of(
     begun: StartedAnswer, application: ResolvedApplication, caller: Caller
 ) -> UserSchedules | None:
-    """Return the user's schedules, which the model can read and change.
-
-    Return None for a caller without an account, or if another user created the API key.
+    """Return the user's schedules, which the model can read and change. Return None if the caller
+    has no account or uses an API key that another user created.
     """
     if caller.person is None or caller.kind not in ("user", "key"):
         return None
@@ -78,8 +77,8 @@ def desk_of(
 def earlier_conversations(
     caller: Caller, application: ResolvedApplication, current: UUID
 ) -> SearchConversations | None:
-    """Return a function that searches the caller's conversations other than `current`, or None for
-    a caller without an account.
+    """Return a function that searches the caller's conversations except `current`. Return None if
+    the caller has no account.
     """
     if caller.kind != "user":
         return None

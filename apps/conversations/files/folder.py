@@ -1,4 +1,4 @@
-"""Stores, names and lists the files in the folder of a conversation."""
+"""Stores, names and lists the files of a conversation."""
 
 import re
 import unicodedata
@@ -22,7 +22,7 @@ from apps.workspace.stored_files import FileInfo
 
 ROOT = "conversations"
 MOST_FILES = 200
-"""The maximum number of files in the folder of one conversation."""
+"""The maximum number of files in one conversation."""
 ATTEMPTS = 5
 """The number of attempts to store a file under a free name, because concurrent uploads may use the
 same name.
@@ -46,8 +46,10 @@ def folder_of(conversation: UUID) -> str:
 def store_upload(
     caller: Caller, conversation: UUID, written: str, content: File[Any], types: Sequence[str] = ()
 ) -> FileInfo:
-    """Store a file that a visitor uploaded. `types` limits its type; () allows the types that the
-    installation accepts. Raises `Refused` and `FileRefused`.
+    """Store a file that a user uploaded to a conversation.
+
+    `types` limits the accepted types; () accepts every type that the installation accepts. Raises
+    `Refused` if the conversation has too many files, and the same errors as `store_file`.
     """
     taken = names_in(caller.bucket, conversation)
     if len(taken) >= MOST_FILES:
@@ -68,8 +70,10 @@ def store_file(
     taken: Sequence[str],
     types: Sequence[str] = (),
 ) -> FileInfo:
-    """Store a file in a folder. `taken` contains the names in use, and `types` limits the type.
-    Raises `Refused` and `FileRefused`.
+    """Store a file in a folder under a name that is not in `taken`.
+
+    `types` limits the accepted types; () accepts every type that the installation accepts. Raises
+    `Refused` if the file is empty or of another type, and `FileRefused` if it is too large.
     """
     name = safe_name(written)
     if not content.size:
@@ -93,7 +97,9 @@ def store_file(
 
 
 def check_type(name: str, content_type: str, wanted: Sequence[str] | None = None) -> None:
-    """Raise `Refused` if the installation or the application does not accept the type."""
+    """Raise `Refused` if no pattern in `wanted` matches the type. An empty `wanted` allows every
+    type. None stands for the types that the installation accepts.
+    """
     wanted = settings.CHAT_UPLOAD_TYPES if wanted is None else wanted
     if not wanted or any(matches_type(content_type, pattern) for pattern in wanted):
         return
@@ -123,10 +129,8 @@ def names_in(bucket: str, conversation: UUID) -> list[str]:
 def attach_files(
     caller: Caller, paths: Iterable[str], types: Sequence[str] = ()
 ) -> list[dict[str, str]]:
-    """Return the caller's files as attachments of a question. `types` limits their types; () allows
-    any.
-
-    Raises `Refused`.
+    """Return the caller's files with these paths as attachments of a question. `types` limits their
+    types; () allows any. Raises `Refused` if a file is missing or of another type.
     """
     found = []
     for path in dict.fromkeys(paths):
@@ -148,7 +152,7 @@ def file_title(path: str) -> str:
 
 
 def list_files(caller: Caller, conversation: UUID) -> list[dict[str, Any]]:
-    """Return the files that were uploaded to a conversation or appear in its messages, newest
+    """Return JSON for each file that was uploaded to a conversation or appears in it, newest
     first.
     """
     uploaded = set(paths_in_folder(caller, conversation))
@@ -169,7 +173,9 @@ def paths_in_folder(caller: Caller, conversation: UUID) -> Iterator[str]:
 
 
 def paths_mentioned(conversation: UUID) -> Iterator[str]:
-    """Yield the paths of files in the messages and in the stages of the answers."""
+    """Yield the paths of the files in a conversation's messages and in the stages of its
+    answers.
+    """
     for attachments in Message.objects.filter(conversation=conversation).values_list(
         "attachments", flat=True
     ):
@@ -228,7 +234,7 @@ def too_long(name: str) -> bool:
 
 
 def free_file_name(name: str, taken: Iterable[str]) -> str:
-    """Return the name, with a number if it is in use: "report.pdf" becomes "report (2).pdf"."""
+    """Return `name`, with a number if it is in `taken`: "report.pdf" becomes "report (2).pdf"."""
     known = {other.casefold() for other in taken}
     if name.casefold() not in known:
         return name

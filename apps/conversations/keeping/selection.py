@@ -1,4 +1,4 @@
-"""Archives, moves, deletes and restores several conversations of a user at once."""
+"""Archives, moves, deletes or restores several of a user's conversations at once."""
 
 from collections.abc import Iterable, Mapping
 from uuid import UUID
@@ -25,10 +25,10 @@ MOST_SELECTED = 100
 
 
 def change_selected(hub: Hub, caller: Caller, given: Mapping[str, str]) -> list[UUID]:
-    """Change the caller's conversations whose comma-separated IDs are in `conversations`.
+    """Change the caller's conversations with the comma-separated IDs in `given["conversations"]`.
 
-    The other fields are those of `arrange`, or `deleted`. Return the IDs of the changed
-    conversations; IDs of other conversations are skipped. Raises `Refused`.
+    The other fields are the same as in `arrange`, or `deleted`. Other users' conversations are
+    skipped. Return the IDs of the changed conversations. Raises `Refused` if a field is invalid.
     """
     keys = read_selection(given.get("conversations", ""))
     is_deletion = given.get("deleted") == "true"
@@ -61,7 +61,9 @@ def change_selected(hub: Hub, caller: Caller, given: Mapping[str, str]) -> list[
 
 
 def read_selection(written: str) -> list[UUID]:
-    """Return the IDs of a comma-separated list. Raises `Refused`."""
+    """Parse a comma-separated list of IDs. Raises `Refused` if it is too long or an ID is
+    invalid.
+    """
     parts = written.split(",", MOST_SELECTED)
     if len(parts) > MOST_SELECTED:
         text = ngettext(
@@ -92,7 +94,7 @@ def record_deletions(caller: Caller, rows: Iterable[Conversation]) -> None:
 
 
 def find_busy(keys: Iterable[UUID]) -> list[UUID]:
-    """Return the conversations that are being answered or have queued messages."""
+    """Return the IDs of conversations that have an active run or queued messages."""
     asked = list(keys)
     going = Run.objects.filter(stream__in=asked, status__in=Run.OPEN)
     queued = QueuedMessage.objects.filter(conversation__in=asked)

@@ -1,4 +1,4 @@
-"""Describes the usage of a budget, with the same words at the soft limit and at the limit."""
+"""Describes the use of a budget in sentences for users."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -29,16 +29,16 @@ TERMS = {
 }
 
 RESERVED_SECONDS = 5.0
-"""The number of seconds after which a client should retry. By then, the calls that reserve the
-remaining budget may have ended.
+"""A client should retry after this many seconds. By then, the calls that reserve the remaining
+budget may have ended.
 """
 
 
 def sentence(rule: Rule, used: int, limit: int, now: datetime, time_zone: str = "") -> str:
-    """Return a sentence with the used and the remaining amount of a budget, and the time when the
-    budget resets.
+    """Return a sentence with a budget's used and remaining amounts, and the time at which it
+    resets.
 
-    `used` and `limit` are in smallest parts; `time_zone` is the user's, or "" for the budget's.
+    `used` and `limit` are in smallest parts. `time_zone` is the user's, or "" for the budget's own.
     """
     owner = str(OWNERS[rule.subject_kind]).format(term=TERMS[rule.window])
     left = amount_text(max(0, limit - used), limit, rule)
@@ -65,8 +65,8 @@ def renewal(rule: Rule, now: datetime, time_zone: str) -> str:
 
 
 def person_zone(name: str) -> ZoneInfo | None:
-    """Return the time zone with this name, or None for an invalid name. Browsers may send any
-    text.
+    """Return the time zone with this name, or None if the name is invalid. The name comes from a
+    browser, so it can be any text.
     """
     try:
         return zone_of(name) if name else None
@@ -88,8 +88,8 @@ def amount_text(parts: int, limit: int, rule: Rule) -> str:
 
 
 def format_amount(amount: Decimal, unit: str) -> str:
-    """Return the amount as text. Small sums of money have more decimal places, so that they are not
-    shown as zero.
+    """Return an amount as text. Small amounts of money get more decimal places instead of becoming
+    0.
     """
     places = 0 if unit == "tokens" else 4 if 0 < amount < 1 else 2
     return number_format(amount, places, force_grouping=True)

@@ -1,6 +1,4 @@
-"""Converts a note to a Markdown file and back: front matter with the note's fields, then the
-text.
-"""
+"""Converts notes to Markdown files and back. A file contains front matter, then the note's text."""
 
 import re
 from collections.abc import Mapping
@@ -19,7 +17,7 @@ from apps.notes.content import NoteContent, check_content
 from apps.notes.models import Note
 
 LONGEST_BLOCK = 250_000
-"""The maximum number of characters of a note's front matter. The longest valid fields have
+"""The maximum number of characters in a note's front matter. The longest valid fields have
 100,000.
 """
 
@@ -28,7 +26,9 @@ _block = re.compile(r"---[ \t]*\n(?P<block>.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL |
 
 @dataclass(frozen=True, slots=True)
 class NoteDocument:
-    """A parsed file. `created` and `modified` are None if the file does not contain them."""
+    """A parsed file. `created` and `modified` are None if its front matter does not contain
+    them.
+    """
 
     content: NoteContent
     created: datetime | None = None
@@ -36,7 +36,7 @@ class NoteDocument:
 
 
 def write_document(note: Note, text: str) -> str:
-    """Return the file. `text` is the note's text, with links in file format."""
+    """Return the file's text. `text` is the note's text with links in the file format."""
     facts: dict[str, Any] = {"title": note.title}
     facts |= {"tags": note.tags} if note.tags else {}
     facts |= {"fields": note.fields} if note.fields else {}
@@ -54,7 +54,9 @@ def moment(at: datetime) -> str:
 
 
 def read_note_document(name: str, content: bytes) -> NoteDocument:
-    """Parse a file. Raises `NoteRefused` with the name of the file."""
+    """Parse the file `name`. Raises `NoteRefused`, which mentions the name, if the file is
+    invalid.
+    """
     try:
         text = content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError:
@@ -69,7 +71,7 @@ def read_note_document(name: str, content: bytes) -> NoteDocument:
 
 
 def read_facts(name: str, block: str) -> Mapping[str, Value]:
-    """Parse the front matter. Raises `NoteRefused` if the file is invalid."""
+    """Parse the front matter of the file `name`. Raises `NoteRefused` if it is invalid."""
     if not block.strip():
         return {}
     if len(block) > LONGEST_BLOCK:
@@ -87,7 +89,9 @@ def read_facts(name: str, block: str) -> Mapping[str, Value]:
 
 
 def document_of(facts: Mapping[str, Value], body: str, stem: str) -> NoteDocument:
-    """Return the document. Raises `NoteRefused` if the file is invalid."""
+    """Return the document with these front matter values. `stem` is the title if they contain none.
+    Raises `NoteRefused` if a value is invalid.
+    """
     title = facts.get("title")
     own = ("title", "tags", "fields", "created", "modified")
     others = {name: value for name, value in facts.items() if name not in own}
@@ -106,8 +110,8 @@ _no_marks = str.maketrans(dict.fromkeys("[]|", " "))
 
 
 def read_tags(value: Value) -> tuple[str, ...]:
-    """Return the tags from a list or a comma-separated text. Raises `NoteRefused` if the file is
-    invalid.
+    """Return the tags from a list or a comma-separated text. Raises `NoteRefused` for other
+    types.
     """
     if value is None:
         return ()
@@ -118,7 +122,9 @@ def read_tags(value: Value) -> tuple[str, ...]:
 
 
 def read_fields(value: Value) -> dict[str, str]:
-    """Return the fields. Raises `NoteRefused` if the file is invalid."""
+    """Return the fields from the front matter. Raises `NoteRefused` if they are not an object of
+    texts.
+    """
     if not isinstance(value, dict):
         raise NoteRefused("fields", "must be an object with texts as its values.")
     for name, one in value.items():
@@ -132,7 +138,9 @@ def field_text(value: Value) -> str:
 
 
 def read_moment(name: str, facts: Mapping[str, Value]) -> datetime | None:
-    """Return a time. Raises `NoteRefused` if the file is invalid."""
+    """Return the time with this name, or None if it is missing. Raises `NoteRefused` if it is
+    invalid.
+    """
     value = facts.get(name)
     if not value:
         return None
