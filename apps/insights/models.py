@@ -147,9 +147,9 @@ class ToolUse(CallRecord):
 class UsageSum(models.Model):
     """The sums over five minutes, an hour, a day or a week (UTC) for one `name` in one dimension.
 
-    `apps.insights.sums` lists the dimensions, and joins them with applications. Histograms are in the format of
-    `apps.insights.histograms`. `cache_shares` is the sum of the cached shares of the input, over
-    the `cache_reports` calls that report it.
+    `apps.insights.sums` lists the dimensions, and joins them with applications.
+    `apps.insights.histograms` defines the format of histograms. `cache_shares` is the sum of the
+    cached fractions of the input, over the `cache_reports` calls that report them.
     """
 
     class Span(models.TextChoices):
