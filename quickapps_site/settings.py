@@ -436,6 +436,8 @@ UNFOLD = {
             "900": "#1b3835",
             "950": "#0c1f1d",
         },
+        # Notices.
+        "blue": {"100": "#e2f1ee", "400": "#5cc9bd", "500": "#3fb0a4", "700": "#0b5d57"},
     },
     "SCRIPTS": [
         lambda request: static("console/landmarks.js"),
