@@ -41,8 +41,8 @@ SALT_KEY = env.words("SALT_KEY") or ["quickapps"]
 ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", ("localhost", "127.0.0.1", "[::1]"))
 if "*" in ALLOWED_HOSTS and not DEBUG:
     raise ImproperlyConfigured(
-        "ALLOWED_HOSTS is '*', which switches off the origin check of WebSockets; "
-        "write the host names, separated by commas."
+        "ALLOWED_HOSTS is '*', which disables the origin check of WebSockets; "
+        "list the host names, separated by commas."
     )
 HTTPS = env.boolean("HTTPS", False)
 """True if a proxy in front of the server terminates TLS."""

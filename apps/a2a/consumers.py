@@ -179,7 +179,7 @@ class JsonRpcConsumer(AgentConsumer):
         if isinstance(id, str | int) and not isinstance(id, bool):
             self.id = id
         else:
-            raise InvalidRequest("id: send a text or an integer.")
+            raise InvalidRequest("id: send a string or an integer.")
         if not isinstance(method, str):
             raise InvalidRequest("method: send the name of an operation.")
         if method not in OPERATIONS:

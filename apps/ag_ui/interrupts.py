@@ -154,7 +154,7 @@ def read_approval(entry: ResumeEntry) -> tuple[str, Any]:
 
 def read_answer(asked: Mapping[str, Any], entry: ResumeEntry) -> tuple[str, Any]:
     """Return the text and the form value of the answer to a question. Raises `BadRequest` if the
-    answer is not text or a list of texts.
+    answer is not text or a list of strings.
     """
     if entry.status == "cancelled":
         return SKIP, WRITTEN
@@ -162,7 +162,7 @@ def read_answer(asked: Mapping[str, Any], entry: ResumeEntry) -> tuple[str, Any]
     values: list[Any] = given if isinstance(given, list) else [given]
     answers = [one for one in values if isinstance(one, str)]
     if not answers or len(answers) < len(values):
-        raise invalid("resume.0.payload", "Use {'answer': …} with a text or a list of texts.")
+        raise invalid("resume.0.payload", "Use {'answer': …} with a string or a list of strings.")
     labels = [option["label"] for option in asked["options"]]
     chosen = [one for one in answers if one in labels]
     written = [one for one in answers if one not in labels]

@@ -88,7 +88,7 @@ def read_request(body: bytes) -> tuple[RunInput, frozenset[str]]:
         )
     for name, given in (("threadId", request.thread_id), ("runId", request.run_id)):
         if not given or len(given) > LONGEST_ID:
-            raise invalid(name, f"Send a text of 1 to {LONGEST_ID:,} characters.")
+            raise invalid(name, f"Send a string of 1 to {LONGEST_ID:,} characters.")
     values = [
         request.messages,
         request.tools,

@@ -140,7 +140,7 @@ def check_instructions(permissions: ClientPermissions, path: str) -> None:
     if not permissions.system_messages:
         raise invalid(
             path,
-            "This application forbids instructions of its clients "
+            "This application does not accept instructions from clients "
             "(orchestrator.client.system_messages). Leave them out.",
         )
 

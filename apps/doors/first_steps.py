@@ -57,7 +57,7 @@ def first_steps(
             "model",
             gettext("Connect a model"),
             gettext(
-                "Enter the address and key of a model service. Until then, the demo model answers."
+                "Enter the URL and key of a model service. Until then, the demo model answers."
             ),
             reverse("admin:workspace_deployment_add") if may_add else "",
             bool(has_model),

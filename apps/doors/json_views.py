@@ -26,7 +26,7 @@ def nowhere(request: HttpRequest) -> HttpResponse:
     if request.method in ("GET", "HEAD"):
         address = request.get_full_path(force_append_slash=True)
         return HttpResponsePermanentRedirect(escape_leading_slashes(address))
-    return JsonResponse({"detail": f"Not found. Use the address {mended}"}, status=404)
+    return JsonResponse({"detail": f"Not found. Use the URL {mended}"}, status=404)
 
 
 def allow_methods(*methods: str) -> Callable[[View], View]:

@@ -31,7 +31,7 @@ CACHED_RATIO = Instrument(
 MODEL_CALLS = Instrument("quickapps_model_calls", "Model calls by outcome.", (*MODEL, "outcome"))
 TOKENS = Instrument(
     "quickapps_tokens",
-    "Tokens by kind. Cached and created are parts of the input, reasoning of the output.",
+    "Tokens by kind. Cached and created tokens are part of the input; reasoning tokens are part of the output.",
     (*MODEL, "kind"),
 )
 COST = Instrument("quickapps_cost", "Costs of calls with a price.", (*MODEL, "currency"))

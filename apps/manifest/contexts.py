@@ -52,7 +52,7 @@ class FolderContext(Node):
     @classmethod
     def _is_a_folder(cls, url: str) -> str:
         if not url.endswith("/"):
-            raise PydanticCustomError("folder_url", "the address of a folder must end with '/'")
+            raise PydanticCustomError("folder_url", "the URL of a folder must end with '/'")
         return url
 
 

@@ -11,7 +11,7 @@ from apps.manifest.prompts import CustomSystemPrompt, SystemPrompt
 
 
 class AttachmentStrategy(Node):
-    """Sends the model a list of attachments, from which it requests the ones that it needs."""
+    """Sends the model a list of attachments, from which it requests what it needs."""
 
     type: Literal["lazy_on_demand"] = "lazy_on_demand"
     """The only strategy."""

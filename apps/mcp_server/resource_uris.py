@@ -23,5 +23,5 @@ def path_of(uri: str) -> str:
 def check_web_address(uri: str, path: str) -> str:
     """Return `uri` if it is a web URL. Raises `BadRequest` with the argument's `path` otherwise."""
     if not uri.startswith(WEB) or len(uri) > LONGEST_URI:
-        raise invalid(f"{path}.uri", f"Use an http(s) address, or a URI {TEMPLATE}.")
+        raise invalid(f"{path}.uri", f"Use an http(s) URL, or a URI {TEMPLATE}.")
     return uri

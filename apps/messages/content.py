@@ -69,7 +69,7 @@ def texts(written: str | Sequence[Any], path: str) -> str:
             case {"type": "text", "text": str(text)}:
                 said.append(text)
             case _:
-                raise invalid(f"{path}.{index}", "Only blocks of text are allowed here.")
+                raise invalid(f"{path}.{index}", "Only text blocks are allowed here.")
     return "\n\n".join(said)
 
 

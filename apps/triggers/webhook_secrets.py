@@ -19,7 +19,7 @@ from apps.triggers.models import Subscription, Webhook
 PREFIX = "whsec_"
 SECRET_BYTES = 32
 OVERLAP = timedelta(hours=24)
-"""For this long after a rotation, deliveries are also signed with the previous secret."""
+"""The time after a rotation in which deliveries are also signed with the previous secret."""
 KEY_HEADER = "x-api-key"
 
 

@@ -208,14 +208,14 @@ def test_people_change_and_reset_passwords_and_change_addresses(
     grace.get_by_role("link", name="Forgot your password?").click()
     look(grace)
     grace.get_by_label("Email").fill("grace@example.org")
-    press(grace, "Reset My Password")
+    press(grace, "Reset password")
     expect(grace.get_by_text("We have sent you an email.")).to_be_visible()
     look(grace)
     grace.goto(mailbox.link_to("grace@example.org"))
     look(grace)
-    for label in ("New Password", "New Password (again)"):
+    for label in ("New password", "New password (again)"):
         grace.get_by_label(label, exact=True).fill("another-long-password")
-    press(grace, "Change Password")
+    press(grace, "Change password")
     expect(grace.get_by_text("Your password is now changed.")).to_be_visible()
     look(grace)
     sign_in(grace, "grace", "another-long-password")
@@ -223,10 +223,10 @@ def test_people_change_and_reset_passwords_and_change_addresses(
 
     grace.goto("/accounts/password/change/")
     look(grace)
-    grace.get_by_label("Current Password").fill("another-long-password")
-    for label in ("New Password", "New Password (again)"):
+    grace.get_by_label("Current password").fill("another-long-password")
+    for label in ("New password", "New password (again)"):
         grace.get_by_label(label, exact=True).fill(PASSWORD)
-    press(grace, "Change Password")
+    press(grace, "Change password")
     expect(grace.get_by_role("status")).to_contain_text("Password successfully changed.")
 
     grace.goto("/accounts/email/")

@@ -71,13 +71,13 @@ FEATURES: Mapping[str, str] = {
 
 LACKS: Mapping[Cell, Lack] = {
     ("completions", "reconnect"): Lack(
-        "A stream has no event numbers, and the API has no address for a running answer."
+        "A stream has no event numbers, and the API has no URL for a running answer."
     ),
     ("messages", "files out"): Lack(
         "Answers have no blocks for files, except those of Anthropic’s own code execution."
     ),
     ("messages", "reconnect"): Lack(
-        "A stream has no event numbers, and the API has no address for a running answer."
+        "A stream has no event numbers, and the API has no URL for a running answer."
     ),
     ("mcp", "client tools"): Lack("Clients call the tools of a server; they offer none."),
     ("mcp", "reconnect"): Lack(

@@ -155,10 +155,10 @@ REFUSED: list[tuple[dict[str, bytes | str], str]] = [
         {"a.md": "---\nmodified: 9999-12-31T23:59:59-14:00\n---\n"},
         "a.md: modified: '9999-12-31T23:59:59-14:00' isn’t a date from 1900 to 2199",
     ),
-    ({"a.md": "---\ntags: {a: b}\n---\n"}, "a.md: tags: must be a list of texts"),
+    ({"a.md": "---\ntags: {a: b}\n---\n"}, "a.md: tags: must be a list of strings"),
     (
         {"a.md": "---\nfields: [a]\n---\n"},
-        "a.md: fields: must be an object with texts as its values",
+        "a.md: fields: must be an object whose values are strings",
     ),
     ({"a.md": "---\nBig Name: a\n---\n"}, "a.md: fields.Big Name: a name begins"),
     ({"a.md": "x" * 200_001}, "a.md: text: it has 200,001 characters"),

@@ -361,7 +361,7 @@ test("many operations of a document are found by words of their names and descri
   tab.network.answer(`POST ${ADDRESS}tools/openapi/`, { title: "Shop", base_url: "https://api.example.com", description: "", authorization: null, notes: [], operations });
   await tab.appears("[data-add]", "An OpenAPI document");
   await tab.click("An OpenAPI document");
-  tab.fill(await tab.field("Address of the document"), "https://api.example.com/openapi.json");
+  tab.fill(await tab.field("Document URL"), "https://api.example.com/openapi.json");
   await tab.click("Read");
   await tab.appears(".studio-ticks", "op_23");
 

@@ -181,7 +181,7 @@ async def refusal(
     reason = one_line(hide_credentials(reason, needles(draft.credentials)), MESSAGE_CHARACTERS)
     text = f"{called(server, name)}: the server returned {status_line(status)}"
     if response.has_redirect_location:
-        text += " and points to another address, which is not followed"
+        text += " and redirects to another URL, which is not followed"
     text += f": {reason}" if reason else "."
     if status == HTTPStatus.UNAUTHORIZED:
         return CredentialsRefused(f"{text} {CHECK_CREDENTIALS}", is_lasting=True)

@@ -157,6 +157,6 @@ def error_reason(error: Exception) -> str:
         case ConnectError():
             return unknown_host(error) or "the service could not be reached."
         case InvalidURL():
-            return "the arguments do not form a valid address."
+            return "the arguments do not form a valid URL."
         case _:
             return "the service disconnected before the end of its response."

@@ -34,7 +34,7 @@ from apps.workspace.local.models import FormerBucket, StoredFile
 
 @dataclass(frozen=True, slots=True)
 class Belongings:
-    """How much data a user has, across all teams."""
+    """The numbers of a user's conversations, files and other objects, across all teams."""
 
     conversations: int
     files: int

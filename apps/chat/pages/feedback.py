@@ -40,7 +40,7 @@ def list_feedback(request: HttpRequest, caller: Caller) -> JsonResponse:
     asked = {found for text in request.GET.getlist("message") if (found := uuid_of(text))}
     if len(asked) > MOST_ASKED:
         return JsonResponse(
-            {"error": f"message: send at most {MOST_ASKED} ids of answers."}, status=400
+            {"error": f"message: send at most {MOST_ASKED} IDs of answers."}, status=400
         )
     rows = Feedback.objects.filter(bucket=caller.bucket, message__in=asked)
     return JsonResponse({"feedback": {str(row.message): row.told for row in rows}})

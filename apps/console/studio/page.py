@@ -1,4 +1,4 @@
-"""Reads the data that the scripts of the studio's page need: the draft, addresses, and facts about
+"""Reads the data that the scripts of the studio's page need: the draft, URLs, and facts about
 the application.
 """
 

@@ -65,7 +65,7 @@ async def go_on(workspaces: OpenWorkspace, hub: Hub, run: Run) -> None:
 async def resume(workspaces: OpenWorkspace, hub: Hub, run: Run) -> None:
     try:
         taken: TakenOverRun = await database_sync_to_async(take_up)(run)
-    except Exception as error:  # noqa: BLE001 - its viewers are told, and the log
+    except Exception as error:  # noqa: BLE001 - the error is shown to viewers and logged
         logger.warning("Run %s cannot continue: %s", run.pk, error)
         held = Run.objects.filter(holder=run.holder, status__in=Run.GOING)
         outcome = RunOutcome(Run.Status.FAILED, error)

@@ -169,7 +169,7 @@ class Features(Node):
     model_keys: ModelKeys | None = None
     """The API keys that are used to call model services. Null: the installation's keys."""
     rate_limits: RateLimits | None = None
-    """The rate limits of the application. Null: those of the installation."""
+    """The rate limits of the application. Null: the limits of the installation."""
     retention: Retention | None = None
     """The maximum time that users' conversations on the page are retained. Null: the user's
     setting.

@@ -16,7 +16,7 @@ class A2aAgentToolSet(AgentToolSet):
         order=60,
         is_deferrable=False,  # It has one tool, which is an agent of its own.
         card=(
-            CardField("text", "url", "Address of the agent", "https://agents.example.com/travel"),
+            CardField("text", "url", "Agent URL", "https://agents.example.com/travel"),
             CardField("authorization", "authorization"),
         ),
     )

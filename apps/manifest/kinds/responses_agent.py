@@ -18,7 +18,7 @@ class ResponsesAgentToolSet(AgentToolSet):
         order=61,
         is_deferrable=False,  # It has one tool, which is an agent of its own.
         card=(
-            CardField("text", "base_url", "Address of the API", "https://agents.example.com/v1"),
+            CardField("text", "base_url", "API URL", "https://agents.example.com/v1"),
             CardField("text", "model", "Model or agent", "travel"),
             CardField("authorization", "authorization"),
         ),

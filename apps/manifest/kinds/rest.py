@@ -26,7 +26,7 @@ class RestToolSet(WrittenToolSet):
         order=1,
         is_prefixed=True,
         card=(
-            CardField("text", "base_url", "Address of the service", "https://api.example.com/v1"),
+            CardField("text", "base_url", "Service URL", "https://api.example.com/v1"),
             CardField("authorization", "authorization"),
         ),
     )

@@ -58,9 +58,7 @@ class McpServerInfo(Node):
                     "has no server; add the name of a registered one as `server`",
                 )
         elif "url" not in self.model_fields_set:
-            raise PydanticCustomError(
-                "url_missing", "has no address; add the server's address as `url`"
-            )
+            raise PydanticCustomError("url_missing", "has no URL; add the server's URL as `url`")
         return self
 
 

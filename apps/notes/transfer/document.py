@@ -117,7 +117,7 @@ def read_tags(value: Value) -> tuple[str, ...]:
         return ()
     tags = value.split(",") if isinstance(value, str) else value
     if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
-        raise NoteRefused("tags", "must be a list of texts.")
+        raise NoteRefused("tags", "must be a list of strings.")
     return tuple(str(tag) for tag in tags)
 
 
@@ -126,10 +126,10 @@ def read_fields(value: Value) -> dict[str, str]:
     texts.
     """
     if not isinstance(value, dict):
-        raise NoteRefused("fields", "must be an object with texts as its values.")
+        raise NoteRefused("fields", "must be an object whose values are strings.")
     for name, one in value.items():
         if isinstance(one, dict):
-            raise NoteRefused(f"fields.{name[:60]}", "must be a text.")
+            raise NoteRefused(f"fields.{name[:60]}", "must be text.")
     return {name: field_text(one) for name, one in value.items()}
 
 

@@ -62,9 +62,7 @@ def connection_failure(error: Exception, seconds: float) -> ServiceFailed:
         case DecodingError():
             return ServiceFailed("DIAL Core sent a compressed response.", reason="answer")
         case InvalidURL():
-            return ServiceFailed(
-                "The setting DIAL_URL is not a valid address.", reason="connection"
-            )
+            return ServiceFailed("The setting DIAL_URL is not a valid URL.", reason="connection")
         case _:
             return CoreBroken(
                 "DIAL Core disconnected before the end of its response.", reason="connection"

@@ -1,4 +1,4 @@
-"""Loads files by their address during a run. Each file is loaded once, and cached while there is
+"""Loads files by their URL during a run. Each file is loaded once, and cached while there is
 space.
 """
 
@@ -58,7 +58,7 @@ class Loader:
         return await self.load(url)
 
     async def promote(self, url: str) -> FileInfo:
-        """Return the stored file for an address, storing its content first if necessary. Accepts
+        """Return the stored file for a URL, storing its content first if necessary. Accepts
         data: URIs.
 
         Raises the same errors as `load`.
@@ -125,7 +125,7 @@ class Loader:
         return await self.files.info(await self.path_of(url, place))
 
     async def path_of(self, url: str, place: FileLocation) -> str:
-        """Return the path of a stored file. Raises `FileRefused` for other addresses."""
+        """Return the path of a stored file. Raises `FileRefused` for other URLs."""
         match place.kind:
             case "stored":
                 return place.address
@@ -155,10 +155,10 @@ class Loader:
 
 
 def url_key(url: str) -> str:
-    """Return a short key without the address, which may contain secrets."""
+    """Return a short key without the URL, which may contain secrets."""
     return hashlib.sha256(url.strip().encode("utf-8", "replace")).hexdigest()
 
 
 def last_segment(url: str) -> str:
-    """Return the file name at the end of an address, decoded, or "file" if there is none."""
+    """Return the file name at the end of a URL, decoded, or "file" if there is none."""
     return name_in_address(url) or "file"

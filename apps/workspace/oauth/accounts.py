@@ -91,7 +91,7 @@ async def ask_for(wanted: WantedAccount, bucket: str) -> ToolAccount:
     or its sign-in service cannot be found.
     """
     if any(len(value) > LONGEST_URL for value in wanted.key.values()):
-        raise SignInFailed(gettext("The address of the server is too long for a sign-in."))
+        raise SignInFailed(gettext("The URL of the server is too long for a sign-in."))
     service = await find_service(wanted.server, wanted.how, wanted.challenge)
     row: ToolAccount = await database_sync_to_async(note)(wanted, bucket, service)
     return row

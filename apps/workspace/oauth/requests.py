@@ -62,7 +62,7 @@ def trust_of(url: str, server: str, *, is_configured: bool) -> Trust:
     may_be_private = is_configured or is_allowed(read_url(server).parts.hostname or "", allowed)
     if address.is_site or (address.parts.scheme != "https" and not (is_private and may_be_private)):
         raise SignInFailed(
-            gettext("The sign-in service has an address without https, so it is not used.")
+            gettext("The URL of the sign-in service does not begin with https, so it is not used.")
         )
     return Trust.OPERATOR if may_be_private else Trust.GUARDED
 

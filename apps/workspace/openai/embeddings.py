@@ -89,7 +89,7 @@ def connection_failure(error: Exception) -> ServiceFailed:
         case TimeoutException():
             return ServiceFailed("The embeddings service timed out.", reason="timeout")
         case InvalidURL():
-            text = "The address of the embeddings service is not valid."
+            text = "The URL of the embeddings service is not valid."
             return ServiceFailed(text, reason="connection")
         case _:
             text = "The embeddings service cannot be reached, or it disconnected."

@@ -221,7 +221,7 @@ def failure_of_connection(error: Exception) -> ModelFailed:
     if isinstance(error, EgressRefused):
         return ModelFailed(str(error), reason="connection")
     if isinstance(error, InvalidURL):
-        return ModelFailed("The address of the model's service is not valid.", reason="connection")
+        return ModelFailed("The URL of the model's service is not valid.", reason="connection")
     if isinstance(error, DecodingError):
         return ModelFailed(
             "The model's service sent a compressed response that was not requested.",

@@ -77,7 +77,7 @@ def test_a_password_is_reset_once_by_a_link_in_a_message(grace, with_mail):
     assert reset_by(link).status_code == 302
 
     assert (sign_in(OLD), sign_in(NEW)) == (200, 302)
-    assert "Bad Token" in Client().get(link, follow=True).text
+    assert "Invalid link" in Client().get(link, follow=True).text
 
 
 def test_who_failed_too_often_may_sign_in_after_a_reset(grace, with_mail):
@@ -120,6 +120,13 @@ def test_without_mail_the_pages_say_why_they_are_of_no_use(client_of_grace, page
             True,
         )
     assert mail.outbox == []
+
+
+def test_without_mail_the_pages_lead_back_to_the_account_or_the_sign_in(client_of_grace):
+    signed_in, visitor = (one.get(RESET).text for one in (client_of_grace, Client()))
+
+    assert ("Back to your account" in signed_in, "Go to sign-in" in signed_in) == (True, False)
+    assert ("Back to your account" in visitor, "Go to sign-in" in visitor) == (False, True)
 
 
 def confirm_who_it_is(client: Client) -> None:

@@ -95,7 +95,7 @@ def test_with_mail_the_address_is_confirmed_first(settings, with_mail):
     assert (answer.status_code, answer["Location"]) == (302, WAITING)
     assert (sign_in(), SignUp.objects.count()) == (200, 1)
     [message] = mail.outbox
-    assert (message.to, message.subject) == ([ADDRESS], "Please Confirm Your Email Address")
+    assert (message.to, message.subject) == ([ADDRESS], "Confirm your email address")
     link = link_in(message)
     assert "Confirm" in Client().get(link).text
     assert not User.objects.get().is_active  # a link scanner confirms nothing

@@ -128,7 +128,7 @@ def test_a_key_whose_service_is_not_asked_any_more_is_listed_and_can_be_deleted(
     page = ada.get(PAGE).text
     gone = post(ada, "delete", key=str(PersonalKey.objects.get().pk))
 
-    assert "No model here uses this address anymore, so the key isn’t used." in page
+    assert "No model here uses this URL anymore, so the key isn’t used." in page
     assert "models.example.org" in page
     assert "was deleted." in gone
 

@@ -219,7 +219,7 @@ def test_a_tool_without_an_address_is_told():
     assert warnings(document) == [
         (
             f"{TOOL}.rest_api_method_info.method_url",
-            "is empty, so every call of the tool fails. Write the address.",
+            "is empty, so every call of the tool fails. Write the URL.",
         )
     ]
 

@@ -44,7 +44,7 @@ class WebhookAdmin(OperatedRows[Webhook]):
     readonly_fields = ("address", "state", "calls", "version", "created_at", "updated_at")
     fieldsets = (
         (None, {"fields": ("name", "application", "account", "check_kind", "is_enabled")}),
-        ("Address", {"fields": ("address", "state", "calls")}),
+        ("URL", {"fields": ("address", "state", "calls")}),
         ("Message", {"fields": ("template", "conversation_kind")}),
         ("Limits", {"fields": ("requests_per_minute", "answer_minutes")}),
         HISTORY_FIELDS,
@@ -94,7 +94,7 @@ class WebhookAdmin(OperatedRows[Webhook]):
             field.error_messages["invalid_choice"] = "Choose an account that you can manage."
         return field
 
-    @admin.display(description="address")
+    @admin.display(description="URL")
     def address(self, webhook: Webhook) -> SafeString:
         return copied_text("webhook-address", address(webhook))
 

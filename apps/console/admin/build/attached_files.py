@@ -107,7 +107,7 @@ async def report(wanted: AttachingApplication, corpus: LocalCorpus, asked: str) 
     except QuickAppError as error:
         notice = str(error)
     if vector is None:
-        notice = f"Searched by words alone. {notice}".rstrip()
+        notice = f"Searched by keywords only. {notice}".rstrip()
     found = await searched.search(asked, vector, MOST_RESULTS) if searched else []
     return SearchReport([result_of(one) for one in found], notice)
 

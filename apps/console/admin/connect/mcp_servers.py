@@ -110,7 +110,7 @@ class McpServerAdmin(RecordedAdmin[McpServer]):
         number = read_integer(request.POST.get("session", ""))
         session = None if number is None else async_to_sync(reconnect)(number)
         if session is None:
-            gone = "This session has ended. It is opened again when it is needed."
+            gone = "This session has ended. QuickApps opens a new one when it is needed."
             self.message_user(request, gone, messages.WARNING)
         elif session.state == "connected":
             said = (

@@ -41,8 +41,7 @@ def dependent_lines(request: HttpRequest, users: Sequence[ItemUser]) -> list[Saf
     if more := len(shown) - len(lines):
         lines.append(f"and {more} more")
     if hidden := len(users) - len(shown):
-        where = "place" if hidden == 1 else "places"
-        lines.append(f"{hidden} {where} that you may not see")
+        lines.append(f"{hidden} more that you cannot see")
     return lines
 
 

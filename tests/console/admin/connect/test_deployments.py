@@ -516,4 +516,4 @@ def test_before_a_deployment_goes_those_that_rely_on_it_are_named(admin_client):
 
     page = admin_client.get(f"{LIST}{row.pk}/delete/").text
 
-    assert "a is a fallback of these, which continue without it:</p><ul><li>Bee</li></ul>" in page
+    assert "These use a as a fallback and continue without it:</p><ul><li>Bee</li></ul>" in page

@@ -13,7 +13,7 @@ import { piece } from "./prompt-layers.js";
  * @import { Message, Starter } from "./data.js"
  * @import { Store } from "./store.js"
  *
- * @typedef {{source: string, text: string, tokens: number}} Piece of what the model was sent
+ * @typedef {{source: string, text: string, tokens: number}} Piece a part of the request to the model
  * @typedef {{text: HTMLElement, name: HTMLElement, time: HTMLElement}} Stage
  */
 
@@ -66,7 +66,7 @@ export class DraftChat {
     this.conversation = turns.slice(0, -1);
     this.replayed = question;
     this.input.value = question.content;
-    this.status.textContent = "The question of the run is in the box below. Send it to the draft.";
+    this.status.textContent = "The run's question is in the box below. Send it to the draft.";
     if (!this.conversation.length) return;
     const said = this.conversation.map(({ role, name, content }) =>
       element(

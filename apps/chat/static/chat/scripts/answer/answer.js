@@ -22,7 +22,7 @@ import { working } from "./working.js";
  * @import { Branch } from "../session/frames.js"
  */
 
-/** Dispatches `branch-ask` (detail: where the branch begins), and forwards the `answer` events of its cards; both bubble. */
+/** Dispatches `branch-ask` (detail: the start of the branch), and forwards the `answer` events of its cards; both bubble. */
 export class ChatAnswer extends LitElement {
   static properties = {
     answer: { attribute: false },
@@ -173,7 +173,7 @@ function emptyNotice(answer) {
   return isEmpty ? html`<p class="notice">${gettext("The model returned an empty answer.")}</p>` : nothing;
 }
 
-/** @param {Answer} answer @param {Part} part @returns {boolean} whether words follow it */
+/** @param {Answer} answer @param {Part} part @returns {boolean} true if words follow it */
 function isPast({ parts }, part) {
   return parts.slice(parts.indexOf(part) + 1).some(({ kind }) => kind === "text");
 }

@@ -25,7 +25,7 @@ const LONGEST_COMMENT = 2_000;
 const AT_ONCE = 100;
 const FAILED = gettext("That didn’t work. Check the connection and try again.");
 
-/** @type {Map<string, Promise<Map<string, Feedback>>>} what is being asked, by message */
+/** @type {Map<string, Promise<Map<string, Feedback>>>} the requests in progress, by message */
 const asked = new Map();
 /** @type {string[]} */
 let next = [];
@@ -56,7 +56,7 @@ async function ask() {
   return found;
 }
 
-/** @param {string | undefined} message of an answer that is stored @returns {unknown} what Lit draws */
+/** @param {string | undefined} message of an answer that is stored @returns {unknown} a template for Lit */
 export function feedbackOn(message) {
   if (!message || !document.getElementById("main")?.dataset.feedback) return nothing;
   return html`<chat-feedback .message=${message}></chat-feedback>`;
@@ -213,7 +213,7 @@ class ChatFeedback extends LitElement {
     this.given = NONE;
   }
 
-  /** @param {boolean} is whether it worked @param {string} words */
+  /** @param {boolean} is true if it worked @param {string} words */
   #tell(is, words) {
     this.said = is ? words : "";
     this.problem = is ? "" : FAILED;

@@ -15,7 +15,7 @@ import { gettext, locale, ngettext } from "../texts.js";
 
 /**
  * The details of an answer: its metrics, its steps with their durations, the files it read, and what the model saw.
- * @param {Answer} answer @returns {unknown} what Lit draws
+ * @param {Answer} answer @returns {unknown} a template for Lit
  */
 export function figureLine(answer) {
   const { message, id } = answer;
@@ -131,7 +131,7 @@ export function sumOf(turns) {
   return { tokens, costs, is_partial: messages.some((message) => !message.costs && tokensOf(message.usage)) };
 }
 
-/** For example "1,200 tokens · at least $0.02" if the cost of an answer is unknown. @param {Sum} sum */
+/** Returns, for example, "1,200 tokens · at least $0.02" if the cost of an answer is unknown. @param {Sum} sum */
 export function sumText({ tokens, costs, is_partial }) {
   const cost = costsText(costs);
   return [tokens ? ngettext("{count} token", "{count} tokens", tokens) : "", cost && is_partial ? gettext("at least {cost}", { cost }) : cost]

@@ -23,7 +23,7 @@ const SCOPES = {
 /**
  * @param {Interaction} interaction
  * @param {string} id
- * @param {boolean} isOpen whether it can be answered now
+ * @param {boolean} isOpen true if it can be answered now
  * @param {(answer: InteractionAnswer) => void} send
  */
 export function approvalCard({ asked }, id, isOpen, send) {

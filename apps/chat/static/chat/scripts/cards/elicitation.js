@@ -106,7 +106,7 @@ function choices(one, id, hint) {
   </fieldset>`;
 }
 
-/** @param {HTMLFormElement} form @param {Field[]} fields @returns {Record<string, unknown>} without what is left empty */
+/** @param {HTMLFormElement} form @param {Field[]} fields @returns {Record<string, unknown>} without empty fields */
 function contentOf(form, fields) {
   const data = new FormData(form);
   /** @type {[string, unknown][]} */

@@ -148,7 +148,7 @@ function outcomeLine(interaction) {
   </p>`;
 }
 
-/** @param {Pick<Interaction, "kind" | "resolved">} interaction @returns {string} what was decided, by whom and when */
+/** @param {Pick<Interaction, "kind" | "resolved">} interaction @returns {string} the decision, its author and its time */
 export function outcomeText({ kind, resolved }) {
   if (!resolved) return gettext("Not decided: the answer ended first.");
   const { answer, by, at } = resolved;

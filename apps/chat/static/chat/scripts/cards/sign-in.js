@@ -9,7 +9,7 @@ import { gettext } from "../texts.js";
 
 /**
  * @param {Interaction} interaction
- * @param {boolean} isOpen whether it can be answered now
+ * @param {boolean} isOpen true if it can be answered now
  * @param {(answer: InteractionAnswer) => void} send
  */
 export function signInCard({ asked }, isOpen, send) {

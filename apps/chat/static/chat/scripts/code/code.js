@@ -17,7 +17,7 @@ const SHOWN = new Set(["html", "svg"]);
 
 /**
  * @param {ParentNode} root in which every code block gets its bar
- * @param {boolean} isFinished whether nothing will be added to the blocks
+ * @param {boolean} isFinished true if nothing will be added to the blocks
  */
 export function frameCode(root, isFinished) {
   for (const pre of root.querySelectorAll("pre")) {

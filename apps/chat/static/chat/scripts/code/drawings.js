@@ -11,7 +11,7 @@ const PATIENCE = 15_000;
 const TOO_LONG = gettext("It took too long.");
 
 let lastId = 0;
-/** @type {Map<string, Promise<Drawing>>} what was drawn, so that a text that is rendered again does not flicker */
+/** @type {Map<string, Promise<Drawing>>} finished drawings, so that a text that is rendered again does not flicker */
 const drawn = new Map();
 const MOST_KEPT = 60;
 

@@ -19,7 +19,7 @@ const EFFORTS = {
   xhigh: gettext("Thinking: max"),
 };
 
-/** @param {ChatComposer} composer @param {(event: Event) => void} take what was chosen */
+/** @param {ChatComposer} composer @param {(event: Event) => void} take receives the choice */
 export function attachButton(composer, take) {
   const { disabled, uploads } = composer;
   if (!uploads) return nothing;

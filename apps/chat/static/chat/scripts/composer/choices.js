@@ -15,10 +15,10 @@ import { gettext } from "../texts.js";
  * @property {{name: string, detail: string}[]} skills
  * @property {{slug: string, title: string, detail: string}[]} applications
  * @property {RecentFile[]} files
- * @property {string[]} efforts how much the model can be asked to think
- * @property {string} effort the one that was chosen, "" for what is set up
+ * @property {string[]} efforts the thinking efforts of the model
+ * @property {string} effort the chosen effort, "" for the default
  * @property {OfferedModel[]} models that can be chosen, the application's own first
- * @property {string} model the id of the one that was chosen, "" for what is set up
+ * @property {string} model the id of the chosen effort, "" for the default
  *
  * @typedef {{name: string, detail: string, icon: string, isOffered?: () => boolean, act: () => void}} Command
  * @typedef {{title: string, text: string}} Starter
@@ -40,7 +40,7 @@ export class Choices extends EventTarget {
   #conversation;
   #fetchedAt = -Infinity;
 
-  /** @param {() => string} base address of the application @param {() => string | null} conversation its id */
+  /** @param {() => string} base URL of the application @param {() => string | null} conversation its id */
   constructor(base, conversation) {
     super();
     this.#base = base;
@@ -62,7 +62,7 @@ export class Choices extends EventTarget {
     this.dispatchEvent(new CustomEvent("change"));
   }
 
-  /** @param {string} effort @returns {Promise<boolean>} whether it is kept */
+  /** @param {string} effort @returns {Promise<boolean>} true if it is stored */
   async choose(effort) {
     const id = this.#conversation();
     if (id && !(await post(`${this.#base()}${id}/effort/`, { effort }))) return false;
@@ -71,7 +71,7 @@ export class Choices extends EventTarget {
     return true;
   }
 
-  /** @param {string} deployment id of a model, "" as it is set up @returns {Promise<boolean>} whether it is kept */
+  /** @param {string} deployment id of a model, "" for the default @returns {Promise<boolean>} true if it is stored */
   async chooseModel(deployment) {
     const id = this.#conversation();
     if (id && !(await post(`${this.#base()}${id}/deployment/`, { deployment }))) return false;

@@ -10,7 +10,7 @@ import { gettext } from "../texts.js";
  * @import { Session } from "../session/session.js"
  *
  * @typedef {object} PageCommand
- * @property {string} name what is written after “/”
+ * @property {string} name the text after “/”
  * @property {string} detail
  * @property {string} icon
  * @property {string[]} [keys] such as Ctrl, Shift, O

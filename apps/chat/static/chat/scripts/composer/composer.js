@@ -71,26 +71,26 @@ export class ChatComposer extends LitElement {
     this.drafts = undefined;
     /** @type {Uploads | undefined} */
     this.uploads = undefined;
-    /** @type {ChoiceOption | null} whose value is the slug; null where no other can be chosen */
+    /** @type {ChoiceOption | null} whose value is the slug; null if no other can be chosen */
     this.application = null;
     /** @type {ChoiceOption[]} the others that a new conversation can be with */
     this.applications = [];
-    /** @type {string[]} how much the model can be asked to think */
+    /** @type {string[]} the thinking efforts of the model */
     this.efforts = [];
     this.effort = "";
     /** @type {OfferedModel[]} that can be chosen */
     this.models = [];
     this.model = "";
     this.text = "";
-    /** @type {{text: string, isSent: boolean} | null} what the box said when another conversation was to be shown, and whether the question was sent since */
+    /** @type {{text: string, isSent: boolean} | null} the text of the box when another conversation was opened; `isSent` if the question was sent since */
     this.leaving = null;
-    /** @type {"" | "words" | "nothing"} what was to be sent and could not be */
+    /** @type {"" | "words" | "nothing"} the kind of message that could not be sent */
     this.tried = "";
     /** The error of the dictation. */
     this.heard = "";
     /** @type {{id: number, text: string, at: number} | null} the long text that became a file */
     this.pasted = null;
-    /** @type {(sign: Sign) => ChoiceGroup[]} what there is to choose at the caret */
+    /** @type {(sign: Sign) => ChoiceGroup[]} the choices at the caret */
     this.offer = () => [];
     this.menu = new CaretMenu(
       (sign) => this.offer(sign),
@@ -220,7 +220,7 @@ export class ChatComposer extends LitElement {
     </form>`;
   }
 
-  /** @param {"application" | "model" | "effort"} name @param {string} detail what was chosen for the conversation */
+  /** @param {"application" | "model" | "effort"} name @param {string} detail the choice for the conversation */
   #wish(name, detail) {
     this.dispatchEvent(new CustomEvent(name, { detail }));
   }

@@ -13,7 +13,7 @@ const PROBLEMS = {
 };
 
 /**
- * @typedef {object} Recognition what is used of the browser's SpeechRecognition
+ * @typedef {object} Recognition the used part of the browser's SpeechRecognition
  * @property {boolean} continuous
  * @property {boolean} interimResults
  * @property {string} lang

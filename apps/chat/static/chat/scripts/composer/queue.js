@@ -27,7 +27,7 @@ export class ChatQueue extends LitElement {
     this.sending = [];
     /** True while an answer is in progress. */
     this.busy = false;
-    /** @type {Queued | null} as it was before it was changed */
+    /** @type {Queued | null} the message before the edit */
     this.edited = null;
     /** True after an attempt to save an empty text. */
     this.isEmpty = false;

@@ -23,8 +23,8 @@ import { gettext } from "../texts.js";
  * @param {ChatComposer} page.composer
  * @param {Session} page.session
  * @param {Announcer} page.announcer
- * @param {() => Starter[]} page.starters those of the application
- * @param {() => string} page.base address of the application
+ * @param {() => Starter[]} page.starters the application's starters
+ * @param {() => string} page.base URL of the application
  * @param {(problem: string) => void} page.tell
  * @param {(href: string) => Promise<void>} page.go opens another conversation in place
  */

@@ -12,7 +12,7 @@ export function placeholderOf({ isAnswer, waiting, busy }) {
   return busy ? gettext("Write the next message…") : gettext("Ask something…");
 }
 
-/** What the send key will do, if that is not simply to ask. @param {ChatComposer} composer */
+/** Explains the send key if it does something else than ask. @param {ChatComposer} composer */
 export function hintOf({ disabled, busy, connected, isAnswer, hasWords }) {
   if (disabled || !busy) return "";
   if (!connected) return gettext("No connection: your text stays here.");

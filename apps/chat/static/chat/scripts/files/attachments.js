@@ -90,7 +90,7 @@ function pictureCard(attachment, address) {
   </figure>`;
 }
 
-/** @param {Attachment} attachment @returns {string} "" for what is elsewhere */
+/** @param {Attachment} attachment @returns {string} "" for attachments elsewhere */
 function mediaAddress({ type, url, data }) {
   if (data) return data.startsWith("data:") ? data : `data:${type};base64,${data}`;
   return fileAddress(url ?? "")?.pathname ?? "";

@@ -31,7 +31,7 @@ export class ChatFiles extends LitElement {
     this.files = null;
     this.problem = "";
     this.isOpen = false;
-    /** @type {StoredFile | null} the one that would be deleted */
+    /** @type {StoredFile | null} the file to delete */
     this.asked = null;
     /** @type {HTMLElement | null} */
     this.opener = null;

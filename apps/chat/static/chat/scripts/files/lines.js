@@ -10,7 +10,7 @@ import { gettext } from "../texts.js";
  *   uploaded: boolean}} StoredFile
  */
 
-/** @param {StoredFile} file @param {string} detail @param {() => void} ask @param {boolean} [isSaved] whether it can be downloaded here */
+/** @param {StoredFile} file @param {string} detail @param {() => void} ask @param {boolean} [isSaved] true if it can be downloaded here */
 export function fileLine({ name, url, type }, detail, ask, isSaved = false) {
   const address = fileAddress(url)?.pathname ?? "";
   return html`<div class="files-line">

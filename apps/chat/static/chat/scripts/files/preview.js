@@ -13,7 +13,7 @@ const MOST_ROWS = 100;
 const READABLE = /^(?:text\/[\w.+-]+|application\/(?:(?:[\w.+-]+\+)?(?:json|xml)|jsonl|javascript|sql|toml|yaml|x-sh))$/i;
 const TABLE = /^text\/(?:csv|tab-separated-values)$/i;
 
-/** @param {string} type @returns {boolean} whether a file of the type can be shown here */
+/** @param {string} type @returns {boolean} true if a file of the type can be shown here */
 export function isReadable(type) {
   return READABLE.test(type.split(";")[0].trim());
 }

@@ -8,7 +8,7 @@ import { gettext } from "../texts.js";
 /** @import { Upload, Uploads } from "./uploads.js" */
 
 const PICTURE = /^image\/(?:png|jpeg|gif|webp|avif)$/;
-/** @type {WeakMap<File, string>} addresses of what the browser holds, for as long as the page is open */
+/** @type {WeakMap<File, string>} URLs of files in the browser, while the page is open */
 const pictures = new WeakMap();
 
 /** @param {File} file @returns {string} */
@@ -20,7 +20,7 @@ function pictureOf(file) {
   return made;
 }
 
-/** @param {Uploads} uploads @param {() => void} refocus what had the focus is gone */
+/** @param {Uploads} uploads @param {() => void} refocus is called if the focused element was removed */
 export function tray(uploads, refocus) {
   if (!uploads.items.length) return nothing;
   const { most } = uploads.limits;

@@ -22,7 +22,7 @@ import { gettext, ngettext } from "../texts.js";
  * @property {File | null} file
  * @property {XMLHttpRequest | null} request
  * @property {string} address that takes it
- * @property {string} conversation the id of the one that it is for
+ * @property {string} conversation the ID of its conversation
  *
  * @typedef {{size: number, types: string[], most: number}} Limits types are such as `image/*`
  */
@@ -38,14 +38,14 @@ export class Uploads extends EventTarget {
   limits;
   #address;
   #conversation;
-  /** @type {Map<string, Upload[]>} what waits in other conversations, by their ids */
+  /** @type {Map<string, Upload[]>} the uploads of other conversations, by ID */
   #elsewhere = new Map();
   #next = 1;
 
   /**
    * @param {string} address that takes files
    * @param {Limits} limits
-   * @param {() => string} conversation the id of the one that they are for
+   * @param {() => string} conversation the ID of their conversation
    */
   constructor(address, limits, conversation) {
     super();
@@ -57,7 +57,7 @@ export class Uploads extends EventTarget {
 
   /**
    * Show the files of another conversation.
-   * @param {string} before the id of the one that was open @param {string} now
+   * @param {string} before the ID of the previously open conversation @param {string} now
    * @param {string} address that takes its files @param {Limits} limits
    */
   open(before, now, address, limits) {
@@ -76,7 +76,7 @@ export class Uploads extends EventTarget {
     return this.items.every(({ state }) => state === "done");
   }
 
-  /** @param {string} type @returns {boolean} whether files of the type can be sent */
+  /** @param {string} type @returns {boolean} true if files of the type can be sent */
   takes(type) {
     const { types } = this.limits;
     return !types.length || types.some((kind) => isOfKind(type, kind));
@@ -113,7 +113,7 @@ export class Uploads extends EventTarget {
     this.#go();
   }
 
-  /** @returns {Attachment[]} what is stored, which is not in the tray any more */
+  /** @returns {Attachment[]} the stored files, which are no longer in the tray */
   take() {
     const taken = this.items.filter(({ state }) => state === "done");
     this.items = this.items.filter(({ state }) => state !== "done");

@@ -86,7 +86,7 @@ function tokens(count) {
 /**
  * Shows the server's numbers, and updates them after each answer.
  * @param {ChatGauge} gauge @param {ChatLog} log @param {Session} session
- * @param {() => string} base the address of the application
+ * @param {() => string} base the URL of the application
  */
 export function offerGauge(gauge, log, session, base) {
   const refresh = async () => {
@@ -113,7 +113,7 @@ export function offerGauge(gauge, log, session, base) {
   });
 }
 
-/** @param {Summary} summary @returns {unknown} what Lit draws */
+/** @param {Summary} summary @returns {unknown} a template for Lit */
 export function summaryBlock({ text }) {
   return html`<details class="summary-block">
     <summary>${icon("chevron-right")}${gettext("Earlier conversation, summarized for the model")}</summary>

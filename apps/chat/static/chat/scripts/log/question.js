@@ -108,7 +108,7 @@ export class ChatQuestion extends LitElement {
     </form>`;
   }
 
-  /** Let the user edit it. @returns {boolean} false where that is not possible now */
+  /** Let the user edit it. @returns {boolean} false if that is not possible now */
   edit() {
     if (!this.changeable || this.editing) return false;
     this.editing = true;

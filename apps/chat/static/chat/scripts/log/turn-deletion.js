@@ -5,7 +5,7 @@ import { gettext } from "../texts.js";
 
 /**
  * @param {{text: string, cancel: () => void, confirm: () => void}} asked `text`: the beginning of the question
- * @returns {unknown} what Lit draws
+ * @returns {unknown} a template for Lit
  */
 export function turnDeletion({ text, cancel, confirm }) {
   /** @param {SubmitEvent} event */

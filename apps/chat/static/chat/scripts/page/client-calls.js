@@ -83,7 +83,7 @@ export class ClientCalls {
   /**
    * Send until the server accepts or rejects it, while the call is open.
    * @param {Interaction} call @param {string} path @param {object} body
-   * @returns {Promise<string>} the state that the server tells, "" for none
+   * @returns {Promise<string>} the state that the server returns, or ""
    */
   async #post(call, path, body) {
     while (!call.resolved) {

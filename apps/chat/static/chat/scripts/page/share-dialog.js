@@ -42,7 +42,7 @@ export class ShareDialog extends LitElement {
     /** The link that was copied, 0 for none. */
     this.copied = 0;
     this.busy = false;
-    /** @type {Element | null} what had the focus */
+    /** @type {Element | null} the element that had the focus */
     this.opener = null;
   }
 
@@ -50,7 +50,7 @@ export class ShareDialog extends LitElement {
     return this;
   }
 
-  /** @param {string} address of a conversation */
+  /** @param {string} address the URL of a conversation */
   async ask(address) {
     this.opener = document.activeElement;
     this.problem = "";

@@ -5,9 +5,9 @@ import { gettext } from "../texts.js";
 
 /**
  * @import { Folder, HistoryRows, Row } from "./rows.js"
- * @typedef {{rows: Row[], text: string, isDeletion: boolean, undo: () => Promise<string>}} Undoable `undo` returns what went wrong, or ""
+ * @typedef {{rows: Row[], text: string, isDeletion: boolean, undo: () => Promise<string>}} Undoable `undo` returns the error, or ""
  * @typedef {{said?: string, problem?: string, id?: string, undoable?: Undoable, leaves?: "share" | "print", asks?: import("./dialog.js").Asked}} Outcome
- *   `said` is told to people who do not see it, `id` is the conversation that keeps the focus, `asks` opens a dialog, and the page `leaves` with the conversation what is asked for
+ *   `said` is announced to screen readers, `id` is the conversation that keeps the focus, `asks` opens a dialog, and the page `leaves` with the conversation what is asked for
  */
 
 /** @param {HistoryRows} rows @param {string} name of the item @param {Row} row @returns {Promise<Outcome>} */

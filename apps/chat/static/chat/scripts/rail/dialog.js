@@ -7,7 +7,7 @@ import { gettext, ngettext } from "../texts.js";
  * @import { Folder, HistoryRows, Named, Row } from "./rows.js"
  * @typedef {{slug: string, title: string, detail: string}} Successor an application
  * @typedef {{kind: "rename", row: Named} | {kind: "move", rows: Row[]} | {kind: "go-on", row: Row, applications: Successor[]} | {kind: "new-folder"} | {kind: "rename-folder", folder: Folder}} Asked
- * @typedef {{kind: Asked["kind"], said: string, row?: Named}} Done `said` is told to people who do not see it
+ * @typedef {{kind: Asked["kind"], said: string, row?: Named}} Done `said` is announced to screen readers
  */
 
 const HEADINGS = {
@@ -32,7 +32,7 @@ export class HistoryDialog extends LitElement {
     this.problem = "";
     /** True if the conversation is moved to a new folder. */
     this.isNew = false;
-    /** @type {Element | null} what had the focus */
+    /** @type {Element | null} the element that had the focus */
     this.opener = null;
   }
 
@@ -167,7 +167,7 @@ function buttonOf(kind) {
   return kind === "new-folder" ? gettext("Create") : gettext("Rename");
 }
 
-/** @param {HistoryRows} rows @param {Asked} asked @param {string} text @param {string} chosen a folder, or an application @returns {Promise<string>} what went wrong, or "" */
+/** @param {HistoryRows} rows @param {Asked} asked @param {string} text @param {string} chosen a folder, or an application @returns {Promise<string>} the error, or "" */
 async function carryOut(rows, asked, text, chosen) {
   if (asked.kind === "rename") return rows.rename(asked.row, text);
   if (asked.kind === "rename-folder") return (await rows.changeFolders(`${asked.folder.id}/`, { name: text })).problem;

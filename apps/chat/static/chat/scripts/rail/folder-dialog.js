@@ -29,7 +29,7 @@ export class FolderDialog extends LitElement {
 
   constructor() {
     super();
-    /** @type {Folder | null} the one that is shown */
+    /** @type {Folder | null} the folder that is shown */
     this.folder = null;
     this.instructions = "";
     /** @type {StoredFile[] | null} null before they are known */
@@ -37,9 +37,9 @@ export class FolderDialog extends LitElement {
     /** The name of the file that is being uploaded, "" for none. */
     this.uploading = "";
     this.problem = "";
-    /** @type {StoredFile | null} the one that would be deleted */
+    /** @type {StoredFile | null} the file to delete */
     this.asked = null;
-    /** @type {Element | null} what had the focus */
+    /** @type {Element | null} the element that had the focus */
     this.opener = null;
   }
 

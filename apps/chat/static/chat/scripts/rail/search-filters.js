@@ -30,7 +30,7 @@ export class SearchFilters extends LitElement {
     super();
     /** @type {Filter[]} */
     this.chosen = [];
-    /** @type {Filter[]} the apps of the person's conversations */
+    /** @type {Filter[]} the apps of the user's conversations */
     this.applications = [];
     /** @type {HTMLElement | null} */
     this.opener = null;
@@ -78,7 +78,7 @@ export class SearchFilters extends LitElement {
     return this.chosen.some((one) => one.name === name && one.value === value);
   }
 
-  /** Of dates and apps, one at a time. The menu stays, because filters can be combined. @param {Filter} filter */
+  /** Toggles a filter. Only one date and one app can be set. The menu stays open, because filters can be combined. @param {Filter} filter */
   #toggle(filter) {
     const others = this.chosen.filter(({ name, value }) => name !== filter.name || (name === "has" && value !== filter.value));
     this.#tell(this.#isChosen(filter) ? others : [...others, filter]);

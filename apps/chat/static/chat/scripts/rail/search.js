@@ -9,7 +9,7 @@ import { tile } from "../tile.js";
 /**
  * @import { Row } from "./rows.js"
  * @import { Filter, SearchFilters } from "./search-filters.js"
- * @typedef {Row & {excerpt: string, message: string}} Hit `message` is the id of what was said, "" for the title
+ * @typedef {Row & {excerpt: string, message: string}} Hit `message` is the ID of the matching message, or "" for the title
  */
 
 /** Milliseconds after the last key press. */
@@ -37,7 +37,7 @@ export class HistorySearch extends LitElement {
     /** The query of the address that the hits were found for. */
     this.answered = "";
     this.failed = false;
-    /** Whether the script of the menu is there. */
+    /** True once the script of the menu is loaded. */
     this.hasMenu = false;
   }
 
@@ -80,7 +80,7 @@ export class HistorySearch extends LitElement {
     </ul>`;
   }
 
-  /** What is asked for, as in an address; "" for nothing. */
+  /** The search as the query of a URL, or "" without one. */
   get #asked() {
     const query = this.query.trim();
     const parameters = [...(query ? [["q", this.query]] : []), ...this.filters.map(({ name, value }) => [name, value])];
@@ -172,7 +172,7 @@ export class HistorySearch extends LitElement {
   /** @param {string} asked */
   async #search(asked) {
     const told = await get(`/conversations/search/?${asked}`);
-    if (asked !== this.#asked) return; // something else is asked for by now
+    if (asked !== this.#asked) return; // The search has changed in the meantime.
     this.failed = told === null;
     this.hits = told?.hits ?? null;
     this.answered = asked;

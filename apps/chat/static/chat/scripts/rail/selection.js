@@ -16,7 +16,7 @@ const MOST = 100;
 export class Selection extends EventTarget {
   /** @type {Set<string>} */
   #chosen = new Set();
-  /** @type {Set<string>} what was selected before the range that is being extended */
+  /** @type {Set<string>} the selection before the range that is being extended */
   #kept = new Set();
   /** @type {string} the row at which a range begins, "" for none */
   #anchor = "";
@@ -185,7 +185,7 @@ export class SelectionBar extends LitElement {
 }
 customElements.define("selection-bar", SelectionBar);
 
-/** @param {string} name @param {number} count @returns {[Record<string, string>, Record<string, string>, string]} what is sent, what undoes it, and its words */
+/** @param {string} name @param {number} count @returns {[Record<string, string>, Record<string, string>, string]} the fields of the change, the fields that undo it, and its description */
 function changeOf(name, count) {
   if (name === "delete") {
     return [{ deleted: "true" }, { deleted: "false" }, ngettext("{count} conversation deleted.", "{count} conversations deleted.", count)];

@@ -30,7 +30,7 @@ export class Session extends EventTarget {
   /** @type {ConnectionState} */
   state = "connecting";
   conversation;
-  /** @type {Queued[]} messages that are asked after the answer */
+  /** @type {Queued[]} messages that are sent after the answer */
   queue = [];
   /** True if all earlier events have been replayed. */
   loaded;
@@ -52,7 +52,7 @@ export class Session extends EventTarget {
   #replayedUntil = 0;
   /** The number after which events were last requested. */
   #openedAfter = 0;
-  /** @type {Conversation | null} the conversation anew, until it is read as far as there is something */
+  /** @type {Conversation | null} the reloaded conversation, until all its events are read */
   #next = null;
   /** True if frames of the previous path may still arrive. */
   #isReopening = false;
@@ -143,7 +143,7 @@ export class Session extends EventTarget {
   /**
    * Ask; while an answer is in progress, the message is queued.
    * @param {string} written @param {Attachment[]} [attachments] that are stored
-   * @param {Branching} [branching] where it begins another branch
+   * @param {Branching} [branching] the position of a new branch
    */
   ask(written, attachments = [], branching = {}) {
     // In the stored form, so that it is recognized when the server returns it.
@@ -253,7 +253,7 @@ export class Session extends EventTarget {
     this.#tell("change");
   }
 
-  /** @param {string} [run] whose answer has changed beside its events */
+  /** @param {string} [run] whose answer changed without events */
   redraw(run) {
     const { running } = this.conversation;
     if (run && running?.id === run) this.#redraw(running);

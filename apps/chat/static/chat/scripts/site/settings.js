@@ -60,7 +60,7 @@ function tell(words, undo) {
   void toast?.show(words, () => void undo(), { takesFocus: false });
 }
 
-/** @param {HTMLFormElement} form @param {Values} earlier @returns {Promise<string>} what is said of it; "" if it failed */
+/** @param {HTMLFormElement} form @param {Values} earlier @returns {Promise<string>} the announcement, or "" if it failed */
 async function save(form, earlier) {
   const chosen = valuesOf(form);
   if (isSignedIn && !(await send(form))) return "";

@@ -10,9 +10,9 @@ import { gettext } from "../texts.js";
 const WORDS = { running: gettext("Working"), done: gettext("Done"), failed: gettext("Failed"), stopped: gettext("Stopped") };
 
 /**
- * @param {Step} step of the call that began the helper
+ * @param {Step} step of the call that started the sub-agent
  * @param {{redraw: () => void, close: () => void}} acts
- * @returns {unknown} what Lit draws
+ * @returns {unknown} a template for Lit
  */
 export function helperDialog(step, { redraw, close }) {
   const { helper } = step;

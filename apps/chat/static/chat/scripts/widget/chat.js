@@ -142,7 +142,7 @@ export class Chat {
     this.#composer.focus();
   }
 
-  /** @returns {boolean} whether there was an answer to be stopped */
+  /** @returns {boolean} true if an answer was stopped */
   stop() {
     const { busy } = this.#session;
     this.#session.stop();
