@@ -79,7 +79,9 @@ LACKS: Mapping[Cell, Lack] = {
     ("messages", "reconnect"): Lack(
         "A stream has no event numbers, and the API has no address for a running answer."
     ),
-    ("mcp", "client tools"): Lack("Clients call the server’s tools, and cannot offer tools themselves."),
+    ("mcp", "client tools"): Lack(
+        "Clients call the server’s tools, and cannot offer tools themselves."
+    ),
     ("mcp", "reconnect"): Lack(
         "The server does not support the tasks extension, which returns the result of a call later.",
         is_expressible=True,
