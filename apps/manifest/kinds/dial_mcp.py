@@ -46,7 +46,9 @@ class DialMcpToolSet(Described, McpTools):
     """
     transport: Literal["HTTP", "SSE"] = Field(
         default="HTTP",
-        json_schema_extra=Marks(advice="Leave it out; DIAL Core determines the transport."),
+        json_schema_extra=Marks(
+            advice="Do not set this field, because DIAL Core determines the transport."
+        ),
     )
     """Has no effect."""
 

@@ -6,7 +6,9 @@ from pydantic import Field
 
 from apps.manifest.nodes import Marks, Node, unpublished_default
 
-ALWAYS_FORWARDED = Marks(deprecated=True, advice="Leave it out; the model always gets the error.")
+ALWAYS_FORWARDED = Marks(
+    deprecated=True, advice="Do not set this field, because the model always gets the error."
+)
 
 
 class Trigger(Node):
