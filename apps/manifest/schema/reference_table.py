@@ -125,7 +125,8 @@ def referenced_name(reference: str) -> str:
 
 
 def plural(kind: str) -> str:
-    return re.sub(r"^(string|object)\b", r"\1s", kind.replace("[object]", "[objects]"))
+    kind = kind.replace("[object]", "[objects]").replace("(at least", "(each at least")
+    return re.sub(r"^(string|object)\b", r"\1s", kind)
 
 
 def alternatives(texts: list[str]) -> str:
