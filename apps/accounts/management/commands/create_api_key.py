@@ -49,7 +49,7 @@ class Command(BaseCommand):
             cast(ApiKey, row).applications.set(applications)
             record_key("key.created", row)
         self.stdout.write(key)
-        self.stderr.write("(It is shown only this once.)")
+        self.stderr.write("Save it now: it will not be shown again.")
 
 
 def find_applications(slugs: list[str]) -> list[Any]:
