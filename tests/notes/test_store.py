@@ -254,7 +254,10 @@ def test_of_two_notes_of_a_title_written_at_once_one_is_refused():
     alone = at_once(*(lambda: attempt(lambda: write("Boats")) for _ in range(4)))
     imported = at_once(*(lambda: attempt(import_many) for _ in range(2)))
 
-    assert sorted(alone) == ["", *["a note 'Boats' already exists; choose another title."] * 3]
+    assert sorted(alone) == [
+        "",
+        *["a note titled 'Boats' already exists. Choose another title."] * 3,
+    ]
     assert sorted(imported) == ["", "one of the titles was used in the meantime; try again."]
     assert len(titles()) == 301
     assert NoteVersion.objects.count() == 301

@@ -124,7 +124,7 @@ test("the selected conversations are moved into a folder that is created for the
   });
 
   await tab.click("Move…", tab.find("selection-bar"));
-  const dialog = await tab.appears("history-dialog dialog[open]", "Folder of 2 conversations");
+  const dialog = await tab.appears("history-dialog dialog[open]", "Choose a folder for 2 conversations");
   tab.fill(dialog.querySelector("[name=text]"), "Trips");
   dialog.querySelector("form").requestSubmit();
 

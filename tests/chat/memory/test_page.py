@@ -244,7 +244,7 @@ def test_one_memory_is_forgotten(browser, grace):
 
     response = browser.post(f"/memory/{collection}/forget/", {"memory": "1700000000"}, follow=True)
 
-    assert (told(response), contents(grace)) == (["Forgotten."], ["Likes tea"])
+    assert (told(response), contents(grace)) == (["Memory forgotten."], ["Likes tea"])
 
 
 @pytest.mark.parametrize("number", [0, 2**63, 10**30])
@@ -273,7 +273,7 @@ def test_all_of_one_application_is_deleted_after_a_question(browser, grace, trav
     still = contents(grace)
     browser.post(f"/memory/{collection}/delete/")
 
-    assert "Delete all of Travel desk?" in asked.text
+    assert "Delete all memories in “Travel desk”?" in asked.text
     assert "2 memories will be permanently deleted" in asked.text
     assert (still, contents(grace)) == (["Lives in Riga", "Likes tea"], [])
     assert contents(grace, "other") == ["Uses vim"]
@@ -401,7 +401,7 @@ def test_a_person_switches_their_memory_off_and_shares_it(browser, grace):
     assert usual == LocalMemories(caller.bucket, "travel")
     assert shared == LocalMemories(caller.bucket, "")
     assert find_memories(caller, "travel", is_shared=True) is None
-    assert told(response) == ["Saved. Applies from your next message."]
+    assert told(response) == ["Saved. Changes apply from your next message."]
     stored = MemorySettings.objects.get(user=grace)
     assert (stored.is_enabled, stored.is_shared) == (False, False)
 

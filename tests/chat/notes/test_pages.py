@@ -184,7 +184,7 @@ def test_what_an_agent_changed_is_marked_and_undone(browser, owner):
     ]
     undone = browser.post(f"/notes/{note.pk}/undo/", {"number": 2}, follow=True)
 
-    assert told(undone) == ["“Plan” is unchanged."]
+    assert told(undone) == ["“Plan” was restored."]
     assert text_of("Plan", owner) == "Mine"
     assert shown(browser.get("/notes/", {"show": "agents"})) == []
 

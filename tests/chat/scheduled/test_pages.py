@@ -124,7 +124,7 @@ def test_a_schedule_runs_now_is_paused_and_goes_on():
     client.post(reverse("schedule-resume", args=[row.pk]))
 
     row.refresh_from_db()
-    assert "You paused it." in paused
+    assert "You paused this schedule." in paused
     assert Run.objects.get().pk == row.last_run
     assert (row.is_paused, row.run_count) == (False, 1)
     assert row.next_at is not None

@@ -316,7 +316,7 @@ def test_a_withdrawn_version_pauses_its_schedule_with_the_reason_and_calls_its_o
             "state": "stopped",
         }
     ]
-    pause(row, "You paused it.")
+    pause(row, "You paused this schedule.")
     assert attention(caller_in(ada.pk))["conversations"] == []
 
 

@@ -19,7 +19,7 @@ from tests.sign_in_service import Behind, SignInService, serve_sign_in
 HOW = OAuthAuthorization()
 RESOURCE = "/.well-known/oauth-protected-resource/mcp"
 SERVICE = "/.well-known/oauth-authorization-server"
-WITHOUT_TLS = "The sign-in service has an address without https, so it is not used."
+WITHOUT_TLS = "The sign-in service’s address doesn’t use HTTPS, so the service can’t be used."
 
 
 @pytest.fixture(scope="module")
