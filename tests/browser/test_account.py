@@ -145,7 +145,7 @@ def test_a_passkey_is_registered_and_signs_in_without_a_password(
     assert barriers(page) == []
     page.get_by_role("button", name="Sign in with a passkey").click()
     expect(page.get_by_role("heading", name="Account")).to_be_visible()
-    expect(page.get_by_text(", last used on")).to_be_visible()
+    expect(page.get_by_text("Last used on")).to_be_visible()
 
     page.get_by_role("link", name="Rename Laptop").click()
     page.get_by_role("link", name="Use a security key").click()

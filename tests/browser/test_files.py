@@ -93,9 +93,9 @@ def test_what_cannot_be_sent_says_why(chat: Page, folder: Path) -> None:
     expect(details).to_have_count(3)
     assert [text.split(" ", 1)[1] for text in details.all_inner_texts()] == [
         "is too large (10 MB). The limit is 10 MB.",
-        "is empty, or a folder.",
-        "doesn’t match its name: its content isn’t image/png. "
-        "Check the file, or correct the ending of its name.",
+        "can’t be attached because it is empty or a folder.",
+        "content of “lie.png” isn’t image/png, as its name suggests. "
+        "Check the file, or change its extension.",
     ]
     assert barriers(chat) == []
     question(chat).fill("Read them")

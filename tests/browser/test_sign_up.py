@@ -115,7 +115,7 @@ def test_an_installation_begins_and_people_join_it(people: People, empty: Site, 
     for label in ("Password", "Password confirmation"):
         root.get_by_label(label, exact=True).fill(PASSWORD)
     press(root, "Create administrator")
-    expect(root.get_by_text("This token is wrong")).to_be_visible()
+    expect(root.get_by_text("This token is incorrect")).to_be_visible()
     look(root)
     written = re.search(r"enter the token (\S+)", empty.log.read_text())
     assert written is not None

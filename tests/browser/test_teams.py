@@ -64,7 +64,7 @@ def test_a_person_works_in_a_team_manages_it_and_reads_what_others_asked(page: P
     page.get_by_label("Exact username or email address").fill("to")
     page.keyboard.press("Enter")
     expect(page.get_by_role("alert")).to_contain_text(
-        "No account has this exact username or email address"
+        "No account uses this exact username or email address"
     )
     page.get_by_label("Exact username or email address").fill("tomas")
     page.keyboard.press("Enter")

@@ -321,7 +321,7 @@ def test_the_administrators_of_a_team_choose_its_members(ada, grace):
         answer = client.post(page, fields, follow=True)
         return text_of(answer) if answer.status_code == 200 else str(answer.status_code)
 
-    assert "No account has this exact username or email address" in order(
+    assert "No account uses this exact username or email address" in order(
         manager, do="add", account="gra"
     )
     assert "grace was added to the team." in order(manager, do="add", account="grace")

@@ -49,13 +49,17 @@ def test_a_title_is_taken_however_it_is_spelled(title):
 UNFIT = [
     (NoteContent("  "), "title", "it is empty"),
     (NoteContent("x" * 201), "title", "201 characters"),
-    (NoteContent("a [b]"), "title", "contains one of [ ] | or a control character; remove these"),
+    (NoteContent("a [b]"), "title", "contains [, ], | or a control character. Remove these"),
     (NoteContent("a\x07b"), "title", "control character"),
     (NoteContent("a", "x" * 200_001), "text", "200,001 characters"),
     (NoteContent("a", "\0"), "text", "invalid characters"),
     (NoteContent("a", "", tuple(map(str, range(51)))), "tags", "there are 51"),
-    (NoteContent("a", "", (), {"Big Name": "x"}), "fields.Big Name", "begins with a letter"),
-    (NoteContent("a", "", (), {"tags": "x"}), "fields.tags", "already has this field"),
+    (
+        NoteContent("a", "", (), {"Big Name": "x"}),
+        "fields.Big Name",
+        "names must begin with a letter",
+    ),
+    (NoteContent("a", "", (), {"tags": "x"}), "fields.tags", "this name is reserved"),
     (NoteContent("a", "", (), {"b": "x" * 2_001}), "fields.b", "2,001 characters"),
 ]
 

@@ -131,7 +131,7 @@ for (const four_eyes of [false, true]) {
     await tab.shows(`${CARD} .because`, because);
     await tab.shows(`${CARD} .risk`, "Makes changes");
     assert.equal(tab.hasButton("Approve"), !four_eyes);
-    assert.equal(textOf(tab.find(CARD)).includes("Another user has to decide this"), four_eyes);
+    assert.equal(textOf(tab.find(CARD)).includes("Another user must approve or deny this call"), four_eyes);
   });
 }
 

@@ -151,7 +151,7 @@ def test_an_account_waits_for_the_approval_and_for_the_address(settings, with_ma
 
     post(client)
 
-    assert "an administrator approves your account" in squeezed(client.get(WAITING).text)
+    assert "An administrator then reviews your account" in squeezed(client.get(WAITING).text)
     assert Client().post(link_in(mail.outbox[0])).status_code == 302
     waiting = SignUp.objects.get()
     assert (waiting.needs_confirmation, waiting.needs_approval) == (False, True)
@@ -302,7 +302,7 @@ def test_a_mail_server_that_is_away_leaves_no_account_behind(settings, with_mail
 
     answer = post()
 
-    assert "The message to your address could not be sent." in answer.text
+    assert "The email could not be sent to your address." in answer.text
     assert not User.objects.exists()
 
 

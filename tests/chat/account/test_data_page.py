@@ -81,7 +81,7 @@ def test_fields_are_checked(browser, application, monkeypatch):
     assert (nothing.status_code, other[0], large[0]) == (400, 400, 400)
     assert "Choose a file first." in nothing.text
     assert "Choose an app that you have access to." in other[1]
-    assert "Unpack a ZIP, and choose the file conversations.json in it." in large[1]
+    assert "If it’s a ZIP, unpack it and choose the conversations.json file inside." in large[1]
 
 
 @pytest.mark.parametrize("path", ["", "import/"])
@@ -131,7 +131,7 @@ def test_the_export_has_all_conversations_of_its_owner_and_can_be_imported(
     ada = Client()
     ada.force_login(User.objects.create_user("ada"))
     _, text = sent(ada, application.slug, content)
-    assert "1 conversation with 5 messages imported" in text
+    assert "Imported 1 conversation with 5 messages" in text
 
 
 def test_all_conversations_are_deleted_once_the_word_is_written(browser, grace, application):

@@ -143,7 +143,7 @@ def test_what_has_no_time_any_more_stays_paused():
 
     row.refresh_from_db()
     assert (row.is_paused, row.pause_reason) == (True, NO_TIME_LEFT)
-    assert "The schedule has no future times. Change its times first" in page.content.decode()
+    assert "The schedule has no future runs. Change its times first" in page.content.decode()
 
 
 def test_nobody_sees_or_changes_what_another_person_or_team_has_scheduled():

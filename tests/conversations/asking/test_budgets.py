@@ -33,7 +33,7 @@ async def test_a_question_is_refused_at_once_and_nothing_of_it_is_stored():
 
     assert refused["code"] == "insufficient_quota"
     assert refused["text"].startswith(
-        "The daily budget of this application is used up: 0 of 0 tokens left. It renews on "
+        "This application’s daily budget is used up: 0 of 0 tokens left. It renews on "
     )
     assert await Conversation.objects.acount() == 0
 
@@ -76,7 +76,7 @@ async def test_a_queued_message_is_held_with_the_reason():
 
     row = await QueuedMessage.objects.aget()
     assert row.is_held
-    assert row.problem.startswith("The daily budget of this application is used up")
+    assert row.problem.startswith("This application’s daily budget is used up")
 
 
 async def test_a_program_is_told_with_429():

@@ -156,7 +156,7 @@ async def test_a_run_ends_when_its_own_budget_does_and_keeps_what_was_answered(b
         await loop.run([QUESTION], events.append, progress)
 
     assert str(refused.value) == (
-        "The budget of this answer is used up: 0 of 300 tokens left. Your next question gets a new budget."
+        "This answer’s budget is used up: 0 of 300 tokens left. Your next question gets a new budget."
     )
     assert refused.value.retry_after is None
     assert (progress.answer.text, progress.counts.iterations) == ("Looking.", 3)
@@ -336,7 +336,7 @@ async def test_a_conversation_is_told_of_the_soft_line_once_in_a_window(budgets)
     notices = [[one for one in events if isinstance(one, Noticed)] for events in (*told, other)]
     assert [len(found) for found in notices] == [1, 0, 1]
     [[notice], _, _] = notices
-    begin, _, renewal = notice.text.partition("It renews on ")
+    begin, _, renewal = notice.text.partition("The budget renews on ")
     assert begin == (
         "82% of this application’s daily budget is used: 17,900 of 100,000 tokens left. "
     )

@@ -172,7 +172,7 @@ def test_an_alarm_and_what_is_deleted_after_its_end_are_gone_then():
         "account",
         "application",
         "team",
-        "The account of the schedule can no longer use the app, or the app is disabled",
+        "The schedule’s account can no longer use the app, or the app is disabled",
         "key",
         "right of the key",
     ],
