@@ -146,7 +146,7 @@ test("a call is approved with a changed argument, for a while", async (t) => {
   const answer = { outcome: "approved", arguments: { city: "Riga" }, always: "application" };
   await until(() => sent(tab), answer);
   tab.socket.say("interaction.resolved", { ...place, answer, by: "you", at: 1.5 });
-  await tab.appears(".decision", "with changed city.");
+  await tab.appears(".decision", "with changes to city.");
   assert.equal(tab.find(".decision a").getAttribute("href"), "/approvals/");
 });
 
