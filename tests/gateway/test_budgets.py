@@ -34,7 +34,7 @@ from tests.gateway.scripts import (
 from tests.insights.budgets.rows import make_budget, standings
 
 make = sync_to_async(make_budget)
-WORDS = "This application’s daily budget is used up: 0 of 10 tokens left. It renews on "
+WORDS = "This application’s daily budget is used up: 0 of 10 tokens left. The budget renews on "
 
 
 @pytest.fixture

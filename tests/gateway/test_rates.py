@@ -84,7 +84,7 @@ def test_a_key_has_limits_of_its_own_also_for_vectors(installation: Installation
         "x-ratelimit-reset-tokens": "0ms",
     }
     assert refused.value.code == "rate_limit_exceeded"
-    assert "3 tokens a minute" in refused.value.message
+    assert "3 tokens per minute" in refused.value.message
 
 
 async def test_core_is_told_with_a_status_that_it_does_not_take_for_a_fault(

@@ -33,7 +33,7 @@ async def test_a_question_is_refused_at_once_and_nothing_of_it_is_stored():
 
     assert refused["code"] == "insufficient_quota"
     assert refused["text"].startswith(
-        "This application’s daily budget is used up: 0 of 0 tokens left. It renews on "
+        "This application’s daily budget is used up: 0 of 0 tokens left. The budget renews on "
     )
     assert await Conversation.objects.acount() == 0
 
