@@ -83,9 +83,9 @@ def sender_words(sender: Mapping[str, Any]) -> str:
     if kind == "alarm":
         words = gettext("Alarm")
     elif kind == "webhook":
-        words = gettext("From the webhook “{title}”").format(title=title)
+        words = gettext("Sent by the webhook “{title}”").format(title=title)
     else:
-        words = gettext("From the schedule “{title}”").format(title=title)
+        words = gettext("Sent by the schedule “{title}”").format(title=title)
     if "at" not in sender:
         return words
     # The time is formatted here, in the time zone of the schedule.

@@ -76,7 +76,7 @@ def parse(filter: str) -> list[Term]:
     found = [term for part in _term.finditer(text) for term in terms_of(part)]
     if len(found) > MOST_TERMS:
         raise refusal_error(
-            gettext("it has {count} conditions; the limit is {limit}.").format(
+            gettext("the filter has {count} conditions; the limit is {limit}.").format(
                 count=len(found), limit=MOST_TERMS
             )
         )
@@ -115,7 +115,7 @@ def steps_of(written: str, *, is_not: bool) -> Iterator[Term]:
         kind = {"tag": "tag", "title": "exact", "": "exact", "search": "word"}.get(step["operator"])
         if kind is None or is_not:
             raise refusal_error(
-                gettext("Unknown: {step}. Use {understood}.").format(
+                gettext("Unknown filter: {step}. Use {understood}.").format(
                     step=repr(step[0][:60]), understood=UNDERSTOOD
                 )
             )
@@ -182,7 +182,7 @@ def moments(written: str) -> tuple[datetime, datetime]:
     except ValueError:
         raise refusal_error(
             gettext(
-                "{written} isn’t a date from 1900 to 2199. Use the form 2026-11-01 or 2026-11-01T14:30."
+                "{written} isn’t a date from 1900 to 2199. Use the format 2026-11-01 or 2026-11-01T14:30."
             ).format(written=repr(written[:40]))
         ) from None
 

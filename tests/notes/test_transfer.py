@@ -160,7 +160,7 @@ REFUSED: list[tuple[dict[str, bytes | str], str]] = [
         {"a.md": "---\nfields: [a]\n---\n"},
         "a.md: fields: must be an object whose values are strings",
     ),
-    ({"a.md": "---\nBig Name: a\n---\n"}, "a.md: fields.Big Name: a name begins"),
+    ({"a.md": "---\nBig Name: a\n---\n"}, "a.md: fields.Big Name: names must begin"),
     ({"a.md": "x" * 200_001}, "a.md: text: it has 200,001 characters"),
     ({"a.md": "x", "b/A.md": "y"}, "b/A.md: it has the same title as a.md"),
     ({"Größe.md": "x", "Gro\u0308ße.md": "y"}, "two files of the archive have the same name"),

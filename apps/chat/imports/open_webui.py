@@ -55,7 +55,7 @@ def read(document: dict[str, Any]) -> SourceConversation:
             for key, before, one in chain(flat)
         ]
     else:
-        raise UnreadableConversation(gettext("it has no messages that can be read"))
+        raise UnreadableConversation(gettext("it has no readable messages"))
     return SourceConversation(
         "open-webui",
         identifier(document.get("id")) or identifier(chat.get("id")),

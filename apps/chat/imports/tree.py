@@ -203,7 +203,7 @@ def tree_of(conversation: SourceConversation) -> MessageTree:
         waiting += [(child, segment) for child in reversed(after)]
     leaf = place_of_leaf(conversation.leaf, segments, children)
     if not builder.messages:
-        raise UnreadableConversation(gettext("it has no messages that can be read"))
+        raise UnreadableConversation(gettext("it has no readable messages"))
     return answered(builder.messages, leaf)
 
 

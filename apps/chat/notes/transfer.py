@@ -62,7 +62,7 @@ def import_summary(done: ImportedNotes) -> str:
         ngettext("{count} file", "{count} files", done.files).format(count=done.files),
     ]
     left = (
-        gettext(" {left_out} other files were left out.").format(left_out=done.left_out)
+        gettext(" Other files skipped: {left_out}.").format(left_out=done.left_out)
         if done.left_out
         else ""
     )

@@ -177,7 +177,7 @@ def change_model(request: HttpRequest, slug: str, conversation: UUID) -> HttpRes
     found = find_conversation(request, slug, conversation)
     application, deployment_id = find_resolved(slug), request.POST.get("deployment", "")
     if application is None:
-        return refusal(gettext("This app can’t be used at the moment."))
+        return refusal(gettext("This app can’t be used at the moment. Try again later."))
     if deployment_id:
         try:
             check_offered(application, deployment_id)

@@ -66,7 +66,10 @@ def change_feedback(request: HttpRequest, caller: Caller, message: UUID) -> Http
     answer = find_answer(caller, message)
     form = FeedbackForm(request.POST, instance=ratings.row_of(caller.bucket, answer))
     if form.is_valid() and form.cleaned_data.get("shares_transcript") and answer.is_temporary:
-        form.add_error("shares_transcript", gettext("Messages of a temporary chat can’t be sent."))
+        form.add_error(
+            "shares_transcript",
+            gettext("Messages from a temporary chat can’t be included in feedback."),
+        )
     if not form.is_valid():
         return JsonResponse({"errors": form.errors}, status=400)
     try:

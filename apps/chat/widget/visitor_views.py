@@ -86,7 +86,7 @@ def upload(request: HttpRequest, caller: Caller, widget: Widget) -> HttpResponse
     manifest = find_manifest(widget.application.slug)
     types = () if manifest is None else manifest.input_attachment_types
     if not types:
-        raise Forbidden("no_uploads", gettext("This app accepts no files."))
+        raise Forbidden("no_uploads", gettext("This app doesn’t accept files."))
     async_to_sync(admit_request)(rates_of(caller, None))
     stored = StoredFile.objects.filter(bucket=caller.bucket, hidden_at=None).count()
     if stored >= MOST_FILES:

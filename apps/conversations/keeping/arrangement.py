@@ -50,7 +50,7 @@ def read_changes(caller: Caller, given: Mapping[str, str]) -> dict[str, Any]:
     if "folder" in given:
         changes["folder"] = find_folder(caller, given["folder"]) if given["folder"] else None
     if not changes:
-        raise Refused("bad_request", gettext("Use pinned, archived or folder."))
+        raise Refused("bad_request", gettext("Use `pinned`, `archived` or `folder`."))
     return changes
 
 

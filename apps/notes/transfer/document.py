@@ -150,7 +150,7 @@ def read_moment(name: str, facts: Mapping[str, Value]) -> datetime | None:
         raise NoteRefused(
             name,
             gettext(
-                "{value} isn’t a date from 1900 to 2199. Use the form 2026-11-01T14:30:00Z."
+                "{value} isn’t a date from 1900 to 2199. Use the format 2026-11-01T14:30:00Z."
             ).format(value=repr(str(value)[:40])),
         ) from None
 

@@ -272,7 +272,7 @@ def test_a_task_keeps_the_version_of_its_conversation_until_another_one_is_named
 
     call(desk, "schedule-task", **AT_NINE)
     row = Schedule.objects.get()
-    with pytest.raises(InvalidParameter, match="no version 7"):
+    with pytest.raises(InvalidParameter, match="Version 7 of the app doesn’t exist"):
         call(desk, "update-schedule", taskId=str(row.pk), version=7)
     call(desk, "update-schedule", taskId=str(row.pk), version=0)
 

@@ -122,11 +122,11 @@ def test_a_note_is_written_and_read(browser, owner):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"title": "boats"}, "note &#x27;boats&#x27; already exists; choose another title."),
-        ({"title": "a|b"}, "contains one of [ ] | or a control character; remove these"),
-        ({"fields_text": "no value"}, "t a name with a value; write name = value"),
-        ({"fields_text": "a = 1\na = 2"}, "A: it occurs twice"),
-        ({"fields_text": "1a = x"}, "begins with a letter"),
+        ({"title": "boats"}, "note titled &#x27;boats&#x27; already exists. Choose another title."),
+        ({"title": "a|b"}, "contains [, ], | or a control character. Remove these"),
+        ({"fields_text": "no value"}, "t a valid field. Write each field as name = value"),
+        ({"fields_text": "a = 1\na = 2"}, "A: this field appears twice"),
+        ({"fields_text": "1a = x"}, "ames must begin with a letter"),
         ({"text": "x" * 200_001}, "It has 200,001 characters"),
     ],
 )
@@ -184,7 +184,7 @@ def test_what_an_agent_changed_is_marked_and_undone(browser, owner):
     ]
     undone = browser.post(f"/notes/{note.pk}/undo/", {"number": 2}, follow=True)
 
-    assert told(undone) == ["“Plan” is unchanged."]
+    assert told(undone) == ["“Plan” was restored."]
     assert text_of("Plan", owner) == "Mine"
     assert shown(browser.get("/notes/", {"show": "agents"})) == []
 

@@ -172,7 +172,7 @@ def test_an_alarm_and_what_is_deleted_after_its_end_are_gone_then():
         "account",
         "application",
         "team",
-        "The account of the schedule can no longer use the app, or the app is disabled",
+        "The schedule’s account can no longer use the app, or the app is disabled",
         "key",
         "right of the key",
     ],
@@ -316,7 +316,7 @@ def test_a_withdrawn_version_pauses_its_schedule_with_the_reason_and_calls_its_o
             "state": "stopped",
         }
     ]
-    pause(row, "You paused it.")
+    pause(row, "You paused this schedule.")
     assert attention(caller_in(ada.pk))["conversations"] == []
 
 

@@ -103,7 +103,7 @@ def point_row(
         return row, ""
     if condition.is_new:
         raise FileChanged(
-            gettext("A file {write_path} already exists.").format(
+            gettext("A file named {write_path} already exists. Choose another name.").format(
                 write_path=write_path(bucket, name)
             )
         )

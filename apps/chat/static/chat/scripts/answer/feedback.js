@@ -14,11 +14,11 @@ import { gettext } from "../texts.js";
 /** @type {Feedback} */
 const NONE = { rating: "", reason: "", comment: "", shares_transcript: false };
 const REASONS = [
-  ["wrong", gettext("It is wrong")],
-  ["incomplete", gettext("It is incomplete")],
-  ["not_asked", gettext("It is not what I asked")],
-  ["slow", gettext("It was too slow")],
-  ["unsafe", gettext("It is unsafe")],
+  ["wrong", gettext("Incorrect")],
+  ["incomplete", gettext("Incomplete")],
+  ["not_asked", gettext("Not what I asked for")],
+  ["slow", gettext("Too slow")],
+  ["unsafe", gettext("Unsafe")],
   ["other", gettext("Something else")],
 ];
 const LONGEST_COMMENT = 2_000;
@@ -124,7 +124,7 @@ class ChatFeedback extends LitElement {
     return html`<form class="menu-popover feedback-form" popover aria-label=${gettext("Your feedback")} @submit=${this.#submit} @toggle=${this.#toggled}>
       ${rating === "down"
         ? html`<fieldset class="reasons">
-            <legend>${gettext("What is wrong with it? (optional)")}</legend>
+            <legend>${gettext("What was wrong with the answer? (optional)")}</legend>
             ${REASONS.map(
               ([value, words]) => html`<label class="reason"><input type="radio" name="reason" value=${value} ?checked=${value === reason} />${words}</label>`,
             )}

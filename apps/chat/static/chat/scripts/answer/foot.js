@@ -76,7 +76,7 @@ export class AnswerFoot extends LitElement {
     const { answer } = this;
     if (!answer) return nothing;
     return html`<div class="answer-foot">
-      <action-row .label=${gettext("Actions of the answer")} .actions=${this.#actions()}></action-row>
+      <action-row .label=${gettext("Answer actions")} .actions=${this.#actions()}></action-row>
       <row-menu @chosen=${(/** @type {CustomEvent<string>} */ { detail }) => this.#choose(detail)}></row-menu>
       <span class="visually-hidden" aria-live="polite">${this.copied ? gettext("Copied") : ""}</span>
       ${feedbackOn(answer.message?.id)} ${figureLine(answer)}
@@ -106,7 +106,7 @@ export class AnswerFoot extends LitElement {
       this.#items().length > 0 && {
         name: "more",
         icon: "ellipsis",
-        label: gettext("More about this answer"),
+        label: gettext("More options for this answer"),
         opensMenu: true,
         run: (button) => this.#openMenu(button),
       },
@@ -122,7 +122,7 @@ export class AnswerFoot extends LitElement {
     const items = [
       isText && { name: "text", icon: "file-text", words: gettext("Copy as text") },
       isText && canSpeak && { name: "read", icon: "volume-2", words: gettext("Read aloud") },
-      ...models.map(({ id, title }) => ({ name: `${WITH}${id}`, icon: "refresh-cw", words: gettext("Again with {title}", { title }) })),
+      ...models.map(({ id, title }) => ({ name: `${WITH}${id}`, icon: "refresh-cw", words: gettext("Answer again with {title}", { title }) })),
       this.#changes !== "" && Boolean(this.answer?.message) && { name: "fork", icon: "square-pen", words: gettext("New chat from here") },
       this.#changes !== "" && { name: "delete", icon: "trash-2", words: gettext("Delete question and answer") },
     ];

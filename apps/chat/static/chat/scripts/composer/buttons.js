@@ -42,7 +42,7 @@ export function attachButton(composer, take) {
 export function sendButton({ busy, isAnswer, uploads, canSend }) {
   const word = !busy ? gettext("Send") : isAnswer ? pgettext("to answer", "Answer") : pgettext("to put a message into the queue", "Queue");
   const key = sendsWithEnter() ? gettext("Enter") : gettext("Ctrl + Enter");
-  const why = uploads?.isPending ? gettext("The files are being uploaded") : gettext("{word} ({key})", { word, key });
+  const why = uploads?.isPending ? gettext("Files are still uploading") : gettext("{word} ({key})", { word, key });
   return html`<button type="submit" class="round" aria-disabled=${String(!canSend)} title=${why}>
     ${icon("arrow-up")}<span class="visually-hidden">${word}</span>
   </button>`;

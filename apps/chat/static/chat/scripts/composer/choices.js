@@ -99,7 +99,7 @@ export class Choices extends EventTarget {
     return [
       { title: gettext("Your prompts"), choices: this.#prompts(true, acts.prompt) },
       { title: gettext("Shared prompts"), choices: this.#prompts(false, acts.prompt) },
-      { title: gettext("Start with"), choices: this.starters.map(starterChoice) },
+      { title: gettext("Suggestions"), choices: this.starters.map(starterChoice) },
       { title: gettext("Skills"), choices: this.offered.skills.map(skillChoice) },
       { title: gettext("Commands"), choices: this.#commands() },
     ];

@@ -96,17 +96,17 @@ export class FolderDialog extends LitElement {
         aria-describedby="folder-instructions-hint"
         .value=${this.instructions}
       ></textarea>
-      <p id="folder-instructions-hint" class="history-empty">${gettext("The model reads them with each question, starting with the next one.")}</p>
+      <p id="folder-instructions-hint" class="history-empty">${gettext("These instructions are sent to the model with each question, starting with your next question.")}</p>
       <h3 id="folder-files-heading" tabindex="-1">${gettext("Files")}</h3>
       <ul class="files-list" aria-labelledby="folder-files-heading">
         ${repeat(files, ({ url }) => url, (file) => html`<li>${this.#line(file)}</li>`)}
       </ul>
-      ${files.length ? nothing : html`<p class="files-none">${gettext("No files yet. They are sent with each question, as if they were attached.")}</p>`}
+      ${files.length ? nothing : html`<p class="files-none">${gettext("No files yet. Files in this folder are sent with each question, as if you had attached them.")}</p>`}
       <p role="status">${this.uploading ? gettext("“{name}” is being uploaded…", { name: this.uploading }) : ""}</p>
       <button type="button" class="button folder-add" aria-disabled=${String(this.uploading !== "")} @click=${choose}>
         ${icon("paperclip")}${gettext("Add files")}
       </button>
-      <input type="file" id="folder-files" multiple hidden aria-label=${gettext("Files of the folder")} @change=${this.#add} />`;
+      <input type="file" id="folder-files" multiple hidden aria-label=${gettext("Files in this folder")} @change=${this.#add} />`;
   }
 
   /** @param {StoredFile} file */

@@ -119,9 +119,9 @@ export class ChatHistory extends LitElement {
         <summary>${icon("chevron-right")}${icon("folder")}<h3 dir="auto">${folder.name}</h3></summary>
         ${folder.collapsed || rows.length || this.rows.hasMore(String(folder.id))
           ? nothing
-          : html`<p class="history-empty">${gettext("Nothing here yet.")}</p>`}
+          : html`<p class="history-empty">${gettext("This folder is empty.")}</p>`}
         <chat-history-section .rows=${folder.collapsed ? [] : rows} .current=${this.#currentIn(rows)} .selection=${this.selection} .version=${this.selection ? this.rowsChanged : 0}></chat-history-section>
-        ${folder.collapsed ? nothing : this.#moreButton(String(folder.id), gettext("Show more of this folder"))}
+        ${folder.collapsed ? nothing : this.#moreButton(String(folder.id), gettext("Show more conversations in this folder"))}
       </details>
       <button
         type="button"
@@ -130,7 +130,7 @@ export class ChatHistory extends LitElement {
         aria-haspopup="menu"
         @click=${(/** @type {Event} */ { currentTarget }) => this.#openFolderMenu(folder, currentTarget)}
       >
-        ${icon("ellipsis")}<span class="visually-hidden">${gettext("More for the folder {name}", { name: folder.name })}</span>
+        ${icon("ellipsis")}<span class="visually-hidden">${gettext("More options for the folder {name}", { name: folder.name })}</span>
       </button>
     </section>`;
   }

@@ -40,7 +40,7 @@ export function itemsOfFolder(folder, all) {
     { name: "rename-folder", words: gettext("Rename folder"), icon: "pencil" },
     folder !== all[0] && { name: "folder-up", words: gettext("Move up"), icon: "arrow-up" },
     folder !== all.at(-1) && { name: "folder-down", words: gettext("Move down"), icon: "arrow-down" },
-    { name: "delete-folder", words: gettext("Delete folder, keep its conversations"), icon: "trash-2" },
+    { name: "delete-folder", words: gettext("Delete folder and keep its conversations"), icon: "trash-2" },
   ];
   return items.filter((item) => item !== false);
 }

@@ -9,7 +9,7 @@ import { tile } from "../tile.js";
 /** @import { Row } from "./rows.js" */
 
 /** The labels of the marks. A finished conversation without unread answers has none. @type {Record<string, string>} */
-const MARKS = { running: gettext("Being answered"), waiting: gettext("Waiting for you"), unread: gettext("Unread") };
+const MARKS = { running: gettext("In progress"), waiting: gettext("Waiting for you"), unread: gettext("Unread") };
 
 const KEYS = ["F2", "Shift+F10"].join(" ");
 
@@ -80,7 +80,7 @@ export class HistorySection extends LitElement {
         aria-haspopup="menu"
         @click=${(/** @type {Event} */ event) => this.#tell("row-menu", { row, button: event.currentTarget })}
       >
-        ${icon("ellipsis")}<span class="visually-hidden">${gettext("More for {name}", { name })}</span>
+        ${icon("ellipsis")}<span class="visually-hidden">${gettext("More options for {name}", { name })}</span>
       </button>
     </li>`;
   }

@@ -203,5 +203,5 @@ function countText(count) {
 }
 
 function mostText() {
-  return gettext("{count} selected, the maximum", { count: String(MOST) });
+  return gettext("{count} selected (maximum)", { count: String(MOST) });
 }

@@ -20,7 +20,7 @@ import { gettext } from "../texts.js";
 const PATIENCE = 10_000;
 /** @type {{text: string, attachments: Attachment[]}} */
 const NOTHING = { text: "", attachments: [] };
-const NOT_SENT = gettext("There is no connection. Try again when it is back.");
+const NOT_SENT = gettext("There is no connection. Try again when you’re back online.");
 const MAYBE_NOT_SENT = gettext("The connection was lost. Send your answer again.");
 
 /**
