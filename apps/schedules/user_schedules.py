@@ -3,7 +3,7 @@
 These functions are synchronous; they run on a database thread.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -62,12 +62,15 @@ class Owner:
 class UserSchedules:
     """The schedules of a user with one application, for its model in one conversation.
 
-    `pinned_version` is the pinned version of the conversation.
+    `find_saver` returns the ID of the user who is responsible for schedules that the model saves.
+    It raises `ValidationError` if that user may not use the owner's account. `pinned_version` is
+    the pinned version of the conversation.
     """
 
     owner: Owner
     application: int
     conversation: UUID
+    find_saver: Callable[[], int]
     time_zone: str = ""
     pinned_version: int | None = None
 
@@ -80,9 +83,7 @@ class UserSchedules:
         """Set the alarm of the conversation, replacing an earlier alarm. Raises `ValidationError`
         if the schedule is invalid.
         """
-        row = self.owner.new(
-            self.application,
-            Schedule.Maker.MODEL,
+        row = self.new(
             {
                 "name": "Alarm",
                 "message": message,
@@ -134,8 +135,12 @@ class UserSchedules:
             "budget_tokens": BUDGET_TOKENS,
             "pinned_version": self.pinned_version,
         }
-        row = self.owner.new(self.application, Schedule.Maker.MODEL, {**defaults, **fields})
-        return add(row)
+        return add(self.new({**defaults, **fields}))
+
+    def new(self, fields: Mapping[str, Any]) -> Schedule:
+        row = self.owner.new(self.application, Schedule.Maker.MODEL, fields)
+        row.saved_by_id = self.find_saver()
+        return row
 
     def change(self, pk: UUID, fields: Mapping[str, Any]) -> Schedule | None:
         """Change a schedule and return it, or return None if it does not exist. Raises
@@ -146,6 +151,7 @@ class UserSchedules:
             return None
         for name, value in fields.items():
             setattr(row, name, value)
+        row.saved_by_id = self.find_saver()
         return replan(row)
 
 
