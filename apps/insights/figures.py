@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
+from types import MappingProxyType
 from typing import Literal
 
 from django.db.models import Q, QuerySet, Sum
@@ -46,6 +47,8 @@ Percentiles = tuple[float | None, ...]
 """The duration in seconds for each of `PERCENTS`, accurate to 5 %."""
 Lines = Mapping[str, Sums]
 """Maps names to sums."""
+FindTitles = Callable[[Iterable[str]], Mapping[str, str]]
+"""A function that returns the shown titles of names. Other names are shown themselves."""
 RecentSums = Mapping[datetime, Mapping[SumKey, Sums]]
 """Maps the hours or days of the series to sums."""
 CALLERS = ("user", "key")
@@ -125,6 +128,10 @@ def percentiles(histogram: Mapping[int, int]) -> Percentiles:
     return tuple(percentile(histogram, percent) for percent in PERCENTS)
 
 
+def no_titles(names: Iterable[str]) -> Mapping[str, str]:
+    return {}
+
+
 def report(
     by: By,
     length: timedelta,
@@ -135,9 +142,11 @@ def report(
     most: int | None = None,
     among: Collection[str] | None = None,
     with_percentiles: bool = True,
+    find_titles: FindTitles = no_titles,
 ) -> UsageReport:
     """Return the metrics of the period up to now, with up to `most` lines.
 
+    `find_titles` returns the shown titles of names, by which `name` sorts the lines.
     Without `with_percentiles`, the lines have no percentiles, which saves reading their histograms.
     Reports for chosen applications (`among`) are read only from rows, because most sums do not
     distinguish applications. They cover only the time for which rows are stored.
@@ -147,7 +156,8 @@ def report(
         period = period.by_rows()
     recent = recent_sums(period, count_runs, among)
     ranked = read_lines(period, recent, [Q(dimension=by)], SORT_COLUMNS[order])[by]
-    shown = in_order(ranked, order, ascending=ascending)[:most]
+    titles = find_titles(ranked) if order == "name" else {}
+    shown = in_order(ranked, order, ascending=ascending, titles=titles)[:most]
     wanted = [Q(dimension__in=("tool", "error")), Q(dimension=by, name__in=shown)]
     lines = read_lines(period, recent, wanted)
     timed = {name: sums for name, sums in lines["tool"].items() if sums.total_seconds}
@@ -284,11 +294,17 @@ def total_of(sums: Iterable[Sums]) -> Figures:
     return Figures("", total)
 
 
-def in_order(lines: Lines, order: Order, *, ascending: bool = False) -> list[str]:
+def in_order(
+    lines: Lines,
+    order: Order,
+    *,
+    ascending: bool = False,
+    titles: Mapping[str, str] = MappingProxyType({}),
+) -> list[str]:
     """Return the names, the largest first unless `ascending`. Names without a value always come
     last.
     """
-    names = sorted(lines)
+    names = sorted(lines, key=lambda name: (titles.get(name, name).casefold(), name))
     if order == "name":
         return names if ascending else names[::-1]
     values = {name: SORT_VALUES[order](lines[name]) for name in names}
