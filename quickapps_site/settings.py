@@ -143,7 +143,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "quickapps_site.middleware.static_files.StaticFilesMiddleware",
     "quickapps_site.middleware.policies.PathPolicyMiddleware",
     "quickapps_site.middleware.encodings.read_forms_as_utf8",
     "quickapps_site.middleware.nul.refuse_nul_in_forms",

@@ -23,6 +23,7 @@ from apps.notes.content import storable_text, title_key
 from apps.notes.models import NoteTag
 from apps.notes.word_index import containing
 
+EXAMPLE = "2026-11-01"
 LONGEST = 1_000
 MOST_TERMS = 20
 UNDERSTOOD = (
@@ -175,16 +176,12 @@ def moments(written: str) -> tuple[datetime, datetime]:
     """
     try:
         if len(written) <= 10:
-            day = read_datetime(written)
+            day = read_datetime(written, example=EXAMPLE)
             return day, day + timedelta(days=1)
-        moment = read_datetime(written)
+        moment = read_datetime(written, example=EXAMPLE)
         return moment, moment + timedelta(microseconds=1)
-    except ValueError:
-        raise refusal_error(
-            gettext(
-                "{written} isn’t a date from 1900 to 2199. Use the format 2026-11-01 or 2026-11-01T14:30."
-            ).format(written=repr(written[:40]))
-        ) from None
+    except ValueError as error:
+        raise refusal_error(str(error)) from None
 
 
 def refusal_error(text: str) -> NoteRefused:

@@ -146,14 +146,14 @@ REFUSED: list[tuple[dict[str, bytes | str], str]] = [
     ({"a.md": b"\xff\xfe"}, "a.md: it is not UTF-8"),
     ({"a.md": "---\ntitle: [x\n---\n"}, "a.md: its front matter is not valid YAML"),
     ({"a.md": "---\ntitle: &a x\nb: *a\n---\n"}, "a.md: its front matter line 2: anchors"),
-    ({"a.md": "---\ncreated: never\n---\n"}, "a.md: created: 'never' isn’t a date"),
+    ({"a.md": "---\ncreated: never\n---\n"}, "a.md: created: 'never' can’t be used"),
     (
         {"a.md": "---\ncreated: 0001-01-01T00:00:00+14:00\n---\n"},
-        r"a.md: created: '0001-01-01T00:00:00\+14:00' isn’t a date from 1900 to 2199",
+        r"a.md: created: '0001-01-01T00:00:00\+14:00' can’t be used. Enter a date from 1900 to 2199",
     ),
     (
         {"a.md": "---\nmodified: 9999-12-31T23:59:59-14:00\n---\n"},
-        "a.md: modified: '9999-12-31T23:59:59-14:00' isn’t a date from 1900 to 2199",
+        "a.md: modified: '9999-12-31T23:59:59-14:00' can’t be used. Enter a date from 1900 to 2199",
     ),
     ({"a.md": "---\ntags: {a: b}\n---\n"}, "a.md: tags: must be a list of strings"),
     (

@@ -26,6 +26,7 @@ from apps.chat.pages.turn_views import send_turns
 from apps.chat.visitors import conversation_of
 from apps.chat.widget.pages import language_of, own_origin
 from apps.chat.widget.tokens import FILES_SALT, caller_of, check_token, read_token
+from apps.conversations.files.application_files import is_within_scope
 from apps.errors import Conflict, Forbidden, NotAdmitted, QuickAppError
 from apps.live.limits.rates import admit_request, rates_of
 from apps.runs.explanations import error_text
@@ -100,6 +101,7 @@ def upload(request: HttpRequest, caller: Caller, widget: Widget) -> HttpResponse
 def delete_file(
     request: HttpRequest, caller: Caller, widget: Widget, bucket: str, name: str
 ) -> HttpResponseBase:
+    check_file(caller, bucket, name)
     return show_or_delete(request, caller, bucket, name)
 
 
@@ -108,14 +110,23 @@ def show_file(
     request: HttpRequest, slug: str, key: str, bucket: str, name: str
 ) -> HttpResponseBase:
     """Return a file. Links and images send no token, so their URLs contain a key that only reads
-    files. Raises Http404 if the key is invalid or the visitor may not read the file.
+    files of the application's conversations. Raises Http404 if the key is invalid or the visitor
+    may not read the file.
     """
     try:
         token = read_token(key, FILES_SALT)
         check_token(token, slug, token.host, own_origin(request))
     except NotAdmitted:
         raise Http404("This file does not exist.") from None
-    return show_or_delete(request, caller_of(token, client_of(request)), bucket, name)
+    caller = caller_of(token, client_of(request))
+    check_file(caller, bucket, name)
+    return show_or_delete(request, caller, bucket, name)
+
+
+def check_file(caller: Caller, bucket: str, name: str) -> None:
+    """Raise Http404 for a file of an account that belongs to other applications."""
+    if not is_within_scope(caller, bucket, name):
+        raise Http404("This file does not exist.")
 
 
 @for_visitors

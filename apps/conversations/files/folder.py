@@ -137,13 +137,15 @@ def attach_files(
         try:
             info = files.info(caller.bucket, path)
         except FileRefused:
-            raise Refused(
-                "file_missing", gettext("One of the files no longer exists. Attach it again.")
-            ) from None
+            raise missing_attachment() from None
         title = file_title(info.path)
         check_type(title, info.content_type, types)
         found.append({"type": info.content_type, "title": title, "url": info.path})
     return found
+
+
+def missing_attachment() -> Refused:
+    return Refused("file_missing", gettext("One of the files no longer exists. Attach it again."))
 
 
 def file_title(path: str) -> str:

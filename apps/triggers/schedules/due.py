@@ -311,6 +311,7 @@ def sender_of(row: Schedule, at: datetime) -> Sender:
         seconds=row.seconds_to_answer,
         at=at.astimezone(row.timing.zone).isoformat(timespec="seconds"),
         budget={"tokens": row.budget_tokens, "money": money, "currency": row.budget_currency},
+        saved_by=row.saved_by_id,
     )
 
 

@@ -35,7 +35,7 @@ def desk_of(user: Any = None, application: Any = None, team: Any = None) -> User
     user, application = user or add_user(), application or application_of()
     number = None if team is None else team.pk
     owner = Owner(f"user-{user.pk}", user.pk, number, {"kind": "user", "user_id": user.pk})
-    return UserSchedules(owner, application.pk, uuid4(), "Europe/Berlin")
+    return UserSchedules(owner, application.pk, uuid4(), lambda: user.pk, "Europe/Berlin")
 
 
 def tools_of(desk: UserSchedules | None, features: Any = UNASKED) -> dict[str, Tool]:

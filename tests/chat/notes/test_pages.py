@@ -7,6 +7,7 @@ from typing import Any
 from zipfile import ZipFile
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.contrib.auth.models import Group, User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
@@ -261,10 +262,15 @@ def test_a_file_is_stored_and_linked(browser, owner):
     assert "my%20plan%20%281%29%202.png" in text_of("Again", owner)
 
 
+@async_to_sync
+async def content_of(response: Any) -> bytes:
+    return b"".join([piece async for piece in response])
+
+
 def test_notes_are_taken_along_and_brought_in(browser, owner):
     write("Boats", "Text", owner=owner)
     write("Of others")
-    archive = BytesIO(browser.get("/notes/export/").getvalue())
+    archive = BytesIO(content_of(browser.get("/notes/export/")))
     assert ZipFile(archive).namelist() == ["Boats.md"]
     store.change(store.find_note(owner, "Boats"), NoteContent("Boats", "Changed"), PERSON)
 

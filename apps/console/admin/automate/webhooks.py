@@ -60,9 +60,10 @@ class WebhookAdmin(OperatedRows[Webhook]):
         may = super().has_change_permission(request, obj)
         return may and (obj is None or may_manage(request.user, obj.account.user))
 
+    def before_save(self, row: Webhook) -> None:
+        row.problem = webhook_problem(row)
+
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        obj.saved_by = request.user
-        obj.problem = webhook_problem(obj)
         super().save_model(request, obj, form, change)
         if obj.problem:
             self.message_user(
