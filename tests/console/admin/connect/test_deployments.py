@@ -529,6 +529,6 @@ def test_before_a_deployment_goes_the_applications_that_use_it_are_named(admin_c
 
     link = f'href="/admin/catalog/application/{application.pk}/studio/"'
     for page in pages:
-        assert "gpt is used by these, which can then no longer call it:" in page.text
+        assert "These use gpt and can no longer call it afterwards:" in page.text
         assert "application Travel</a> <code>orchestrator.deployment.name</code>" in page.text
     assert link in pages[0].text
