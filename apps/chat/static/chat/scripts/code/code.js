@@ -16,6 +16,8 @@ const LONG_LINE = 40;
 const FEW_EDITED = 4;
 /** Languages that are shown as a page. */
 const SHOWN = new Set(["html", "svg"]);
+/** Languages that the interpreter of an app runs. */
+const PYTHON = new Set(["python", "py", "python3"]);
 
 /**
  * @param {ParentNode} root in which every code block gets its bar
@@ -65,6 +67,7 @@ export function useCode(event) {
   if (act === "copy") void copyCode(button, codeOf(block));
   else if (act === "wrap") wrap(button, block);
   else if (act === "download") save(codeOf(block), fileNameOf(block.dataset, codeOf(block)));
+  else if (act === "run") void import("./code-run.js").then(({ runOrStop }) => runOrStop(block, button));
   else if (act === "open" || act === "edit") void import("./artifact-panel.js").then(({ openBlock }) => openBlock(block, button, act));
 }
 
@@ -94,6 +97,7 @@ function wordedButton(act, symbol, words) {
 function buttonsFor(language, lines, isFinished) {
   const buttons = [];
   if (isFinished && SHOWN.has(language)) buttons.push(wordedButton("open", "eye", gettext("Preview")));
+  if (isFinished && PYTHON.has(language) && document.getElementById("main")?.dataset.runsCode) buttons.push(wordedButton("run", "play", gettext("Run")));
   // Where a message can be written, and not in a shared conversation.
   if (isFinished && !SHOWN.has(language) && lines.length >= FEW_EDITED && document.querySelector("chat-composer")) {
     buttons.push(codeButton("edit", "pencil", gettext("Edit")));
