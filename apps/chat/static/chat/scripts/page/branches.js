@@ -14,6 +14,7 @@ let changed = null;
 
 export function offerBranches() {
   log.addEventListener("branch-change", (event) => changeBranches(event));
+  log.addEventListener("compare", (event) => void import("../answer/comparison.js").then(({ compare }) => compare(detailOf(event))));
   log.addEventListener("fork", (event) => void fork(detailOf(event)));
   session.addEventListener("reopened", () => void afterDrawing().then(focusChanged));
 }
