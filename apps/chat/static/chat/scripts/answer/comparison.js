@@ -155,7 +155,7 @@ export class ModelComparison extends LitElement {
       name: "running",
       title,
       detail: "",
-      body: html`${text ? html`<markdown-text .text=${text}></markdown-text>` : working(gettext("Thinking…"))}
+      body: html`${text ? html`<markdown-text .text=${text}></markdown-text>` : working(`${gettext("Thinking")}…`)}
         ${needsUser ? html`<p class="notice">${gettext("This answer waits for you. Close the comparison to reply.")}</p>` : nothing}`,
       act: nothing,
     };

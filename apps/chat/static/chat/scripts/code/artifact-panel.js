@@ -49,7 +49,7 @@ async function open(versions, at, opener, isEdited = false) {
   const shown = /** @type {ArtifactPanel} */ (panel);
   shown.show(versions, at, opener, isEdited);
   await shown.updateComplete;
-  shown.querySelector("h2")?.focus();
+  shown.focus();
 }
 
 export class ArtifactPanel extends LitElement {
@@ -240,7 +240,11 @@ export class ArtifactPanel extends LitElement {
     if (known < 0) this.#addOwn(this.versions[this.at].text);
     else this.at = known;
     this.view = "edit";
-    void this.updateComplete.then(() => this.querySelector("textarea")?.focus());
+    void this.updateComplete.then(() => this.focus());
+  }
+
+  focus() {
+    this.querySelector(this.view === "edit" ? "textarea" : "h2")?.focus();
   }
 
   /** @param {string} text */
