@@ -1,22 +1,19 @@
 /** Answers of different models to one question, side by side. They are branches of the conversation, which writes one answer at a time. */
 
 import { html, LitElement, nothing } from "../../vendor/lit.js";
-import { secondsText } from "../durations.js";
-import { attachmentCards } from "../files/attachments.js";
 import { icon } from "../icons.js";
-import { isGoing, textOf } from "../session/answers.js";
-import { offeredModels } from "../session/offered-models.js";
-import { announcer, composer } from "../page/parts.js";
-import { base, session } from "../page/session.js";
 import { get } from "../requests.js";
 import { loadStyles } from "../style-sheets.js";
 import { gettext } from "../texts.js";
 import { ratePicked } from "./picked-answer.js";
-import { working } from "./working.js";
 
 /**
+ * @import { Answer } from "../session/answers.js"
+ * @import { Announcer } from "../notices/announcer.js"
  * @import { Attachment } from "../session/frames.js"
  * @import { OfferedModel } from "../session/offered-models.js"
+ * @import { Session } from "../session/session.js"
+ * @import { Note } from "./picked-answer.js"
  *
  * @typedef {object} StoredAnswer
  * @property {string} id
@@ -27,18 +24,29 @@ import { working } from "./working.js";
  * @property {number | null} seconds
  * @property {boolean} is_shown whether the conversation continues from it
  *
+ * The page's functions come with the question, so that its first load does not need more files.
+ * @typedef {object} ComparedQuestion
+ * @property {string} id
+ * @property {Session} session
+ * @property {string} base the URL of the application
+ * @property {OfferedModel[]} models that can answer
+ * @property {Announcer} announcer
+ * @property {Note} note shows the rating
+ * @property {(answer: Answer) => string} textOf
+ * @property {(attachments: Attachment[]) => unknown} cards what Lit draws
+ * @property {(seconds: number) => string} secondsText
+ * @property {() => void} leave moves the focus after the comparison
+ *
  * @typedef {{name: string, title: string, detail: string, body: unknown, act: unknown}} Column
  */
 
 const MOST = 3;
 const styles = new URL("../../styles/comparison.css", import.meta.url).href;
 
-/** @param {string} question its ID */
+/** @param {ComparedQuestion} question */
 export async function compare(question) {
   await loadStyles(styles);
-  const opened = new ModelComparison();
-  opened.question = question;
-  document.body.append(opened);
+  document.body.append(new ModelComparison(question));
 }
 
 export class ModelComparison extends LitElement {
@@ -51,10 +59,12 @@ export class ModelComparison extends LitElement {
     shown: { state: true },
   };
 
-  constructor() {
+  #question;
+
+  /** @param {ComparedQuestion} question */
+  constructor(question) {
     super();
-    /** The ID of the question. */
-    this.question = "";
+    this.#question = question;
     /** @type {StoredAnswer[] | null} null while they are being loaded */
     this.answers = null;
     /** @type {OfferedModel | null} the model that is answering */
@@ -75,17 +85,17 @@ export class ModelComparison extends LitElement {
 
   connectedCallback() {
     super.connectedCallback();
-    session.addEventListener("change", this.#follow);
-    session.addEventListener("refused", this.#refused);
-    session.addEventListener("switched", this.#close);
+    this.#session.addEventListener("change", this.#follow);
+    this.#session.addEventListener("refused", this.#refused);
+    this.#session.addEventListener("switched", this.#close);
     void this.#load();
   }
 
   disconnectedCallback() {
     super.disconnectedCallback();
-    session.removeEventListener("change", this.#follow);
-    session.removeEventListener("refused", this.#refused);
-    session.removeEventListener("switched", this.#close);
+    this.#session.removeEventListener("change", this.#follow);
+    this.#session.removeEventListener("refused", this.#refused);
+    this.#session.removeEventListener("switched", this.#close);
   }
 
   updated() {
@@ -94,7 +104,8 @@ export class ModelComparison extends LitElement {
   }
 
   async #load() {
-    const told = await get(`${base()}${session.conversation.id}/answers/?message=${this.question}`);
+    const { id, base } = this.#question;
+    const told = await get(`${base}${this.#session.conversation.id}/answers/?message=${id}`);
     this.problem = told ? "" : gettext("The answers could not be loaded. Check the connection and try again.");
     this.answers = told?.answers ?? this.answers ?? [];
   }
@@ -120,7 +131,7 @@ export class ModelComparison extends LitElement {
   #columns() {
     if (!this.answers) return [{ name: "loading", title: gettext("Loading…"), detail: "", body: nothing, act: nothing }];
     const columns = [...this.answers.map((answer, place) => this.#stored(answer, place)), ...(this.asked ? [this.#running(this.asked)] : []), ...this.waiting.map((model) => this.#next(model))];
-    return columns.length < MOST && offeredModels.all.length ? [...columns, this.#choice()] : columns;
+    return columns.length < MOST && this.#question.models.length ? [...columns, this.#choice()] : columns;
   }
 
   /** @param {Column} column @param {boolean} isShown */
@@ -138,24 +149,24 @@ export class ModelComparison extends LitElement {
     const isAlone = this.answers?.length === 1;
     return {
       name: "stored",
-      title: titleOf(answer, place),
-      detail: seconds === null ? "" : secondsText(seconds),
+      title: this.#titleOf(answer, place),
+      detail: seconds === null ? "" : this.#question.secondsText(seconds),
       body: html`${text ? html`<markdown-text .text=${text} .complete=${true}></markdown-text>` : html`<p class="notice">${gettext("The model returned an empty answer.")}</p>`}
-        ${attachmentCards(attachments)} ${finish_reason === "stopped" ? html`<p class="notice">${gettext("The answer is incomplete.")}</p>` : nothing}`,
+        ${this.#question.cards(attachments)} ${finish_reason === "stopped" ? html`<p class="notice">${gettext("The answer is incomplete.")}</p>` : nothing}`,
       act: isAlone ? nothing : html`<button type="button" class="button" ?disabled=${this.asked !== null} @click=${() => this.#pick(answer, place)}>${icon("check")}${gettext("Pick this answer")}</button>`,
     };
   }
 
   /** @param {OfferedModel} model @returns {Column} */
   #running({ title }) {
-    const { running } = session.conversation;
-    const text = running ? textOf(running) : "";
+    const { running } = this.#session.conversation;
+    const text = running ? this.#question.textOf(running) : "";
     const needsUser = running?.status === "waiting";
     return {
       name: "running",
       title,
       detail: "",
-      body: html`${text ? html`<markdown-text .text=${text}></markdown-text>` : working(`${gettext("Thinking")}…`)}
+      body: html`${text ? html`<markdown-text .text=${text}></markdown-text>` : html`<p class="working"><span class="dots" aria-hidden="true"></span>${gettext("Thinking")}…</p>`}
         ${needsUser ? html`<p class="notice">${gettext("This answer waits for you. Close the comparison to reply.")}</p>` : nothing}`,
       act: nothing,
     };
@@ -180,7 +191,7 @@ export class ModelComparison extends LitElement {
       title: gettext("Another model"),
       detail: "",
       body: html`<ul class="comparison-models">
-        ${offeredModels.all.map((model) => html`<li><button type="button" class="button" dir="auto" @click=${() => this.#add(model)}>${icon("plus")}${model.title}</button></li>`)}
+        ${this.#question.models.map((model) => html`<li><button type="button" class="button" dir="auto" @click=${() => this.#add(model)}>${icon("plus")}${model.title}</button></li>`)}
       </ul>`,
       act: nothing,
     };
@@ -198,20 +209,20 @@ export class ModelComparison extends LitElement {
   /** Ask the next model, once the conversation is free. */
   #ask() {
     const [model, ...others] = this.waiting;
-    if (!model || this.asked || session.busy) return;
+    if (!model || this.asked || this.#session.busy) return;
     this.waiting = others;
     this.asked = model;
-    session.ask("", [], { again: this.question, deployment: model.id });
+    this.#session.ask("", [], { again: this.#question.id, deployment: model.id });
   }
 
   #follow = () => {
     this.requestUpdate();
-    if (!this.asked || session.busy) return;
-    const answer = session.conversation.turns.findLast(({ role }) => role === "assistant");
-    if (answer?.role !== "assistant" || isGoing(answer.status)) return;
+    if (!this.asked || this.#session.busy || this.#session.conversation.running) return;
+    const answer = this.#session.conversation.turns.findLast(({ role }) => role === "assistant");
+    if (answer?.role !== "assistant") return;
     const { title } = this.asked;
     if (answer.status === "failed") this.failed = `${title}: ${answer.error?.text ?? gettext("The answer could not be finished.")}`;
-    else announcer.say(gettext("{title} has answered.", { title }));
+    else this.#question.announcer.say(gettext("{title} has answered.", { title }));
     void this.#ended();
   };
 
@@ -231,16 +242,26 @@ export class ModelComparison extends LitElement {
 
   #stop() {
     this.waiting = [];
-    session.stop();
+    this.#session.stop();
   }
 
   /** @param {StoredAnswer} answer @param {number} place */
   async #pick(answer, place) {
-    const others = (this.answers ?? []).map(titleOf).filter((_, index) => index !== place);
-    const isRated = await ratePicked(answer.id, others);
-    if (!answer.is_shown) session.changeBranches("branch.switch", answer.id);
-    announcer.say(isRated ? gettext("Picked: {title}. The choice is stored as a good rating.", { title: titleOf(answer, place) }) : gettext("Picked: {title}.", { title: titleOf(answer, place) }));
+    const others = (this.answers ?? []).map((one, index) => this.#titleOf(one, index)).filter((_, index) => index !== place);
+    const isRated = await ratePicked(answer.id, others, this.#question.note);
+    if (!answer.is_shown) this.#session.changeBranches("branch.switch", answer.id);
+    this.#question.announcer.say(isRated ? gettext("Picked: {title}. The choice is stored as a good rating.", { title: this.#titleOf(answer, place) }) : gettext("Picked: {title}.", { title: this.#titleOf(answer, place) }));
     this.#close();
+  }
+
+  /** @param {StoredAnswer} answer @param {number} place */
+  #titleOf({ models }, place) {
+    const titles = models.map((name) => this.#question.models.find(({ id }) => id === name)?.title ?? name);
+    return titles.join(", ") || gettext("Answer {number}", { number: place + 1 });
+  }
+
+  get #session() {
+    return this.#question.session;
   }
 
   #close = () => this.querySelector("dialog")?.close();
@@ -248,13 +269,7 @@ export class ModelComparison extends LitElement {
   /** A running answer continues in the conversation; the others are not asked. */
   #left() {
     this.remove();
-    composer.focus();
+    this.#question.leave();
   }
 }
 customElements.define("model-comparison", ModelComparison);
-
-/** @param {StoredAnswer} answer @param {number} place */
-function titleOf({ models }, place) {
-  const titles = models.map((name) => offeredModels.all.find(({ id }) => id === name)?.title ?? name);
-  return titles.join(", ") || gettext("Answer {number}", { number: place + 1 });
-}
