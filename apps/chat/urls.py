@@ -17,7 +17,9 @@ from apps.chat.notes import changes as note_changes
 from apps.chat.notes import history, transfer
 from apps.chat.notes import pages as note_pages
 from apps.chat.pages import (
+    alternative_answers,
     choices,
+    code_runs,
     feedback,
     palette,
     sandboxes,
@@ -147,6 +149,12 @@ urlpatterns: list[URLPattern] = [
     path("chat/<slug:slug>/<uuid:conversation>/usage/", views.usage, name="usage"),
     path("chat/<slug:slug>/<uuid:conversation>/shares/", share_pages.shares, name="shares"),
     path("chat/<slug:slug>/<uuid:conversation>/turns/", turn_views.turns, name="turns"),
+    path(
+        "chat/<slug:slug>/<uuid:conversation>/answers/",
+        alternative_answers.alternatives,
+        name="alternative-answers",
+    ),
+    path("chat/<slug:slug>/<uuid:conversation>/run/", code_runs.run_code, name="run-code"),
     path(
         "chat/<slug:slug>/<uuid:conversation>/memory/",
         memory_page.switch,

@@ -73,6 +73,7 @@ def test_another_model_is_chosen_for_the_conversation_and_for_one_more_answer(
             "Read aloud",
             "Answer again with Quick",
             "Answer again with Careful",
+            "Compare models",
             "New chat from here",
             "Delete question and answer",
         ]
@@ -89,6 +90,39 @@ def test_another_model_is_chosen_for_the_conversation_and_for_one_more_answer(
     wait_for_answer(page)
     expect(page.locator(".figures")).to_contain_text("Quick")
     expect(model).to_have_accessible_name("Choose a model: Careful")
+
+
+def test_answers_of_two_models_are_compared_and_one_is_picked(page: Page, address: str):
+    page.goto(address)
+    ask(page, "Which is better?")
+    page.get_by_role("button", name="More about this answer").press("Enter")
+    page.get_by_role("menuitem", name="Compare models").press("Enter")
+    dialog = page.get_by_role("dialog", name="Compare models")
+    expect(dialog.get_by_role("heading", level=3)).to_have_text(
+        [re.compile("^Quick"), "Another model"]
+    )
+    dialog.get_by_role("button", name="Careful").press("Enter")
+    expect(dialog.get_by_role("heading", level=3)).to_have_text(
+        [re.compile("^Quick"), re.compile(r"^Careful \S+ s"), "Another model"]
+    )
+    for scheme, width in LOOKS:
+        page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size({"width": width, "height": 800})
+        assert (scheme, width, barriers(page)) == (scheme, width, [])
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    tabs = dialog.get_by_role("group", name="Answers")
+    pick = dialog.get_by_role("button", name="Pick this answer")
+    expect(pick).to_have_count(1)  # one answer is shown at a time
+    tabs.get_by_role("button", name="Quick").press("Enter")
+
+    pick.press("Enter")
+
+    expect(dialog).to_have_count(0)
+    expect(page.locator(".actions-place")).to_have_text("1/2")
+    thumb = page.get_by_role("button", name="Good answer")
+    expect(thumb).to_have_attribute("aria-pressed", "true")
+    thumb.press("Enter")
+    expect(page.locator("chat-feedback textarea")).to_have_value("Preferred to: Careful")
 
 
 @pytest.mark.slow("uses several pages in a browser")

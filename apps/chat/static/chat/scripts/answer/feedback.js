@@ -56,6 +56,12 @@ async function ask() {
   return found;
 }
 
+/** Show feedback that was given elsewhere on the page. @param {string} message @param {Feedback} given */
+export function noteFeedback(message, given) {
+  asked.set(message, Promise.resolve(new Map([[message, given]])));
+  for (const one of document.querySelectorAll("chat-feedback")) if (one instanceof ChatFeedback && one.message === message) one.given = given;
+}
+
 /** @param {string | undefined} message of an answer that is stored @returns {unknown} a template for Lit */
 export function feedbackOn(message) {
   if (!message || !document.getElementById("main")?.dataset.feedback) return nothing;

@@ -9,7 +9,7 @@ import { gettext } from "../texts.js";
  * @import { Answer } from "./answers.js"
  * @import { Attachment, Event, Frame, InteractionAnswer, Opened, Queued, QueueChanged, Refusal, ResultsExpired, StoredMessage, WholeTurn } from "./frames.js"
  *
- * @typedef {{again?: string, edits?: string, continues?: string}} Branching ids of messages: as the frame `ask` has them
+ * @typedef {{again?: string, edits?: string, continues?: string, deployment?: string}} Branching ids of messages, and of the model that answers again: as the frame `ask` has them
  *
  * @typedef {{id: string, text: string, attachments: Attachment[]} & Branching} Asked
  *
