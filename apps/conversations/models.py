@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from apps.accounts.models import Team
 from apps.conversations.client_requests import ClientRequest as ClientRequest
+from apps.conversations.conversation_tags import ConversationTag as ConversationTag
 
 LONGEST_TITLE = 80
 """The maximum number of characters of a title derived from a question."""

@@ -21,8 +21,8 @@ const icons = [
   "key-round", "keyboard", "layout-grid", "loader-circle", "lock", "log-in", "log-out", "maximize-2",
   "message-circle", "mic", "minimize-2", "monitor", "moon", "notebook-pen", "palette", "panel-left", "paperclip",
   "pen-line", "pencil", "pin", "plug", "plus", "printer", "refresh-cw", "search", "settings", "share-2", "shield",
-  "shield-check", "sliders-horizontal", "square", "square-pen", "sun", "text-wrap", "thumbs-down", "thumbs-up",
-  "trash-2", "triangle-alert", "user", "users", "volume-2", "wifi-off", "x", "zoom-in", "zoom-out",
+  "shield-check", "sliders-horizontal", "square", "square-pen", "sun", "tag", "text-wrap", "thumbs-down",
+  "thumbs-up", "trash-2", "triangle-alert", "user", "users", "volume-2", "wifi-off", "x", "zoom-in", "zoom-out",
 ];
 
 /** @type {Target[]} */

@@ -25,6 +25,7 @@ from apps.conversations.files.folder import describe_file
 from apps.conversations.keeping import arrangement, selection
 from apps.conversations.keeping.search import search_in
 from apps.conversations.keeping.search_filters import read_filters, searched_applications
+from apps.conversations.keeping.tags import used_tags
 from apps.conversations.models import Conversation, Folder
 from apps.errors import Refused
 from apps.live.hub import HUB
@@ -66,8 +67,8 @@ def search(request: HttpRequest) -> HttpResponseBase:
     """Return the conversations, which may be archived, that contain the words of `?q=` in their
     titles or messages.
 
-    `?app=` is the slug of an application, `?days=` the maximum age, and each `?has=` is files or
-    code.
+    `?app=` is the slug of an application, `?days=` the maximum age, `?tag=` a tag, and each `?has=`
+    is files or code.
     """
     caller, query = visitor(request), request.GET.get("q", "")[:LONGEST_QUERY]
     filters = read_filters(request.GET.dict(), request.GET.getlist("has"))
@@ -89,14 +90,15 @@ def search(request: HttpRequest) -> HttpResponseBase:
 @never_cache
 @with_json_errors
 def search_filters(request: HttpRequest) -> HttpResponseBase:
-    """Return the applications by which the user's conversations can be filtered."""
-    return JsonResponse({"applications": searched_applications(own_lasting(visitor(request)))})
+    """Return the applications and the tags by which the user's conversations can be filtered."""
+    mine = own_lasting(visitor(request))
+    return JsonResponse({"applications": searched_applications(mine), "tags": used_tags(mine)})
 
 
 @require_POST
 @with_json_errors
 def arrange(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseBase:
-    """Pin, archive or move a conversation, and return its row."""
+    """Pin, archive, move or tag a conversation, and return its row."""
     found, caller = find_conversation(request, slug, conversation), visitor(request)
     arrangement.arrange(caller, found, request.POST)
     return read_state_response(caller, conversation)
@@ -105,8 +107,8 @@ def arrange(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse
 @require_POST
 @with_json_errors
 def change_selected(request: HttpRequest) -> HttpResponseBase:
-    """Archive, move, delete or restore several conversations. Return the IDs and the rows of those
-    that changed; deleted conversations have no row.
+    """Archive, move, tag, delete or restore several conversations. Return the IDs and the rows of
+    those that changed; deleted conversations have no row.
     """
     caller = visitor(request)
     changed = selection.change_selected(HUB, caller, request.POST)

@@ -3,6 +3,7 @@
 import { html, LitElement, nothing } from "../../vendor/lit.js";
 import { icon } from "../icons.js";
 import { get } from "../requests.js";
+import { tagLine } from "./section.js";
 import { gettext, ngettext } from "../texts.js";
 import { tile } from "../tile.js";
 
@@ -100,14 +101,14 @@ export class HistorySearch extends LitElement {
   }
 
   /** @param {Hit} hit @param {string[]} words */
-  #hit({ id, title, address, application, excerpt, message, archived }, words) {
+  #hit({ id, title, address, application, excerpt, message, archived, tags }, words) {
     return html`<li class="history-entry">
       <a href="${address}${message ? `#message-${message}` : ""}" data-conversation=${id}>
         ${tile(application, "small")}
         <span class="history-title" dir="auto">${marked(title || gettext("Untitled"), words)}</span>
         <span class="visually-hidden">${application.title}</span>
         ${archived ? html`<span class="hit-note">${gettext("Archived")}</span>` : nothing}
-        ${excerpt ? html`<span class="hit-excerpt" dir="auto">${marked(excerpt, words)}</span>` : nothing}
+        ${tagLine(tags)} ${excerpt ? html`<span class="hit-excerpt" dir="auto">${marked(excerpt, words)}</span>` : nothing}
       </a>
     </li>`;
   }
