@@ -85,13 +85,12 @@ def problem(code: str, text: str, status: int) -> JsonResponse:
 @require_POST
 def upload(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Upload one file for a conversation, which may not have started yet."""
-    check_length(request)
+    check_length(request, settings.CHAT_UPLOAD_MAX_BYTES)
     return take(request, slug)
 
 
-def check_length(request: HttpRequest) -> None:
-    """Raise `Refused` if the form is too large for a file within the size limit."""
-    limit = settings.DEFAULT_FILE_LOADING_SIZE_LIMIT
+def check_length(request: HttpRequest, limit: int) -> None:
+    """Raise `Refused` if the form is too large for a file of up to `limit` bytes."""
     if read_integer(request.META.get("CONTENT_LENGTH") or "0", limit + OVERHEAD_BYTES) is None:
         raise TooLarge(
             "too_large",
@@ -104,14 +103,19 @@ def check_length(request: HttpRequest) -> None:
 @csrf_protect
 def take(request: HttpRequest, slug: str) -> HttpResponseBase:
     caller = visitor(request)
-    return store_sent(request, caller, find_application(caller, slug))
+    application = find_application(caller, slug)
+    return store_sent(request, caller, application, settings.CHAT_UPLOAD_MAX_BYTES)
 
 
 def store_sent(
-    request: HttpRequest, caller: Caller, application: Application, types: Sequence[str] = ()
+    request: HttpRequest,
+    caller: Caller,
+    application: Application,
+    limit: int,
+    types: Sequence[str] = (),
 ) -> HttpResponseBase:
-    """Store the file of the form. `types` limits its type; () allows the types that the installation
-    accepts. Raises `Refused`, `FileRefused` and Http404.
+    """Store the file of the form, which can have up to `limit` bytes. `types` limits its type; ()
+    allows the types that the installation accepts. Raises `Refused`, `FileRefused` and Http404.
     """
     conversation = read_conversation(request.POST.get("conversation", ""))
     sent = request.FILES.getlist("file")
@@ -121,7 +125,8 @@ def store_sent(
     if known is not None and not is_own(known, caller, application.pk):
         raise Http404("This conversation does not exist.")
     unsent.delete(files.buckets_of(caller.bucket), but=conversation)
-    stored = folder.store_upload(caller, conversation, sent[0].name or "", sent[0], types)
+    name, content = sent[0].name or "", sent[0]
+    stored = folder.store_upload(caller, conversation, name, content, types, limit)
     return JsonResponse(folder.describe_file(stored), status=201)
 
 

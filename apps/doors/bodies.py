@@ -20,8 +20,12 @@ Message = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 
 BODY_SECONDS = 300.0
-"""The number of seconds within which a request body must arrive. The largest allowed body takes
-four and a half minutes at 1 Mbit/s.
+"""The number of seconds within which a request body must arrive. Larger limits allow more time, as
+in `SLOWEST_BYTES`.
+"""
+SLOWEST_BYTES = 125_000
+"""The bytes per second of the slowest connection (1 Mbit/s) over which a body of the maximum size
+arrives in time.
 """
 LINGERING_SECONDS = 5.0
 LARGEST_FRAME_BYTES = 1024 * 1024
@@ -55,7 +59,7 @@ class BodyTooSlow(BadRequest):
 
 class BoundedBody:
     """An ASGI `receive` that returns up to `limit` bytes of a body, which must arrive within
-    `seconds`.
+    `seconds`, or within the time that the limit takes at `SLOWEST_BYTES` if that is longer.
 
     After the end of the body, it returns further messages without a time limit.
     """
@@ -63,8 +67,8 @@ class BoundedBody:
     def __init__(self, receive: Receive, limit: int, seconds: float) -> None:
         self.next = receive
         self.limit = limit
-        self.seconds = seconds
-        self.end = asyncio.get_running_loop().time() + seconds
+        self.seconds = max(seconds, limit / SLOWEST_BYTES)
+        self.end = asyncio.get_running_loop().time() + self.seconds
         self.size = 0
         self.is_complete = False
 

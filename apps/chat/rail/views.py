@@ -5,6 +5,7 @@ conversations.
 from uuid import UUID
 
 from asgiref.sync import async_to_sync
+from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
@@ -212,7 +213,7 @@ def folder_content(request: HttpRequest, folder: int) -> HttpResponseBase:
 @with_json_errors
 @require_POST
 def upload_to_folder(request: HttpRequest, folder: int) -> HttpResponseBase:
-    check_length(request)
+    check_length(request, settings.CHAT_UPLOAD_MAX_BYTES)
     return take_file(request, folder)
 
 
