@@ -15,9 +15,9 @@ const root = join(here, "..", "..");
 const modules = join(here, "node_modules");
 
 const icons = [
-  "archive", "archive-restore", "arrow-down", "arrow-up", "arrow-up-down", "bell", "brain", "check", "chevron-down",
-  "chevron-left", "chevron-right", "chevrons-up-down", "circle-alert", "clock", "code", "copy", "database",
-  "download", "ellipsis", "external-link", "eye", "file-text", "files", "folder", "folder-plus", "image",
+  "archive", "archive-restore", "arrow-down", "arrow-up", "arrow-up-down", "bell", "brain", "camera", "check",
+  "chevron-down", "chevron-left", "chevron-right", "chevrons-up-down", "circle-alert", "clock", "code", "copy",
+  "database", "download", "ellipsis", "external-link", "eye", "file-text", "files", "folder", "folder-plus", "image",
   "key-round", "keyboard", "layout-grid", "loader-circle", "lock", "log-in", "log-out", "maximize-2",
   "message-circle", "mic", "minimize-2", "monitor", "moon", "notebook-pen", "palette", "panel-left", "paperclip",
   "pen-line", "pencil", "pin", "plug", "plus", "printer", "refresh-cw", "search", "settings", "share-2", "shield",
