@@ -1,6 +1,7 @@
 /** Searches all conversations of the user, in the sidebar. */
 
 import { html, LitElement, nothing } from "../../vendor/lit.js";
+import { filterChips, parametersOf } from "./filter-chips.js";
 import { icon } from "../icons.js";
 import { get } from "../requests.js";
 import { tagLine } from "./section.js";
@@ -66,25 +67,13 @@ export class HistorySearch extends LitElement {
         </button>
       </div>
       ${this.hasMenu ? html`<search-filters .chosen=${this.filters} @filtered=${this.#filter}></search-filters>` : nothing}
-      ${this.filters.length ? this.#chips() : nothing} ${this.#asked ? this.#results() : nothing}`;
-  }
-
-  #chips() {
-    return html`<ul class="search-chips" aria-label=${gettext("Filters")}>
-      ${this.filters.map(
-        (filter) => html`<li>
-          <button type="button" class="button" aria-label=${gettext("Remove the filter {name}", { name: filter.title })} @click=${() => this.#remove(filter)}>
-            <span dir="auto">${filter.title}</span>${icon("x")}
-          </button>
-        </li>`,
-      )}
-    </ul>`;
+      ${filterChips(this.filters, (filter) => this.#remove(filter))} ${this.#asked ? this.#results() : nothing}`;
   }
 
   /** What is asked for, as in an address; "" for nothing. */
   get #asked() {
     const query = this.query.trim();
-    const parameters = [...(query ? [["q", this.query]] : []), ...this.filters.map(({ name, value }) => [name, value])];
+    const parameters = [...(query ? [["q", this.query]] : []), ...parametersOf(this.filters)];
     return String(new URLSearchParams(parameters));
   }
 
