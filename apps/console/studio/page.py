@@ -45,6 +45,7 @@ PAGES = (
     "difference",
     "icon",
     "upload",
+    "file_search",
     "request",
     "return",
     "access",
