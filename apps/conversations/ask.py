@@ -17,6 +17,7 @@ MOST_ATTACHMENTS = 20
 STORABLE = r"^[^\x00]*$"
 """A pattern that matches text without NUL characters, which PostgreSQL cannot store."""
 Effort = Annotated[str, Field(max_length=20, pattern=r"^[a-z]*$")]
+ToolsetName = Annotated[str, Field(max_length=200, pattern=STORABLE)]
 
 
 class SentFile(BaseModel):
@@ -39,6 +40,7 @@ class Ask(BaseModel):
     `place` is the slug of the user's place, and `narrative` describes the content of their screen.
     `application` is the same as in an `open` frame. `deployment` is the chosen model, one of the
     application's choices. It applies to a new conversation or, with `again`, to this answer.
+    `tools` contains the toolsets that the user turned on or off for a new conversation.
 
     Each of three fields contains the ID of a message at which another branch begins. Questions with
     one of these fields are never queued. `again` is a question to answer again, unchanged. `edits`
@@ -61,6 +63,7 @@ class Ask(BaseModel):
     temporary: bool = False
     effort: Effort = ""
     deployment: str = Field(default="", max_length=LONGEST_DEPLOYMENT, pattern=STORABLE)
+    tools: dict[ToolsetName, bool] = Field(default={}, max_length=50)
     place: str = Field(default="", max_length=LONGEST_PLACE)
     narrative: str = Field(default="", max_length=LONGEST_NARRATIVE)
     application: str = Field(default="", max_length=LONGEST_SLUG)

@@ -36,6 +36,7 @@ COPIED_COLUMNS = (
     "visibility",
     "pinned_version",
     "reasoning_effort",
+    "tool_switches",
     "deployment",
     "folder_id",
     "temporary_until",

@@ -116,6 +116,11 @@ class Conversation(models.Model):
         editable=False,
         help_text="The model that the user chose; empty for the application's own.",
     )
+    tool_switches = models.JSONField(
+        null=True,
+        editable=False,
+        help_text="The toolsets that the user turned on or off, by name; empty for the defaults.",
+    )
     visibility = models.CharField(  # noqa: DJ001
         max_length=20,
         choices=Team.Visibility,

@@ -1,20 +1,48 @@
 /** The menu of the plus button in the message box. It is loaded when it is first opened. */
 
-import { html, LitElement } from "../../vendor/lit.js";
+import { html, LitElement, nothing } from "../../vendor/lit.js";
 import { icon } from "../icons.js";
 import { placeBeside } from "../placing.js";
 import { gettext } from "../texts.js";
 
-/** Dispatches `chosen` (detail: `files` or `photo`). */
+/** @import { ToolSwitch } from "./choices.js" */
+
+/** Dispatches `chosen` (detail: `files` or `photo`) and `tool` (detail: `{name, on}`). */
 export class AddMenu extends LitElement {
+  static properties = { sources: { attribute: false }, tools: { attribute: false } };
+
+  constructor() {
+    super();
+    /** @type {string[]} `files` and `photo`, where they are possible */
+    this.sources = [];
+    /** @type {ToolSwitch[]} */
+    this.tools = [];
+  }
+
   createRenderRoot() {
     return this;
   }
 
   render() {
     return html`<div class="menu-popover add-popover" popover role="menu" aria-label=${gettext("Add")} @keydown=${this.#press} @toggle=${this.#toggled}>
-      ${this.#item("files", gettext("Attach files"), "paperclip")} ${this.#item("photo", gettext("Take a photo"), "camera")}
+      ${this.sources.includes("files") ? this.#item("files", gettext("Attach files"), "paperclip") : nothing}
+      ${this.sources.includes("photo") ? this.#item("photo", gettext("Take a photo"), "camera") : nothing}
+      ${this.tools.length
+        ? html`<div role="group" aria-label=${gettext("Tools")}>
+            <p class="menu-heading" aria-hidden="true">${gettext("Tools")}</p>
+            ${this.tools.map((tool) => this.#switch(tool))}
+          </div>`
+        : nothing}
     </div>`;
+  }
+
+  /** The menu stays open, because several tools can be switched. @param {ToolSwitch} tool */
+  #switch({ name, title, detail, on }) {
+    const toggle = () => this.dispatchEvent(new CustomEvent("tool", { detail: { name, on: !on }, bubbles: true }));
+    return html`<button type="button" class="switch" role="menuitemcheckbox" tabindex="-1" aria-checked=${String(on)} data-tool=${name} @click=${toggle}>
+      <span class="choice-option" dir="auto">${title}${detail ? html`<small>${detail}</small>` : nothing}</span>
+      <span class="switch-track" aria-hidden="true"></span>
+    </button>`;
   }
 
   /** @param {string} name @param {string} words @param {string} picture */

@@ -22,22 +22,27 @@ const EFFORTS = {
 };
 
 /** @param {ChatComposer} composer @param {(event: Event) => void} take what was chosen */
-export function attachButton(composer, take) {
-  const { disabled, uploads } = composer;
-  if (!uploads) return nothing;
+export function addButton(composer, take) {
+  const { disabled, uploads, tools } = composer;
+  const hasCamera = offersCamera(uploads);
+  if (!uploads && !tools.length) return nothing;
   const choose = (/** @type {"files" | "photo"} */ what) => /** @type {HTMLInputElement | null} */ (composer.querySelector(`#${what}-to-send`))?.click();
-  if (offersCamera(uploads)) {
+  if (hasCamera || tools.length) {
     return html`<button type="button" class="quiet attach" title=${gettext("Add")} aria-haspopup="menu" aria-expanded="false" ?disabled=${Boolean(disabled)} @click=${openMenu}>
         ${icon("plus")}<span class="visually-hidden">${gettext("Add")}</span>
       </button>
-      <add-menu @chosen=${(/** @type {CustomEvent<"files" | "photo">} */ { detail }) => choose(detail)}></add-menu>
-      ${fileField(uploads, take)}
-      <input type="file" id="photo-to-send" accept="image/*" capture="environment" hidden aria-label=${gettext("Photo")} @change=${take} />`;
+      <add-menu
+        .sources=${[...(uploads ? ["files"] : []), ...(hasCamera ? ["photo"] : [])]}
+        .tools=${tools}
+        @chosen=${(/** @type {CustomEvent<"files" | "photo">} */ { detail }) => choose(detail)}
+      ></add-menu>
+      ${uploads ? fileField(uploads, take) : nothing}
+      ${hasCamera ? html`<input type="file" id="photo-to-send" accept="image/*" capture="environment" hidden aria-label=${gettext("Photo")} @change=${take} />` : nothing}`;
   }
   return html`<button type="button" class="quiet attach" title=${gettext("Attach files")} ?disabled=${Boolean(disabled)} @click=${() => choose("files")}>
       ${icon("plus")}<span class="visually-hidden">${gettext("Attach files")}</span>
     </button>
-    ${fileField(uploads, take)}`;
+    ${uploads ? fileField(uploads, take) : nothing}`;
 }
 
 /** @param {Event} event */

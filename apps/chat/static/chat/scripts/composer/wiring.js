@@ -66,6 +66,8 @@ export function wireComposer({ composer, session, announcer, starters, base, tel
     composer.effort = session.effort = choices.offered.effort;
     composer.models = choices.offered.models;
     composer.model = session.deployment = choices.offered.model;
+    composer.tools = choices.offered.tools ?? [];
+    session.tools = Object.fromEntries(composer.tools.map(({ name, on }) => [name, on]));
     offeredModels.take(choices.offered.models);
     composer.menu.refresh();
   });
@@ -78,6 +80,11 @@ export function wireComposer({ composer, session, announcer, starters, base, tel
   composer.addEventListener("model", async (event) => {
     const model = /** @type {CustomEvent<string>} */ (event).detail;
     if (await choices.chooseModel(model)) announcer.say(gettext("Model changed. Applies from your next message."));
+    else tell(gettext("That didn’t work. Check the connection and try again."));
+  });
+  composer.addEventListener("tool", async (event) => {
+    const { name, on } = /** @type {CustomEvent<{name: string, on: boolean}>} */ (event).detail;
+    if (await choices.switchTool(name, on)) announcer.say(gettext("Tools changed. Applies from your next message."));
     else tell(gettext("That didn’t work. Check the connection and try again."));
   });
   session.addEventListener("switched", () => {
