@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 import pytest
 from asgiref.sync import async_to_sync
@@ -16,7 +17,8 @@ from apps.conversations.asking.tool_switches import check_switches, tool_switche
 from apps.conversations.models import Conversation
 from apps.errors import Refused
 from tests.catalog.rows import store_application
-from tests.chat.scripts import MANIFEST
+from tests.chat.scripts import MANIFEST, Tab, open_tab, says
+from tests.manifest.documents import rest_tool, rest_tools
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
@@ -100,3 +102,26 @@ def test_the_choice_is_stored_with_the_conversation(application):
     assert stranger.post(address, {"tool": "Web", "on": "false"}).status_code == 404
     row.refresh_from_db()
     assert row.tool_switches == {"Web": True, "Shop": False}
+
+
+async def names_of_tools(tab: Tab, text: str, **more: Any) -> list[str]:
+    """Ask and wait for the answer. Return the tools of the toolsets that the model could call."""
+    await tab.exchange(text, says("Yes."), **more)
+    return [one.name for one in tab.model.asked[-1].tools if one.name.startswith(("web", "shop"))]
+
+
+async def test_a_run_has_the_tools_that_are_on_in_its_conversation():
+    sets = [
+        rest_tools(rest_tool("find"), name="web", user_switch="off"),
+        rest_tools(rest_tool("find"), name="shop"),
+    ]
+    async with open_tab(manifest={**MANIFEST, "tool_sets": sets}) as (_, tab):
+        first = await names_of_tools(tab, "Now?", tools={"web": True})
+        row = await Conversation.objects.aget(pk=UUID(tab.conversation))
+        await Conversation.objects.filter(pk=row.pk).aupdate(tool_switches={"web": False})
+        later = await names_of_tools(tab, "And now?")
+        refused = await tab.refusal(tools={"shop": False})
+
+    assert (first, later) == (["web_find", "shop_find"], ["shop_find"])
+    assert row.tool_switches == {"web": True}
+    assert refused["text"] == "tools: unknown toolset 'shop'; use web."
