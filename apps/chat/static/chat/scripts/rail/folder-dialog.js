@@ -1,4 +1,4 @@
-/** The instructions and files of a folder, which all its conversations use. It is loaded when it is first opened. */
+/** The instructions and files of a folder, which all its conversations use. */
 
 import { html, LitElement, nothing, repeat } from "../../vendor/lit.js";
 import { fileAddress } from "../addresses.js";

@@ -1,6 +1,7 @@
 /** The sidebar: all conversations of the user, with any application. */
 
 import { html, LitElement, nothing, repeat } from "../../vendor/lit.js";
+import "./folder-dialog.js";
 import { actOnFolder, actOnRow, drop } from "./actions.js";
 import "./dialog.js";
 import { HistoryRows } from "./rows.js";
@@ -195,6 +196,10 @@ export class ChatHistory extends LitElement {
     return /** @type {HistoryDialog | null} */ (this.querySelector("history-dialog"));
   }
 
+  get #folderDialog() {
+    return /** @type {FolderDialog | null} */ (this.querySelector("folder-dialog"));
+  }
+
   get #menu() {
     return /** @type {RowMenu | null} */ (this.querySelector("row-menu"));
   }
@@ -276,7 +281,7 @@ export class ChatHistory extends LitElement {
     const { chosen, rows } = this;
     if (!chosen) return;
     if (!("address" in chosen)) {
-      if (name === "folder-content") await this.#openFolder(chosen);
+      if (name === "folder-content") await this.#folderDialog?.open(chosen);
       else this.#tellOf(await actOnFolder(rows, name, chosen));
       return;
     }
@@ -313,12 +318,6 @@ export class ChatHistory extends LitElement {
     if (!row || event.defaultPrevented) return;
     event.preventDefault();
     if (row.folder !== (folder?.id ?? null)) void drop(this.rows, row, folder).then((outcome) => this.#tellOf(outcome));
-  }
-
-  /** @param {Folder} folder */
-  async #openFolder(folder) {
-    await import("./folder-dialog.js");
-    await /** @type {FolderDialog | null} */ (this.querySelector("folder-dialog"))?.open(folder);
   }
 
   /** @param {Row[]} rows */

@@ -1,9 +1,8 @@
 /** The filters of the palette, which are those of the search in the rail. It is loaded when the palette is first opened. */
 
 import { html, LitElement } from "../../vendor/lit.js";
-import { filterChips, parametersOf } from "./filter-chips.js";
 import { icon } from "../icons.js";
-import "./search-filters.js";
+import { filterChips } from "./search-filters.js";
 import { gettext } from "../texts.js";
 
 /** @import { Filter, SearchFilters } from "./search-filters.js" */
@@ -55,7 +54,7 @@ export class PaletteFilters extends LitElement {
     const dialog = this.#dialog;
     this.chosen = chosen;
     if (!dialog) return;
-    dialog.dataset.filters = String(new URLSearchParams(parametersOf(chosen)));
+    dialog.dataset.filters = String(new URLSearchParams(chosen.map(({ name, value }) => [name, value])));
     dialog.dispatchEvent(new CustomEvent("filtered"));
   }
 }

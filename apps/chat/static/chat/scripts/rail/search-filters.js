@@ -1,4 +1,4 @@
-/** The filters of the search in the rail, in a menu. It is loaded when it is first opened. */
+/** The filters of the searches in the rail and in the palette: their menu, and chips of the chosen ones. Loaded when they are first opened. */
 
 import { html, LitElement, nothing } from "../../vendor/lit.js";
 import { icon } from "../icons.js";
@@ -146,3 +146,17 @@ export class SearchFilters extends LitElement {
   }
 }
 customElements.define("search-filters", SearchFilters);
+
+/** The chosen filters, as chips that remove them. @param {Filter[]} filters @param {(filter: Filter) => void} remove */
+export function filterChips(filters, remove) {
+  if (!filters.length) return nothing;
+  return html`<ul class="search-chips" aria-label=${gettext("Filters")}>
+    ${filters.map(
+      (filter) => html`<li>
+        <button type="button" class="button" aria-label=${gettext("Remove the filter {name}", { name: filter.title })} @click=${() => remove(filter)}>
+          <span dir="auto">${filter.title}</span>${icon("x")}
+        </button>
+      </li>`,
+    )}
+  </ul>`;
+}

@@ -1,7 +1,6 @@
 /** Searches all conversations of the user, in the sidebar. */
 
 import { html, LitElement, nothing } from "../../vendor/lit.js";
-import { filterChips, parametersOf } from "./filter-chips.js";
 import { icon } from "../icons.js";
 import { get } from "../requests.js";
 import { tagLine } from "./section.js";
@@ -25,7 +24,7 @@ export class HistorySearch extends LitElement {
     hits: { state: true },
     failed: { state: true },
     answered: { state: true },
-    hasMenu: { state: true },
+    menu: { state: true },
   };
   #timer = 0;
 
@@ -39,8 +38,8 @@ export class HistorySearch extends LitElement {
     /** The query of the address that the hits were found for. */
     this.answered = "";
     this.failed = false;
-    /** Whether the script of the menu is there. */
-    this.hasMenu = false;
+    /** @type {typeof import("./search-filters.js") | null} the script of the menu, once it is loaded */
+    this.menu = null;
   }
 
   createRenderRoot() {
@@ -66,14 +65,14 @@ export class HistorySearch extends LitElement {
           ${icon("sliders-horizontal")}<span class="visually-hidden">${gettext("Filters")}</span>
         </button>
       </div>
-      ${this.hasMenu ? html`<search-filters .chosen=${this.filters} @filtered=${this.#filter}></search-filters>` : nothing}
-      ${filterChips(this.filters, (filter) => this.#remove(filter))} ${this.#asked ? this.#results() : nothing}`;
+      ${this.menu ? html`<search-filters .chosen=${this.filters} @filtered=${this.#filter}></search-filters>` : nothing}
+      ${this.menu?.filterChips(this.filters, (filter) => this.#remove(filter))} ${this.#asked ? this.#results() : nothing}`;
   }
 
   /** What is asked for, as in an address; "" for nothing. */
   get #asked() {
     const query = this.query.trim();
-    const parameters = [...(query ? [["q", this.query]] : []), ...parametersOf(this.filters)];
+    const parameters = [...(query ? [["q", this.query]] : []), ...this.filters.map(({ name, value }) => [name, value])];
     return String(new URLSearchParams(parameters));
   }
 
@@ -104,8 +103,7 @@ export class HistorySearch extends LitElement {
 
   /** @param {Event} event */
   async #openMenu({ currentTarget }) {
-    await import("./search-filters.js");
-    this.hasMenu = true;
+    this.menu = await import("./search-filters.js");
     await this.updateComplete;
     const menu = /** @type {SearchFilters | null} */ (this.querySelector("search-filters"));
     if (currentTarget instanceof HTMLElement) await menu?.open(currentTarget);
