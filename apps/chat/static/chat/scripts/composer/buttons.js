@@ -37,7 +37,7 @@ export function addButton(composer, take) {
         @chosen=${(/** @type {CustomEvent<"files" | "photo">} */ { detail }) => choose(detail)}
       ></add-menu>
       ${uploads ? fileField(uploads, take) : nothing}
-      ${hasCamera ? html`<input type="file" id="photo-to-send" accept="image/*" capture="environment" hidden aria-label=${gettext("Photo")} @change=${take} />` : nothing}`;
+      ${hasCamera ? html`<input type="file" id="photo-to-send" accept="image/jpeg" capture="environment" hidden aria-label=${gettext("Photo")} @change=${take} />` : nothing}`;
   }
   return html`<button type="button" class="quiet attach" title=${gettext("Attach files")} ?disabled=${Boolean(disabled)} @click=${() => choose("files")}>
       ${icon("plus")}<span class="visually-hidden">${gettext("Attach files")}</span>
