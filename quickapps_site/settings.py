@@ -626,6 +626,8 @@ DEFAULT_STAGE_DISPLAY_LEVEL = env.choice(
 DEFAULT_FILE_LOADING_SIZE_LIMIT = env.integer(
     "DEFAULT_FILE_LOADING_SIZE_LIMIT", 10_485_760, least=1
 )
+CHAT_UPLOAD_MAX_BYTES = env.integer("CHAT_UPLOAD_MAX_BYTES", 50_000_000, least=1)
+"""Maximum size in bytes of a file that a user uploads on the chat page."""
 FILES_MAX_BYTES_PER_USER = env.integer(
     "FILES_MAX_BYTES_PER_USER", 1024 * 1024 * 1024, least=1, also=0
 )
@@ -724,10 +726,8 @@ BODY_LIMITS = (
     (r"/admin/catalog/application/\d+/studio/tools/openapi/", OPENAPI_BODY_BYTES),
     (r"/settings/data/import/", IMPORT_BODY_BYTES),
     (r"/hooks/", WEBHOOK_MAX_BODY_BYTES),
-    (
-        r"/admin/|/chat/[^/]+/files/|/conversations/folders/\d+/files/|/notes/",
-        DEFAULT_FILE_LOADING_SIZE_LIMIT + BODY_ROOM,
-    ),
+    (r"/chat/[^/]+/files/|/conversations/folders/\d+/files/", CHAT_UPLOAD_MAX_BYTES + BODY_ROOM),
+    (r"/admin/|/widget/[^/]+/files/|/notes/", DEFAULT_FILE_LOADING_SIZE_LIMIT + BODY_ROOM),
     (r"", DATA_UPLOAD_MAX_MEMORY_SIZE),
 )
 """These patterns of Django's paths determine the size limits of request bodies in bytes. The first

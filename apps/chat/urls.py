@@ -136,6 +136,11 @@ urlpatterns: list[URLPattern] = [
         choices.change_model,
         name="conversation-deployment",
     ),
+    path(
+        "chat/<slug:slug>/<uuid:conversation>/tools/",
+        choices.switch_tool,
+        name="conversation-tools",
+    ),
     path("chat/<slug:slug>/<uuid:conversation>/", views.chat, name="conversation"),
     path("chat/<slug:slug>/<uuid:conversation>/page/", views.page_data, name="conversation-data"),
     path("chat/<slug:slug>/<uuid:conversation>/arrange/", rail_views.arrange, name="arrange"),

@@ -126,8 +126,20 @@ test("a failed upload is retried by hand", async (t) => {
   await tab.shows(STORED, "notes.md");
 });
 
+test("an upload that was too slow can be retried", async (t) => {
+  const tab = await openChat(t);
+  tab.network.holdsUploads = true;
+  choose(tab, file(tab, "notes.md"));
+  await until(() => tab.network.uploads.length, 1);
+
+  tab.network.uploads[0].respond(408, { error: { code: "too_slow", message: "Too slow." } });
+
+  await tab.shows(".chip[data-state=failed] .chip-detail", "Too slow.");
+  assert.ok(tab.hasButton("Retry notes.md"));
+});
+
 test("a file that cannot be sent shows why", async (t) => {
-  const tab = await openChat(t, { attributes: { "upload-types": "text/*,image/png" } });
+  const tab = await openChat(t, { attributes: { "upload-types": "text/*,image/png", "upload-limit": "10485760" } });
   tab.network.holdsUploads = true;
   choose(tab, file(tab, "huge.txt", "x".repeat(10_485_761)), file(tab, "empty.txt", ""), file(tab, "a.pdf", "x", "application/pdf"), file(tab, "lie.png", "x", "image/png"));
   await until(() => tab.network.uploads.length, 1);

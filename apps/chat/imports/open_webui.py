@@ -22,6 +22,7 @@ from apps.chat.imports.tree import (
     moment,
     paragraphs,
     string,
+    tags_in,
 )
 
 DETAILS = re.compile(
@@ -65,6 +66,7 @@ def read(document: dict[str, Any]) -> SourceConversation:
         moment(document.get("created_at")) or moment(chat.get("timestamp")),
         is_archived=document.get("archived") is True,
         is_pinned=document.get("pinned") is True,
+        tags=tags_in(item(document, "meta").get("tags")),
     )
 
 

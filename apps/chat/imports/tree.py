@@ -78,6 +78,7 @@ class SourceConversation:
     created_at: datetime | None = None
     is_archived: bool = False
     is_pinned: bool = False
+    tags: Sequence[str] = ()
 
 
 @dataclass(slots=True)
@@ -256,6 +257,11 @@ def moment(written: Any) -> datetime | None:
 
 def string(written: Any) -> str:
     return written.strip() if isinstance(written, str) else ""
+
+
+def tags_in(written: Any) -> list[str]:
+    """Return the texts in a list, or [] for any other value."""
+    return [*filter(None, map(string, written))] if isinstance(written, list) else []
 
 
 def entries(written: Any) -> list[dict[str, Any]]:

@@ -57,7 +57,7 @@ def conversation_data(
         "conversation_id": None if conversation is None else str(conversation),
         "text_limit": LONGEST_QUESTION,
         "socket_path": f"/ws/chat/{slug}/",
-        "upload_limit": settings.DEFAULT_FILE_LOADING_SIZE_LIMIT,
+        "upload_limit": settings.CHAT_UPLOAD_MAX_BYTES,
         "upload_types": ",".join(upload_types(manifest)),
         "upload_most": MOST_ATTACHMENTS,
         "scripts": settings.CHAT_SCRIPTS,

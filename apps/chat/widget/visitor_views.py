@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from asgiref.sync import async_to_sync
+from django.conf import settings
 from django.http import Http404, HttpRequest, JsonResponse
 from django.http.response import HttpResponseBase
 from django.utils import translation
@@ -80,10 +81,9 @@ def refusal(error: QuickAppError) -> JsonResponse:
 @for_visitors
 @require_POST
 def upload(request: HttpRequest, caller: Caller, widget: Widget) -> HttpResponseBase:
-    """Store an uploaded file for a conversation, which may not exist yet. It counts against rate
-    limits.
-    """
-    check_length(request)
+    """Upload one file for a conversation, which may not have started yet. It counts as a request."""
+    limit = settings.DEFAULT_FILE_LOADING_SIZE_LIMIT
+    check_length(request, limit)
     manifest = find_manifest(widget.application.slug)
     types = () if manifest is None else manifest.input_attachment_types
     if not types:
@@ -93,7 +93,7 @@ def upload(request: HttpRequest, caller: Caller, widget: Widget) -> HttpResponse
     if stored >= MOST_FILES:
         text = gettext("You have {count} files; the limit is {most}.")
         raise Conflict("too_many_files", text.format(count=stored, most=MOST_FILES))
-    return store_sent(request, caller, widget.application, types)
+    return store_sent(request, caller, widget.application, limit, types)
 
 
 @for_visitors

@@ -46,6 +46,7 @@ PAGES = (
     "difference",
     "icon",
     "upload",
+    "file_search",
     "request",
     "return",
     "access",

@@ -60,6 +60,7 @@ def hand_over(caller: Caller, conversation: Conversation, slug: str) -> None:
             pinned_version=None,
             deployment=None,
             reasoning_effort=None,
+            tool_switches=None,
             handed_over_at=now,
             arranged_at=now,
         )

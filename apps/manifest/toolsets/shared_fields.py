@@ -1,7 +1,7 @@
 """Fields shared by kinds of toolset, and the interface that other modules use."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
@@ -30,6 +30,11 @@ class Described(Node):
     """The tool calls that need approval or are denied. Null: the rules in `features.approval`."""
     enabled: bool = True
     """False: the toolset is ignored."""
+    user_switch: Literal["on", "off"] | None = None
+    """Users can turn the toolset on and off in the message box of the chat page, such as a web
+    search. `on` or `off` is its state in new conversations. Protocols without stored conversations
+    always use the toolset. Null: always on, without a switch.
+    """
     deferred: bool | None = Field(default=True, json_schema_extra=IN_PREVIEW)
     """False: never hide these tools, even if `orchestrator.tool_discovery` hides other tools. The
     tools of `dial-deployment`, `dial-app`, `a2a-agent` and `responses-agent` toolsets are never

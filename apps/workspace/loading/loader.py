@@ -50,6 +50,14 @@ class Loader:
         """
         return await self.loading.loads.get(url_key(url), partial(self.bring, url))
 
+    async def load_document(self, url: str, limit: int) -> Loaded:
+        """Load a stored file of up to `limit` bytes. Other calls do not share the result, because
+        their limit may be lower.
+        """
+        file = await self.in_time(url, self.read(url, locate_file(url), limit))
+        await self.distrust(url)
+        return file
+
     async def take(self, url: str) -> Loaded:
         """Load a file in the same way as `load`, or decode a `data:` URI."""
         place = locate_file(url)
@@ -90,12 +98,12 @@ class Loader:
                 return Loaded(
                     found.filename, found.content_type, found.content, charset=found.charset
                 )
-            return await self.in_time(url, self.read(url, place))
+            return await self.in_time(url, self.read(url, place, self.rules.limit))
 
-    async def read(self, url: str, place: FileLocation) -> Loaded:
+    async def read(self, url: str, place: FileLocation, limit: int) -> Loaded:
         path = await self.path_of(url, place)
-        found = await self.files.read(path, limit=self.rules.limit)
-        check_download_size(len(found.content), self.rules.limit)
+        found = await self.files.read(path, limit=limit)
+        check_download_size(len(found.content), limit)
         info = found.info
         return Loaded(
             last_segment(info.path),

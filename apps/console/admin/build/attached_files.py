@@ -96,8 +96,10 @@ def total_percent(documents: Sequence[CorpusDocument]) -> int:
     return sum(going) // len(going) if going else 0
 
 
-async def report(wanted: AttachingApplication, corpus: LocalCorpus, asked: str) -> SearchReport:
-    """Return the results that the tool of the application would find."""
+async def report(
+    wanted: AttachingApplication, corpus: LocalCorpus, asked: str, most: int = MOST_RESULTS
+) -> SearchReport:
+    """Return up to `most` results that the tool of the application would find."""
     attached = SearchableFiles(corpus, wanted.contexts)
     searched = await attached.open(await attached.documents())
     vector, notice = None, ""
@@ -107,8 +109,8 @@ async def report(wanted: AttachingApplication, corpus: LocalCorpus, asked: str) 
     except QuickAppError as error:
         notice = str(error)
     if vector is None:
-        notice = f"Searched by keywords only. {notice}".rstrip()
-    found = await searched.search(asked, vector, MOST_RESULTS) if searched else []
+        notice = f"Searched by words alone. {notice}".rstrip()
+    found = await searched.search(asked, vector, most) if searched else []
     return SearchReport([result_of(one) for one in found], notice)
 
 

@@ -80,13 +80,18 @@ def write(
 
 
 def take(
-    bucket: str, name: str, content: File[Any], content_type: str, condition: Condition
+    bucket: str,
+    name: str,
+    content: File[Any],
+    content_type: str,
+    condition: Condition,
+    limit: int | None = None,
 ) -> FileInfo:
     """Write a file from an open file, in pieces. Raises `FileRefused` if the write is not allowed,
     and `FileChanged` if another writer changed it first.
     """
     check_name(name)
-    return store_content(bucket, name, content, content_type, condition)
+    return store_content(bucket, name, content, content_type, condition, limit)
 
 
 def listing(

@@ -30,6 +30,8 @@ import { gettext, ngettext } from "../texts.js";
 /** Simultaneous uploads; browsers open few connections per host. */
 const LANES = 3;
 const LOST = gettext("The connection was lost.");
+/** Answers after which the same file may be accepted: no valid token, too slow, or a conflict. */
+const RETRYABLE = new Set([403, 408, 409]);
 
 /** Dispatches `change`, and `told` (detail: `{text, isProblem}`) for screen readers. */
 export class Uploads extends EventTarget {
@@ -223,7 +225,7 @@ export class Uploads extends EventTarget {
     }
     const told = response?.error?.message;
     const words = status === 403 ? gettext("This page is out of date. Reload it and try again.") : gettext("The server rejected the file. Try another file.");
-    this.#failed(item, told ?? words, status >= 500 || status === 409 || status === 403);
+    this.#failed(item, told ?? words, status >= 500 || RETRYABLE.has(status));
   }
 
   /** @param {Upload} item @param {string} problem @param {boolean} isRetryable */

@@ -70,7 +70,7 @@ export class HistorySection extends LitElement {
         ${tile(application, "small")}
         <span class="history-title" dir="auto">${name}</span>
         <span class="visually-hidden">${application.title}</span>
-        ${isCurrent && state === "unread" ? nothing : mark(state)}
+        ${isCurrent && state === "unread" ? nothing : mark(state)} ${tagLine(row.tags)}
       </a>
       <button
         type="button"
@@ -105,6 +105,14 @@ export class HistorySection extends LitElement {
   }
 }
 customElements.define("chat-history-section", HistorySection);
+
+/** The tags below a title. @param {string[]} tags */
+export function tagLine(tags) {
+  if (!tags?.length) return nothing;
+  return html`<span class="history-tags">
+    <span class="visually-hidden">${gettext("Tags:")}</span>${tags.map((tag) => html` <bdi>${tag}</bdi>`)}
+  </span>`;
+}
 
 /** The drag data type: the ID of a conversation. */
 export const CONVERSATION = "application/x-quickapps-conversation";

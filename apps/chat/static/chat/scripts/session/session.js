@@ -77,6 +77,8 @@ export class Session extends EventTarget {
     this.temporary = false;
     /** The thinking effort of a new conversation; "" for the default. */
     this.effort = "";
+    /** The toolsets of a new conversation that are on or off. @type {Record<string, boolean>} */
+    this.tools = {};
     /** The ID of the model of a new conversation; "" for the default. */
     this.deployment = "";
     /** The slug of the user's place, and a description of what the user is viewing. */
@@ -297,6 +299,7 @@ export class Session extends EventTarget {
       temporary: this.temporary,
       effort: this.effort,
       deployment: this.conversation.id ? "" : this.deployment,
+      ...(this.conversation.id || !Object.keys(this.tools).length ? {} : { tools: this.tools }),
       place: this.place,
       narrative: this.narrative,
       attachments: attachments.map(({ url }) => ({ url })),
