@@ -69,6 +69,7 @@ def test_prompts_applications_files_and_efforts_are_offered(browser, grace):
         "effort": "",
         "models": [],
         "model": "",
+        "tools": [],
     }
 
 
