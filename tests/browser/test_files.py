@@ -83,7 +83,7 @@ def test_a_pdf_is_read_by_a_tool_and_is_there_after_a_reload_and_in_a_second_tab
 
 
 def test_what_cannot_be_sent_says_why(chat: Page, folder: Path) -> None:
-    (folder / "huge.bin").write_bytes(bytes(10_485_761))
+    (folder / "huge.bin").write_bytes(bytes(50_000_001))
     (folder / "empty.txt").write_bytes(b"")
     (folder / "lie.png").write_bytes(b"\x00\x01")
 
@@ -92,7 +92,7 @@ def test_what_cannot_be_sent_says_why(chat: Page, folder: Path) -> None:
     details = chat.locator(".chip[data-state=failed] .chip-detail")
     expect(details).to_have_count(3)
     assert [text.split(" ", 1)[1] for text in details.all_inner_texts()] == [
-        "is too large (10 MB). The limit is 10 MB.",
+        "is too large (50 MB). The limit is 50 MB.",
         "can’t be attached because it is empty or a folder.",
         "content of “lie.png” isn’t image/png, as its name suggests. "
         "Check the file, or change its extension.",

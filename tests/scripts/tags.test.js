@@ -24,7 +24,7 @@ async function openList(t, ...rows) {
 }
 
 async function openDialog(tab, name) {
-  await tab.click(`More for ${name}`);
+  await tab.click(`More options for ${name}`);
   await tab.click("Tags…", await tab.appears("chat-history row-menu [role=menu]"));
   const dialog = await tab.appears("tag-dialog dialog[open]");
   await tab.appears("tag-dialog label", "trips");
@@ -78,7 +78,7 @@ test("a tag that only some of the selected conversations have stays as it is unl
     sent.push([body.conversations.split(",").length, body.add_tags, body.remove_tags]);
     return { changed: rows.map(({ id }) => id), conversations: rows.map((one) => ({ ...one, tags: ["trips"] })) };
   });
-  await tab.click("More for One");
+  await tab.click("More options for One");
   await tab.click("Select", await tab.appears("chat-history row-menu [role=menu]"));
   await tab.click("Select all");
   await tab.click("Tag…", tab.find("selection-bar"));
