@@ -14,7 +14,9 @@ from mcp.server.transport_security import TransportSecuritySettings
 from opentelemetry.trace import SpanKind
 
 from apps import tracing
-from apps.doors.admission import visit
+from apps.accounts.oauth.resources import SCOPE, resource_of
+from apps.accounts.oauth.tokens import authenticate_token, sends_token
+from apps.doors.admission import Admission, visit
 from apps.doors.bodies import check_depth, decode_body
 from apps.doors.consumer import Header
 from apps.doors.door_consumer import DoorConsumer
@@ -70,7 +72,7 @@ class McpConsumer(DoorConsumer):
         parent = tracing.received_context(self.scope["headers"])
         attributes = {"http.request.method": "POST", "http.route": ROUTE}
         with tracing.span(f"POST {ROUTE}", attributes, SpanKind.SERVER, parent):
-            admission = await visit(self.scope, self.while_connected)
+            admission = await self.admit()
             application = await admission.find(self.slug) if self.slug else None
             self.body = await self.read_body(settings.GATEWAY_MAX_BODY_BYTES)
             check_body(self.body)
@@ -81,6 +83,12 @@ class McpConsumer(DoorConsumer):
             # the raw bytes.
             headers = [(name, value.strip(b" \t")) for name, value in self.scope["headers"]]
             await self.serve({**self.scope, "headers": headers, SCOPE_KEY: self.admitted})
+
+    async def admit(self) -> Admission:
+        if settings.MCP_OAUTH and sends_token(self.scope):
+            resource = resource_of(self.scope["path"])
+            return Admission(await authenticate_token(self.scope, resource))
+        return await visit(self.scope, self.while_connected)
 
     async def serve(self, scope: Mapping[str, Any]) -> None:
         """Call the SDK with the request. If the client disconnects, cancel the SDK's work and the
@@ -125,7 +133,9 @@ class McpConsumer(DoorConsumer):
 
     async def send_failure(self, found: RunFailure, headers: Iterable[Header] = ()) -> None:
         if found.status == 401:
-            headers = (*headers, (b"www-authenticate", challenge(self.scope["path"]).encode()))
+            is_refused = bool(self.header(b"authorization"))
+            told = challenge(self.scope["path"], is_refused=is_refused)
+            headers = (*headers, (b"www-authenticate", told.encode()))
         await super().send_failure(found, headers)
 
 
@@ -157,28 +167,35 @@ def check_body(body: bytes) -> None:
     check_depth(body, [read], settings.GATEWAY_MAX_DEPTH, level=1)
 
 
-def resource_of(path: str) -> str:
-    return f"{settings.PUBLIC_URL}{path.rstrip('/')}"
-
-
-def challenge(path: str) -> str:
-    """Return the header with the URL of the resource's metadata."""
-    return f'Bearer resource_metadata="{settings.PUBLIC_URL}{METADATA}{path.rstrip("/")}"'
+def challenge(path: str, *, is_refused: bool) -> str:
+    """Return the header with the URL of the resource's metadata. `is_refused`: the request has a
+    key or token that is not valid.
+    """
+    told = {"resource_metadata": f"{settings.PUBLIC_URL}{METADATA}{path.rstrip('/')}"}
+    if settings.MCP_OAUTH:
+        told["scope"] = SCOPE
+    if is_refused:
+        told["error"] = "invalid_token"
+    return "Bearer " + ", ".join(f'{name}="{value}"' for name, value in told.items())
 
 
 class ResourceMetadataConsumer(McpConsumer):
     """Serves `GET /.well-known/oauth-protected-resource/mcp…`, which RFC 9728 defines.
 
-    There is no authorization server. Clients send a key as a bearer token.
+    Clients send a key or an access token as a bearer token. Without `MCP_OAUTH`, there is no
+    authorization server.
     """
 
     methods = ("GET", "HEAD")
 
     async def answer(self) -> None:
         path = self.scope["path"].removeprefix(METADATA) or ROUTE
-        metadata = {
+        metadata: dict[str, Any] = {
             "resource": resource_of(path),
             "resource_name": "QuickApps",
             "bearer_methods_supported": ["header"],
         }
+        if settings.MCP_OAUTH:
+            metadata["authorization_servers"] = [settings.PUBLIC_URL]
+            metadata["scopes_supported"] = [SCOPE]
         await self.send_json(200, metadata)
