@@ -24,7 +24,10 @@ SECONDS = 5.0
 FRESH_SECONDS = 3600
 READ_AT = "read_at"
 """The key of a client's data with the time at which its document was read."""
-COLUMNS = "name scopes default_scopes type grant_types redirect_uris response_types".split()
+COLUMNS = (
+    *("name", "type", "scopes", "default_scopes"),
+    *("grant_types", "redirect_uris", "response_types"),
+)
 UNUSABLE = (
     *(ValidationError, EgressRefused, HTTPError, InvalidURL, TimeoutError),
     *(ValueError, RecursionError),  # of the JSON

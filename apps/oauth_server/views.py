@@ -38,17 +38,18 @@ class AuthorizeView(AuthorizationView):  # type: ignore[misc]
         try:
             client = find_oauth_client(request, request.GET.get("client_id", ""))
         except ValidationError as error:
-            return show_problem(request, error.message)
+            return show_problem(request, " ".join(error.messages))
         problem = problem_of(request.GET)
         if client is not None and problem is not None and redirects(client, request.GET):
             return with_issuer(refuse(request.GET, *problem))
         if not may_use(request):
             return show_problem(request, gettext("You can’t use this app with your account."))
-        answer: Any = with_issuer(super().get(request, *args, **named))
+        answer = with_issuer(super().get(request, *args, **named))
         if answer.status_code == 200 and client is not None:
             source = redirect_source(request.GET.get("redirect_uri", ""))
-            answer._csp_update = {"form-action": [source]}
-        return answer  # type: ignore[no-any-return]
+            # Browsers apply the policy to the redirect that follows the form.
+            vars(answer)["_csp_update"] = {"form-action": [source]}
+        return answer
 
     def post(self, request: HttpRequest, *args: Any, **named: Any) -> HttpResponse:
         return with_issuer(super().post(request, *args, **named))
@@ -99,10 +100,9 @@ def refuse(sent: QueryDict, error: str, description: str) -> HttpResponse:
     """
     told = {"error": error, "error_description": description}
     if "state" in sent:
-        told["state"] = sent["state"]
-    return HttpResponse(
-        status=302, headers={"Location": with_parameters(sent["redirect_uri"], told)}
-    )
+        told["state"] = sent.get("state", "")
+    address = with_parameters(sent.get("redirect_uri", ""), told)
+    return HttpResponse(status=302, headers={"Location": address})
 
 
 def with_issuer(answer: HttpResponse) -> HttpResponse:
@@ -177,9 +177,7 @@ def metadata(request: HttpRequest) -> HttpResponse:
     methods = [*settings.IDP_OIDC_AUTH_METHODS]
     told = {
         "issuer": settings.PUBLIC_URL,
-        **{
-            key: settings.PUBLIC_URL + reverse(f"idp:oidc:{name}") for key, name in names.items()
-        },
+        **{key: settings.PUBLIC_URL + reverse(f"idp:oidc:{name}") for key, name in names.items()},
         "scopes_supported": [SCOPE],
         "response_types_supported": ["code"],
         "response_modes_supported": ["query"],

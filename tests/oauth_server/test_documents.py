@@ -139,7 +139,9 @@ async def test_only_plain_urls_are_asked(program, ada: User):
     assert net.asked == []
 
 
-@each_row("host", ["127.0.0.1", "localhost", "10.0.0.5", "169.254.169.254", "[::1]", "inner.example"])
+@each_row(
+    "host", ["127.0.0.1", "localhost", "10.0.0.5", "169.254.169.254", "[::1]", "inner.example"]
+)
 async def test_a_document_on_a_private_network_is_never_asked(host, settings):
     settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1", "localhost"]
     async with internet() as net:

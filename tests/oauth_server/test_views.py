@@ -271,9 +271,7 @@ def test_a_program_revokes_its_token(ada: User):
     program = client_id()
     found = tokens(ada, program)
 
-    answer = Client().post(
-        "/oauth/revoke", {"client_id": program, "token": found["refresh_token"]}
-    )
+    answer = Client().post("/oauth/revoke", {"client_id": program, "token": found["refresh_token"]})
 
     assert answer.status_code == 200
     assert [row.type for row in Token.objects.all()] == ["at"]
