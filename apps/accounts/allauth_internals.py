@@ -12,6 +12,7 @@ from allauth.account.models import EmailAddress
 from allauth.core.internal import ratelimit
 from allauth.idp.oidc.internal.cimd import validate_client_id, validate_metadata
 from allauth.idp.oidc.internal.clientkit import is_redirect_uri_allowed
+from allauth.idp.oidc.internal.oauthlib.utils import get_validator_context
 from allauth.idp.oidc.models import Client
 from django.core.cache import cache
 from django.http import HttpRequest
@@ -59,6 +60,11 @@ def described_client(client_id: str, fetch: Callable[[], Any]) -> Client:
     """
     address = validate_client_id(client_id)
     return validate_metadata(client_id, address, fetch())
+
+
+def use_client(client: Client) -> None:
+    """Use this client in the current request, with changes that are not stored."""
+    get_validator_context().clients[client.pk] = client
 
 
 def is_redirect_allowed(address: str, allowed: Iterable[str]) -> bool:

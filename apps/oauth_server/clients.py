@@ -87,3 +87,10 @@ def redirect_host(address: str) -> str:
     parts = urlsplit(address)
     is_site = parts.scheme == "https" and parts.hostname not in LOOPBACK
     return parts.netloc.rpartition("@")[2] if is_site else ""
+
+
+def loopback_address(address: str) -> str:
+    """Return a redirect URI to localhost with the IP address instead, and "" for any other URI."""
+    start, port, rest = address.partition("http://localhost")
+    is_local = not start and port and (not rest or rest[0] in ":/?")
+    return f"http://127.0.0.1{rest}" if is_local else ""

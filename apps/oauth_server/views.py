@@ -15,14 +15,19 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
-from apps.accounts.allauth_internals import is_redirect_allowed
+from apps.accounts.allauth_internals import is_redirect_allowed, use_client
 from apps.accounts.buckets import caller_in
 from apps.accounts.client_address import address_of
 from apps.accounts.oauth import programs
 from apps.accounts.oauth.resources import SCOPE, slug_of
 from apps.catalog.access import usable
 from apps.catalog.resolve import versioned_name
-from apps.oauth_server.clients import GRANT_TYPES, redirect_host, redirect_source
+from apps.oauth_server.clients import (
+    GRANT_TYPES,
+    loopback_address,
+    redirect_host,
+    redirect_source,
+)
 from apps.oauth_server.documents import find_oauth_client
 
 MOST_REGISTRATION_BYTES = 16_384
@@ -39,6 +44,8 @@ class AuthorizeView(AuthorizationView):  # type: ignore[misc]
             client = find_oauth_client(request, request.GET.get("client_id", ""))
         except ValidationError as error:
             return show_problem(request, " ".join(error.messages))
+        if client is not None:
+            use_client(with_any_port(client, request.GET.get("redirect_uri", "")))
         problem = problem_of(request.GET)
         if client is not None and problem is not None and redirects(client, request.GET):
             return with_issuer(refuse(request.GET, *problem))
@@ -55,9 +62,11 @@ class AuthorizeView(AuthorizationView):  # type: ignore[misc]
         return with_issuer(super().post(request, *args, **named))
 
     def form_valid(self, form: Any) -> HttpResponse:
+        client_id = self._request_info["client_id"]
+        if client := Client.objects.filter(pk=client_id).first():
+            use_client(with_any_port(client, self._request_info["redirect_uri"]))
         answer: HttpResponse = super().form_valid(form)
         if answer.status_code == 302:
-            client_id = self._request_info["client_id"]
             programs.connect(self.request.user, client_id, address_of(self.request))
         return answer
 
@@ -87,6 +96,17 @@ def problem_of(sent: QueryDict) -> tuple[str, str] | None:
     if "none" in sent.get("prompt", "").split():
         return "interaction_required", "Users confirm each sign-in to a program."
     return None
+
+
+def with_any_port(client: Client, address: str) -> Client:
+    """Allow a redirect to any port of localhost if the client has one there. allauth allows this only
+    for loopback IP addresses, but the documents of common programs contain localhost.
+    """
+    local = loopback_address(address)
+    known = filter(None, map(loopback_address, client.get_redirect_uris()))
+    if local and is_redirect_allowed(local, known):
+        client.set_redirect_uris([*client.get_redirect_uris(), address])
+    return client
 
 
 def redirects(client: Client, sent: QueryDict) -> bool:

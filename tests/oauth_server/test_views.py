@@ -6,6 +6,7 @@ import base64
 from typing import Any
 
 import pytest
+from allauth.idp.oidc.models import Client as OAuthClient
 from allauth.idp.oidc.models import Token
 from django.contrib.auth.models import User
 from django.test import Client
@@ -169,10 +170,34 @@ def test_a_user_is_never_redirected_to_an_address_that_is_not_registered(changes
     assert "The program can’t be connected" in answer.text
 
 
-def test_a_program_on_the_device_may_listen_on_any_port(ada: User):
-    told = decide(signed_in(ada), client_id(), redirect_uri="http://127.0.0.1:5555/callback")
+@each_row("host", ["127.0.0.1", "localhost"])
+def test_a_program_on_the_device_may_listen_on_any_port(host, ada: User):
+    program = client_id(redirect_uris=[f"http://{host}/callback"])
+    back = f"http://{host}:5555/callback"
 
-    assert "code" in told
+    told = decide(signed_in(ada), program, redirect_uri=back)
+
+    assert exchange(program, told["code"], redirect_uri=back).status_code == 200
+    assert "5555" not in OAuthClient.objects.get(pk=program).redirect_uris
+
+
+@each_row(
+    "back",
+    [
+        "http://localhost:5555/other",
+        "http://localhost.evil.example:5555/callback",
+        "http://localhost@evil.example/callback",
+        "https://localhost:5555/callback",
+        "http://127.0.0.1:5555/callback",
+    ],
+)
+def test_only_the_port_of_localhost_may_differ(back, ada: User):
+    program = client_id(redirect_uris=["http://localhost/callback"])
+
+    answer = signed_in(ada).get("/oauth/authorize", query(program, redirect_uri=back))
+
+    assert "Location" not in answer
+    assert "The program can’t be connected" in answer.text
 
 
 def test_only_applications_that_the_user_can_use_are_offered(ada: User):

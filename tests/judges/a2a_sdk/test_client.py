@@ -38,7 +38,14 @@ def key(gateway: Gateway) -> str:
 
 
 def talk(gateway: Gateway, key: str, binding: str, *said: str) -> dict[str, Any]:
-    command = [PYTHON, FOLDER / "client.py", f"{gateway.url}/a2a/{SLUG}", key, binding, *said]
+    command: list[str | Path] = [
+        PYTHON,
+        FOLDER / "client.py",
+        f"{gateway.url}/a2a/{SLUG}",
+        key,
+        binding,
+        *said,
+    ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=100)
     assert done.returncode == 0, done.stderr
     seen: dict[str, Any] = json.loads(done.stdout)
