@@ -119,7 +119,7 @@ admin-password: .venv/run.stamp ## Set a new random password for the account `ad
 test rest postgres soak: export PYTHONDONTWRITEBYTECODE =
 
 TESTING = .venv/dev.stamp .venv-peers/stamp tests/peers/node_modules/stamp tests/scripts/node_modules/stamp
-LARGE_JUDGES = $(addprefix tests/judges/,$(addsuffix /node_modules/stamp,codex claude_code mcp_conformance)) .venv-judges/a2a_tck/stamp
+LARGE_JUDGES = $(addprefix tests/judges/,$(addsuffix /node_modules/stamp,codex claude_code mcp_conformance node_clients)) .venv-judges/a2a_tck/stamp
 JUDGES = .venv-judges/a2a_sdk/stamp .venv-judges/llm_comply/stamp .venv-judges/ag_ui/stamp tests/judges/ag_ui/node_modules/stamp
 TIER = $(BIN)/python -m tests.tiers
 
