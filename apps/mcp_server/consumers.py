@@ -23,7 +23,7 @@ from apps.doors.door_consumer import DoorConsumer
 from apps.doors.origins import is_allowed
 from apps.doors.run_slots import Recorded
 from apps.errors import BadRequest
-from apps.live.hub import HUB
+from apps.live.hub import HUB, Hub
 from apps.live.limits.run_slots import RunSlots
 from apps.mcp_server.requests import SCOPE_KEY, AdmittedRequest, OpenWorkspace
 from apps.mcp_server.server import make_server
@@ -56,12 +56,14 @@ class McpConsumer(DoorConsumer):
         open_workspace: OpenWorkspace = open_workspace,
         recorded: Recorded = HUB.summaries.recorded,
         places: RunSlots = HUB.places,
+        hub: Hub = HUB,
     ) -> None:
         super().__init__()
         self.server = server
         self.open_workspace = open_workspace
         self.recorded = recorded
         self.places = places
+        self.hub = hub
         self.body = b""
         self.admitted: AdmittedRequest | None = None
 
@@ -77,7 +79,12 @@ class McpConsumer(DoorConsumer):
             self.body = await self.read_body(settings.GATEWAY_MAX_BODY_BYTES)
             check_body(self.body)
             self.admitted = AdmittedRequest(
-                admission, application, self.open_workspace, self.recorded, self.places
+                admission,
+                application,
+                self.open_workspace,
+                self.recorded,
+                self.places,
+                self.hub,
             )
             # Whitespace around a value is not part of the value (RFC 9110), but the SDK compares
             # the raw bytes.

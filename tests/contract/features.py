@@ -80,10 +80,6 @@ LACKS: Mapping[Cell, Lack] = {
         "A stream has no event numbers, and the API has no address for a running answer."
     ),
     ("mcp", "client tools"): Lack("Clients call the tools of a server; they offer none."),
-    ("mcp", "reconnect"): Lack(
-        "The server does not support the tasks extension, which returns the result of a call later.",
-        is_expressible=True,
-    ),
     ("a2a", "client tools"): Lack("Messages have parts for text, files and data, but no tools."),
     ("a2a", "usage"): Lack("Tasks and messages have no field for tokens."),
     ("ag-ui", "reconnect"): Lack(
