@@ -41,6 +41,10 @@ class AdmittedRequest:
     def caller(self) -> Caller:
         return self.admission.caller
 
+    def workspaces(self, application: ResolvedApplication | None) -> Callable[[Caller], Workspace]:
+        """Return a function that opens workspaces for runs of the application."""
+        return lambda caller: self.open_workspace(caller, application)
+
 
 def admitted(context: ServerRequestContext[Any, Any]) -> AdmittedRequest:
     """Return the request that the door admitted before the SDK read it."""

@@ -86,9 +86,8 @@ async def begin_task(
     if request.hub.is_closing:
         raise Closing("server_stopping", "The server is restarting. Try again in a moment.")
     ask = Ask(id=uuid4(), text=message.text, begin=uuid4())
-    workspaces = partial(request.open_workspace, application=application)
-    given = (request.hub, request.caller, application, workspaces, ask, MCP)
-    started = await answers.ask(*given)
+    workspaces = request.workspaces(application)
+    started = await answers.ask(request.hub, request.caller, application, workspaces, ask, MCP)
     return {"resultType": "task", **envelope(started.run, "working")}
 
 
@@ -131,7 +130,7 @@ def check(context: ServerRequestContext[Any, Any], params: TaskParams) -> Admitt
     if context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
         raise MCPError(types.METHOD_NOT_FOUND, "Method not found")
     if not has_tasks(context):
-        needed = {"requiredCapabilities": {"extensions": {EXTENSION: {}}}}
+        needed: Json = {"requiredCapabilities": {"extensions": {EXTENSION: {}}}}
         text = "Missing required client capability"
         raise MCPError(types.MISSING_REQUIRED_CLIENT_CAPABILITY, text, needed)
     sent: Any = context.request
@@ -147,7 +146,7 @@ async def current_run(request: AdmittedRequest, id: str) -> Run:
     find = database_sync_to_async(partial(find_run, request, id))
     run: Run = await find()
     if run.status in Run.GOING:
-        await sweeper(request.hub, request.open_workspace).sweep(run.stream)
+        await sweeper(request.hub, request.workspaces(request.application)).sweep(run.stream)
         run = await find()
     return run
 
