@@ -41,8 +41,8 @@ SALT_KEY = env.words("SALT_KEY") or ["quickapps"]
 ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", ("localhost", "127.0.0.1", "[::1]"))
 if "*" in ALLOWED_HOSTS and not DEBUG:
     raise ImproperlyConfigured(
-        "ALLOWED_HOSTS is '*', which switches off the origin check of WebSockets; "
-        "write the host names, separated by commas."
+        "ALLOWED_HOSTS is '*', which disables the origin check of WebSockets; "
+        "list the host names, separated by commas."
     )
 HTTPS = env.boolean("HTTPS", False)
 """True if a proxy in front of the server terminates TLS."""
@@ -144,7 +144,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "quickapps_site.middleware.static_files.StaticFilesMiddleware",
     "quickapps_site.middleware.policies.PathPolicyMiddleware",
     "quickapps_site.middleware.encodings.read_forms_as_utf8",
     "quickapps_site.middleware.nul.refuse_nul_in_forms",
@@ -447,6 +447,8 @@ UNFOLD = {
             "900": "#1b3835",
             "950": "#0c1f1d",
         },
+        # Notices.
+        "blue": {"100": "#e2f1ee", "400": "#5cc9bd", "500": "#3fb0a4", "700": "#0b5d57"},
     },
     "SCRIPTS": [
         lambda request: static("console/landmarks.js"),
@@ -635,6 +637,8 @@ DEFAULT_STAGE_DISPLAY_LEVEL = env.choice(
 DEFAULT_FILE_LOADING_SIZE_LIMIT = env.integer(
     "DEFAULT_FILE_LOADING_SIZE_LIMIT", 10_485_760, least=1
 )
+CHAT_UPLOAD_MAX_BYTES = env.integer("CHAT_UPLOAD_MAX_BYTES", 50_000_000, least=1)
+"""Maximum size in bytes of a file that a user uploads on the chat page."""
 FILES_MAX_BYTES_PER_USER = env.integer(
     "FILES_MAX_BYTES_PER_USER", 1024 * 1024 * 1024, least=1, also=0
 )
@@ -733,10 +737,8 @@ BODY_LIMITS = (
     (r"/admin/catalog/application/\d+/studio/tools/openapi/", OPENAPI_BODY_BYTES),
     (r"/settings/data/import/", IMPORT_BODY_BYTES),
     (r"/hooks/", WEBHOOK_MAX_BODY_BYTES),
-    (
-        r"/admin/|/chat/[^/]+/files/|/conversations/folders/\d+/files/|/notes/",
-        DEFAULT_FILE_LOADING_SIZE_LIMIT + BODY_ROOM,
-    ),
+    (r"/chat/[^/]+/files/|/conversations/folders/\d+/files/", CHAT_UPLOAD_MAX_BYTES + BODY_ROOM),
+    (r"/admin/|/widget/[^/]+/files/|/notes/", DEFAULT_FILE_LOADING_SIZE_LIMIT + BODY_ROOM),
     (r"", DATA_UPLOAD_MAX_MEMORY_SIZE),
 )
 """These patterns of Django's paths determine the size limits of request bodies in bytes. The first

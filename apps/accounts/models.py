@@ -26,7 +26,7 @@ class Teams(models.Manager["Team"]):
 
 
 class Team(models.Model):
-    """A team, whose members are those of a Django group.
+    """A team, whose members are the members of a Django group.
 
     A group without a team is only a role. Conversations, files and memories of a team are separate
     from the data of its members.

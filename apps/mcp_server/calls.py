@@ -1,4 +1,4 @@
-"""Serves `tools/call`: an application answers a message."""
+"""Serves `tools/call`, with which an application answers a message."""
 
 from contextlib import aclosing
 from functools import partial
@@ -42,7 +42,7 @@ Result = types.CallToolResult | types.InputRequiredResult | dict[str, Any]
 async def call_tool(
     context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
 ) -> Result:
-    """Handle a call. Raises `MCPError` for an unknown tool. Any other failure is a result."""
+    """Handle a tool call. Raises `MCPError` for an unknown tool; other failures become results."""
     request = admitted(context)
     try:
         application = await find_tool(request, params.name)
@@ -73,7 +73,9 @@ async def call_tool(
 
 
 async def answer_call(run: AdmittedRun, context: ServerRequestContext[Any, Any]) -> Result:
-    """Run the application and return the result. Raises `QuickAppError`."""
+    """Run the application, report its progress, and return the result. Raises `QuickAppError` if
+    the run fails.
+    """
     ledgers: list[Ledger] = []
     messages = run.request.messages
     earlier = [one for message in messages[1:] for one in message.attachments]
@@ -92,7 +94,9 @@ async def answer_call(run: AdmittedRun, context: ServerRequestContext[Any, Any])
 async def run_call(
     run: AdmittedRun, context: ServerRequestContext[Any, Any], ledgers: list[Ledger], emit: Emit
 ) -> None:
-    """Run the application, and append the ledger that contains its question."""
+    """Run the application, and append its ledger, which contains any question to the user, to
+    `ledgers`.
+    """
     door = admitted(context)
     async with run_slot(run, door.places, door.recorded) as progress:
         if can_ask(context):

@@ -1,4 +1,4 @@
-"""Serves the MCP protocol, and the metadata for clients without a key."""
+"""Serves the MCP protocol, and OAuth metadata for clients without a key."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, MutableMapping
@@ -31,7 +31,7 @@ from apps.runs.failures import RunFailure, fault
 from apps.runs.workspaces import open_workspace
 
 METADATA = "/.well-known/oauth-protected-resource"
-"""The path that RFC 9728 defines. The resource's path is appended to it."""
+"""The path that RFC 9728 defines. It is followed by the resource's path."""
 ROUTE = "/mcp"
 NO_STORE: Header = (b"cache-control", b"no-store")
 UNKNOWN_ORIGIN = (
@@ -44,7 +44,7 @@ UNCHECKED = TransportSecuritySettings(enable_dns_rebinding_protection=False)
 
 
 class McpConsumer(DoorConsumer):
-    """Serves `POST /mcp` and `/mcp/{slug}`, in the revisions 2026-07-28 and 2025-11-25."""
+    """Serves `POST /mcp` and `/mcp/{slug}`, in the protocol versions 2026-07-28 and 2025-11-25."""
 
     methods: ClassVar[tuple[str, ...]] = ("POST",)
     # Requests that only read are POSTs as well, so each call checks the read-only mode.
@@ -98,8 +98,8 @@ class McpConsumer(DoorConsumer):
         return await visit(self.scope, self.while_connected)
 
     async def serve(self, scope: Mapping[str, Any]) -> None:
-        """Call the SDK with the request. If the client disconnects, cancel the SDK's work and the
-        run.
+        """Pass the request to the SDK. If the client disconnects, the SDK's work and the run are
+        canceled.
         """
         # Each request has a separate manager, so that its tasks end with the request, in both
         # revisions.
@@ -113,7 +113,7 @@ class McpConsumer(DoorConsumer):
             await manager.handle_request({**scope}, self.replay, self.pass_on)
 
     async def replay(self) -> MutableMapping[str, Any]:
-        """Return the body once. The consumer itself detects disconnects."""
+        """Return the body once, then wait forever. The consumer itself detects disconnects."""
         body, self.body = self.body, b""
         if body:
             return {"type": "http.request", "body": body, "more_body": False}
@@ -147,9 +147,8 @@ class McpConsumer(DoorConsumer):
 
 
 def is_known_sender(headers: Iterable[Header]) -> bool:
-    """Return True if the host is ours and the origin, if any, may read our responses.
-
-    Otherwise a page could access a server on the user's machine under the page's host name.
+    """Return True if the host is ours and the origin, if any, may read our responses. Otherwise, a
+    web page could access a server on the user's machine under the page's host name.
     """
     found = {name.lower(): value.decode("latin-1") for name, value in headers}
     if not validate_host(split_domain_port(found.get(b"host", ""))[0], settings.ALLOWED_HOSTS):

@@ -1,4 +1,4 @@
-"""An admitted request of an MCP client, which the handlers of all methods use."""
+"""Represents an MCP client's admitted request, which all method handlers use."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,16 +16,16 @@ from apps.live.limits.run_slots import RunSlots
 from apps.workspace.port import Workspace
 
 SCOPE_KEY = "quickapps.mcp"
-"""The key of the admitted request in the ASGI scope."""
+"""The key in the ASGI scope for the admitted request."""
 OpenWorkspace = Callable[[Caller, ResolvedApplication | None], Workspace]
 
 
 @dataclass(frozen=True, slots=True)
 class AdmittedRequest:
-    """An admitted request. `application` is the application in the URL, or None for all of the
-    caller's applications.
+    """An admitted request. `application` is from the URL, or None for all of the caller's
+    applications.
 
-    The handler can add `answer_headers` until the answer begins. Streamed answers have already
+    Handlers can add `answer_headers` until the response begins. A streamed response has already
     begun.
     """
 
@@ -47,7 +47,7 @@ class AdmittedRequest:
 
 
 def admitted(context: ServerRequestContext[Any, Any]) -> AdmittedRequest:
-    """Return the request that the door admitted before the SDK read it."""
+    """Return the request that the door admitted before the SDK parsed it."""
     request: Any = context.request
     found: AdmittedRequest = request.scope[SCOPE_KEY]
     return found

@@ -1,4 +1,4 @@
-"""Defines the MCP server, which serves all applications and uses the SDK's low-level API."""
+"""Defines the MCP server for all applications, with the SDK's low-level API."""
 
 import re
 import zlib
@@ -48,7 +48,7 @@ _sealed = re.compile(r"[A-Za-z0-9_-]+={0,2}")
 
 
 class SealedStates:
-    """Encrypts `requestState` with the keys of this installation, so that every process can decrypt
+    """Encrypts `requestState` with this installation's keys, so that all processes can decrypt
     it.
     """
 
@@ -65,14 +65,16 @@ class SealedStates:
 
 
 def principal(context: ServerRequestContext[Any, Any]) -> str:
-    """Return the only caller who may send back a `requestState`."""
+    """Return an ID for the caller. A `requestState` is valid only for the caller to whom it was
+    sent.
+    """
     caller = admitted(context).caller
     return f"{caller.kind}:{caller.bucket}"
 
 
 def guarded(handle: Handle[Params, Result]) -> Handle[Params, Result]:
-    """Return a handler that raises only `MCPError`, because the SDK sends the texts of all other
-    errors to the client.
+    """Decorate a handler so that it raises only `MCPError`. The SDK sends the texts of all errors
+    to the client.
     """
 
     async def guard(context: ServerRequestContext[Any, Any], params: Params) -> Result:

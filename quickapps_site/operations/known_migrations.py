@@ -1,10 +1,28 @@
-"""Lists the migrations that this version of the code contains."""
+"""Lists the migrations that this version of the code knows."""
 
 from django.db.migrations.loader import MigrationLoader
 
+REMOVED = {
+    "accounts": ("0005_visible_texts", "0008_job_events", "0012_alter_auditentry_event"),
+    "cases": ("0003_reworded_texts",),
+    "catalog": ("0005_visible_texts", "0007_reworded_texts"),
+    "chat": ("0003_visible_texts",),
+    "conversations": ("0003_visible_texts", "0004_help_texts", "0006_help_texts"),
+    "feedback": ("0002_help_texts",),
+    "insights": ("0004_help_texts", "0005_five_minutes"),
+    "notes": ("0004_visible_texts", "0005_reworded_texts"),
+    "runs": ("0005_help_texts",),
+    "schedules": ("0003_currencies_of_budgets", "0004_visible_texts", "0005_reworded_texts"),
+    "triggers": ("0003_help_texts", "0004_reworded_texts"),
+    "workspace": ("0005_help_texts", "0007_reworded_texts"),
+}
+"""Migrations that changed only texts and choices. They no longer exist, but older databases and
+backups have recorded them."""
+
 
 def known_migrations() -> set[tuple[str, str]]:
-    """Return the migrations on disk, and the migrations that squashed migrations replace."""
+    """Return the migrations on disk, and the replaced and removed migrations."""
     loader = MigrationLoader(None, ignore_no_migrations=True)
     replaced = {one for migration in loader.replacements.values() for one in migration.replaces}
-    return {*loader.disk_migrations, *replaced}
+    removed = {(app, name) for app, names in REMOVED.items() for name in names}
+    return {*loader.disk_migrations, *replaced, *removed}

@@ -63,8 +63,7 @@ def test_fixed_times_are_those_of_the_code():
             temporary.STAY // timedelta(hours=1),
         ],
         "files of questions that were not sent": [unsent.HOURS],
-        "full records of runs on the chat page. After this time, they are compressed; they are deleted "
-        "with their conversation": [compaction.COMPACTED_AFTER.days],
+        "full records of runs on the chat page": [compaction.COMPACTED_AFTER.days],
         "budget windows": [settings.USAGE_DAYS, usage.LONGEST_WINDOW_DAYS],
         "accounts whose email address was not confirmed": [
             app_settings.EMAIL_CONFIRMATION_EXPIRE_DAYS

@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ('runs', '0005_help_texts'),
+        ('runs', '0004_runs_by_request'),
     ]
 
     operations = [

@@ -18,9 +18,4 @@ class Migration(migrations.Migration):
             name='created_by',
             field=models.ForeignKey(editable=False, help_text='Empty: from the command line, or from before this was recorded.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL),
         ),
-        migrations.AlterField(
-            model_name='auditentry',
-            name='event',
-            field=models.CharField(choices=[('conversation.created', 'Conversation Created'), ('conversation.deleted', 'Conversation Deleted'), ('message.sent', 'Message Sent'), ('message.received', 'Message Received'), ('tool.executed', 'Tool Executed'), ('access.denied', 'Access Denied'), ('access.granted', 'Access Granted'), ('access.revoked', 'Access Revoked'), ('contents.read', 'Contents Read'), ('second_factor.removed', 'Second Factor Removed'), ('team.changed', 'Team Changed'), ('account.viewed', 'Viewed As'), ('groups.changed', 'Groups Changed'), ('publishing.requested', 'Publishing Requested'), ('publishing.returned', 'Publishing Returned'), ('publishing.done', 'Published By Second'), ('publishing.rule_changed', 'Publishing Rule'), ('key.created', 'Key Created'), ('key.changed', 'Key Changed'), ('key.revoked', 'Key Revoked')], max_length=30),
-        ),
     ]

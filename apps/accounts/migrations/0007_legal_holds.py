@@ -32,11 +32,6 @@ class Migration(migrations.Migration):
                 'ordering': ('-started_at', '-pk'),
             },
         ),
-        migrations.AlterField(
-            model_name='auditentry',
-            name='event',
-            field=models.CharField(choices=[('conversation.created', 'Conversation Created'), ('conversation.deleted', 'Conversation Deleted'), ('message.sent', 'Message Sent'), ('message.received', 'Message Received'), ('tool.executed', 'Tool Executed'), ('access.denied', 'Access Denied'), ('access.granted', 'Access Granted'), ('access.revoked', 'Access Revoked'), ('contents.read', 'Contents Read'), ('second_factor.removed', 'Second Factor Removed'), ('team.changed', 'Team Changed'), ('account.viewed', 'Viewed As'), ('groups.changed', 'Groups Changed'), ('publishing.requested', 'Publishing Requested'), ('publishing.returned', 'Publishing Returned'), ('publishing.done', 'Published By Second'), ('publishing.rule_changed', 'Publishing Rule'), ('key.created', 'Key Created'), ('key.changed', 'Key Changed'), ('key.revoked', 'Key Revoked'), ('hold.placed', 'Hold Placed'), ('hold.lifted', 'Hold Lifted'), ('account.erased', 'Account Erased')], max_length=30),
-        ),
         migrations.CreateModel(
             name='LegalHold',
             fields=[

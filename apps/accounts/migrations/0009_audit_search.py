@@ -8,7 +8,7 @@ class Migration(migrations.Migration):
     atomic = False
 
     dependencies = [
-        ('accounts', '0008_job_events'),
+        ('accounts', '0007_legal_holds'),
     ]
 
     operations = [

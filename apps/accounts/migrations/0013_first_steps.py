@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('accounts', '0012_alter_auditentry_event'),
+        ('accounts', '0011_reworded_texts'),
     ]
 
     operations = [

@@ -74,7 +74,7 @@ def find_hits(name: str, document: Document, query: Query) -> FileHits:
 
 def shown_lines(lines: Sequence[str], hits: Sequence[int], query: Query) -> Iterator[str]:
     """Yield the lines to show. A matching line begins with `12: `, a line around it with `12- `,
-    and `--` stands for omitted lines.
+    and `--` marks omitted lines.
     """
     marked, last = frozenset(hits), -1
     for hit in hits:

@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('catalog', '0007_reworded_texts'),
+        ('catalog', '0006_help_texts'),
     ]
 
     operations = [

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('chat', '0003_visible_texts'),
+        ('chat', '0002_moved_models'),
     ]
 
     operations = [

@@ -129,7 +129,7 @@ class ContentViewSet(GenericViewSet[ContentItem]):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     def get_object(self) -> ContentItem:
-        """Return the row of an address, for OPTIONS. Raises `Http404`."""
+        """Return the row of a URL, for OPTIONS. Raises `Http404`."""
         return get_object_or_404(self.get_queryset(), **self.kwargs)
 
     def row(self, kind: str, name: str) -> ContentItem | None:

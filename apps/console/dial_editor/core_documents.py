@@ -93,7 +93,7 @@ class ManifestForm(forms.Form):
 
 
 def editor_calls() -> Calls:
-    """Return a client for DIAL Core. Raises `EditRefused` if Core's address or the key is not
+    """Return a client for DIAL Core. Raises `EditRefused` if Core's URL or the key is not
     configured.
     """
     core = configured_core()
@@ -114,7 +114,7 @@ def path_of(name: str) -> str:
     try:
         return f"/v1/{encode_path(name)}"
     except ValueError:
-        raise EditRefused("The address contains no application.") from None
+        raise EditRefused("The URL contains no application.") from None
 
 
 async def load(calls: Calls, name: str) -> CoreDocument:

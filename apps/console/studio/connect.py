@@ -18,8 +18,8 @@ from apps.doors.guides import load_guides
 def connect_data(request: HttpRequest, row: Application) -> dict[str, Any]:
     """Return the guides of all doors.
 
-    `keys` is the address where users create keys of the installation, or "" without permission.
-    `own_keys` is the address where users create their own keys, or "" if that is disabled.
+    `keys` is the URL where users create keys of the installation, or "" without permission.
+    `own_keys` is the URL where users create their own keys, or "" if that is disabled.
     """
     origin = f"{request.scheme}://{request.get_host()}"
     may_create = request.user.has_perm("accounts.add_apikey")

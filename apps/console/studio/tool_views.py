@@ -42,7 +42,7 @@ def with_sources(view: View) -> Any:
 
 @with_sources
 def openapi(request: HttpRequest, row: Application) -> HttpResponse:
-    """Return the operations of the document in the request, or of the document at the address in
+    """Return the operations of the document in the request, or of the document at the URL in
     the request.
     """
     body = large_body_of(request)

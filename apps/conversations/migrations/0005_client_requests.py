@@ -7,8 +7,8 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('conversations', '0004_help_texts'),
-        ('runs', '0005_help_texts'),
+        ('conversations', '0002_stored_words'),
+        ('runs', '0004_runs_by_request'),
     ]
 
     operations = [

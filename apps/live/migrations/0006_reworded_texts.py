@@ -6,7 +6,7 @@ from django.db import migrations
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('runs', '0005_help_texts'),
+        ('runs', '0004_runs_by_request'),
     ]
 
     operations = [

@@ -1,7 +1,7 @@
 """Generates the JSON schema of a manifest, for editors and DIAL Core.
 
 DIAL requires the properties of the root to be inlined and numbered. Settings of the installation,
-such as preview features and addresses, are arguments.
+such as preview features and URLs, are arguments.
 """
 
 from collections.abc import Collection
@@ -118,7 +118,7 @@ def credential_references(names: Collection[str]) -> dict[str, Schema]:
         SECRET_REFERENCE: only(SECRET, name, "A reference to a secret by its name."),
         HIDDEN_CREDENTIAL: only(
             HIDDEN,
-            {"title": "Stands for it", "type": "string", "readOnly": True},
+            {"title": "Placeholder", "type": "string", "readOnly": True},
             "The stored credential, which is not shown.",
         ),
     }

@@ -10,7 +10,7 @@ class Migration(migrations.Migration):
 
     dependencies = (
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
-        ("schedules", "0005_reworded_texts"),
+        ("schedules", "0002_times_within_bounds"),
     )
     operations = (
         migrations.SeparateDatabaseAndState(

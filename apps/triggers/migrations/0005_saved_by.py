@@ -31,7 +31,7 @@ class Migration(migrations.Migration):
     dependencies = (
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
         ("catalog", "0008_widget"),
-        ("triggers", "0004_reworded_texts"),
+        ("triggers", "0002_drop_attempts_of_mail"),
     )
     operations = (
         migrations.AddField("subscription", "saved_by", saved_by()),

@@ -1,4 +1,4 @@
-"""Classifies addresses of files: a stored file, a URL, or an address that cannot be loaded."""
+"""Classifies URLs of files: a stored file, an external URL, or a URL that cannot be loaded."""
 
 import re
 import unicodedata
@@ -28,7 +28,7 @@ class FileLocation:
 
 
 def locate_file(url: str) -> FileLocation:
-    """Classify the address of a file. Never raises: an invalid address is `unsupported`."""
+    """Classify the URL of a file. Never raises: an invalid URL is `unsupported`."""
     text = url.strip()
     if not text or not text.isprintable():
         return FileLocation("unsupported", text)
@@ -80,7 +80,7 @@ def place_of_url(text: str) -> FileLocation:
 
 
 def external_host(url: str) -> str:
-    """Return the host of an external address, as the connecting library parses it, or "" if it
+    """Return the host of an external URL, as the connecting library parses it, or "" if it
     finds none.
     """
     try:

@@ -1,4 +1,4 @@
-"""Loads files by their address during a run. Each file is loaded once, and cached while there is
+"""Loads files by their URL during a run. Each file is loaded once, and cached while there is
 space.
 """
 
@@ -50,6 +50,14 @@ class Loader:
         """
         return await self.loading.loads.get(url_key(url), partial(self.bring, url))
 
+    async def load_document(self, url: str, limit: int) -> Loaded:
+        """Load a stored file of up to `limit` bytes. Other calls do not share the result, because
+        their limit may be lower.
+        """
+        file = await self.in_time(url, self.read(url, locate_file(url), limit))
+        await self.distrust(url)
+        return file
+
     async def take(self, url: str) -> Loaded:
         """Load a file in the same way as `load`, or decode a `data:` URI."""
         place = locate_file(url)
@@ -58,7 +66,7 @@ class Loader:
         return await self.load(url)
 
     async def promote(self, url: str) -> FileInfo:
-        """Return the stored file for an address, storing its content first if necessary. Accepts
+        """Return the stored file for a URL, storing its content first if necessary. Accepts
         data: URIs.
 
         Raises the same errors as `load`.
@@ -90,12 +98,12 @@ class Loader:
                 return Loaded(
                     found.filename, found.content_type, found.content, charset=found.charset
                 )
-            return await self.in_time(url, self.read(url, place))
+            return await self.in_time(url, self.read(url, place, self.rules.limit))
 
-    async def read(self, url: str, place: FileLocation) -> Loaded:
+    async def read(self, url: str, place: FileLocation, limit: int) -> Loaded:
         path = await self.path_of(url, place)
-        found = await self.files.read(path, limit=self.rules.limit)
-        check_download_size(len(found.content), self.rules.limit)
+        found = await self.files.read(path, limit=limit)
+        check_download_size(len(found.content), limit)
         info = found.info
         return Loaded(
             last_segment(info.path),
@@ -125,7 +133,7 @@ class Loader:
         return await self.files.info(await self.path_of(url, place))
 
     async def path_of(self, url: str, place: FileLocation) -> str:
-        """Return the path of a stored file. Raises `FileRefused` for other addresses."""
+        """Return the path of a stored file. Raises `FileRefused` for other URLs."""
         match place.kind:
             case "stored":
                 return place.address
@@ -155,10 +163,10 @@ class Loader:
 
 
 def url_key(url: str) -> str:
-    """Return a short key without the address, which may contain secrets."""
+    """Return a short key without the URL, which may contain secrets."""
     return hashlib.sha256(url.strip().encode("utf-8", "replace")).hexdigest()
 
 
 def last_segment(url: str) -> str:
-    """Return the file name at the end of an address, decoded, or "file" if there is none."""
+    """Return the file name at the end of a URL, decoded, or "file" if there is none."""
     return name_in_address(url) or "file"

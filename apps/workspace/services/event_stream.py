@@ -22,6 +22,8 @@ memory.
 BOM = b"\xef\xbb\xbf"
 """The byte order mark, which may begin a stream."""
 OBJECT = ord("{")
+DONE = b"[DONE]"
+"""The last event of most streams. It is no JSON, so lenient parsing would fail."""
 SPOKEN = (TextDelta, RefusalDelta, ToolCallDelta, AttachmentAdded, StateSaved)
 """The parts of an answer, without reasoning or stages."""
 
@@ -125,7 +127,7 @@ class EventDecoder:
             if not payload:
                 continue
             try:
-                if payload[0] == OBJECT:
+                if payload[0] == OBJECT or payload == DONE:
                     self.has_events = True
                     reader.read(payload, name, deltas)
                 else:

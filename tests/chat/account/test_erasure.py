@@ -66,7 +66,7 @@ def test_a_user_who_deletes_the_account_leaves_a_report(
     assert counted(report).items() >= RETAINED.items()
     assert (report.requested_by, report.remaining) == (mine, {})
     assert report.finished_at is not None
-    assert f"The number of the erasure report is {report.pk}." in answer.text
+    assert f"Your erasure report number is {report.pk}." in answer.text
     assert "Secret" not in str(report.document())
     assert "grace" not in str(report.document())
     event = AuditEntry.objects.get(event="account.erased")

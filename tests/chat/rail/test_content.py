@@ -95,6 +95,7 @@ def test_a_row_says_where_it_is_and_of_which_application():
         "folder": None,
         "pinned": False,
         "archived": False,
+        "tags": [],
     }
 
 

@@ -96,8 +96,10 @@ def total_percent(documents: Sequence[CorpusDocument]) -> int:
     return sum(going) // len(going) if going else 0
 
 
-async def report(wanted: AttachingApplication, corpus: LocalCorpus, asked: str) -> SearchReport:
-    """Return the results that the tool of the application would find."""
+async def report(
+    wanted: AttachingApplication, corpus: LocalCorpus, asked: str, most: int = MOST_RESULTS
+) -> SearchReport:
+    """Return up to `most` results that the tool of the application would find."""
     attached = SearchableFiles(corpus, wanted.contexts)
     searched = await attached.open(await attached.documents())
     vector, notice = None, ""
@@ -108,7 +110,7 @@ async def report(wanted: AttachingApplication, corpus: LocalCorpus, asked: str) 
         notice = str(error)
     if vector is None:
         notice = f"Searched by words alone. {notice}".rstrip()
-    found = await searched.search(asked, vector, MOST_RESULTS) if searched else []
+    found = await searched.search(asked, vector, most) if searched else []
     return SearchReport([result_of(one) for one in found], notice)
 
 

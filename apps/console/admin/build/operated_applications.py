@@ -1,4 +1,4 @@
-"""Applications in the admin. Users see those that they edit, and delete those that they own."""
+"""Applications in the admin. Users see the applications that they can edit, and can delete their own."""
 
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest

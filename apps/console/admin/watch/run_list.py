@@ -111,7 +111,7 @@ def with_figures(rows: Iterable[RunSummary]) -> list[Any]:
 
 
 def selects(request: HttpRequest, listed: RunList) -> list[Mapping[str, Any]]:
-    """Return the choices for the search. The applications are those that the user can see."""
+    """Return the choices for the search. They contain only applications that the user can see."""
     applications = distinct_titles(visible_applications(request).order_by("title"))
     return [
         listed.choices_of("application", "Application", applications),

@@ -92,7 +92,7 @@ class DirectoryStorage:
             raise
 
     def check_marker(self) -> None:
-        """Raise OSError if the folder is not the one that this process registered with.
+        """Raise OSError if the folder is not the folder that this process registered.
 
         The folder may have been deleted, or its volume may not be mounted. Its files then count as
         unavailable and not as missing, and no file is written to the folder that is now at the

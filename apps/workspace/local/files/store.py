@@ -42,14 +42,19 @@ class Condition:
 
 
 def store_content(
-    bucket: str, name: str, content: File[Any], content_type: str, condition: Condition
+    bucket: str,
+    name: str,
+    content: File[Any],
+    content_type: str,
+    condition: Condition,
+    limit: int | None = None,
 ) -> FileInfo:
-    """Store content. Raises `FileRefused` if the write is not allowed, and `FileChanged` if another
-    writer changed it first.
+    """Store content of up to `limit` bytes, by default `DEFAULT_FILE_LOADING_SIZE_LIMIT`. Raises
+    `FileRefused` if the write is not allowed, and `FileChanged` if another writer changed it first.
     """
     name = existing_name(bucket, name)
     check_name(name)
-    check_size(content.size)
+    check_size(content.size, limit)
     digest = hashlib.sha256()
     for piece in content.chunks():
         digest.update(piece)
@@ -103,7 +108,7 @@ def point_row(
         return row, ""
     if condition.is_new:
         raise FileChanged(
-            gettext("A file {write_path} already exists.").format(
+            gettext("A file named {write_path} already exists. Choose another name.").format(
                 write_path=write_path(bucket, name)
             )
         )

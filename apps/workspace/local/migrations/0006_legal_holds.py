@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('workspace', '0005_help_texts'),
+        ('workspace', '0004_read_only'),
     ]
 
     operations = [

@@ -22,7 +22,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('auth', '0012_alter_user_first_name_max_length'),
-        ('workspace', '0007_reworded_texts'),
+        ('workspace', '0006_legal_holds'),
     ]
 
     operations = [

@@ -79,7 +79,8 @@ export class ChatHistory extends LitElement {
       </div>
       <row-menu @chosen=${(/** @type {CustomEvent<string>} */ { detail }) => this.#chosen(detail)}></row-menu>
       <history-dialog @done=${this.#done}></history-dialog>
-      <folder-dialog @said=${this.#say}></folder-dialog>`;
+      <folder-dialog @said=${this.#say}></folder-dialog>
+      <tag-dialog @done=${this.#tagged}></tag-dialog>`;
   }
 
   #lists() {
@@ -119,9 +120,9 @@ export class ChatHistory extends LitElement {
         <summary>${icon("chevron-right")}${icon("folder")}<h3 dir="auto">${folder.name}</h3></summary>
         ${folder.collapsed || rows.length || this.rows.hasMore(String(folder.id))
           ? nothing
-          : html`<p class="history-empty">${gettext("Nothing here yet.")}</p>`}
+          : html`<p class="history-empty">${gettext("This folder is empty.")}</p>`}
         <chat-history-section .rows=${folder.collapsed ? [] : rows} .current=${this.#currentIn(rows)} .selection=${this.selection} .version=${this.selection ? this.rowsChanged : 0}></chat-history-section>
-        ${folder.collapsed ? nothing : this.#moreButton(String(folder.id), gettext("Show more of this folder"))}
+        ${folder.collapsed ? nothing : this.#moreButton(String(folder.id), gettext("Show more conversations in this folder"))}
       </details>
       <button
         type="button"
@@ -130,7 +131,7 @@ export class ChatHistory extends LitElement {
         aria-haspopup="menu"
         @click=${(/** @type {Event} */ { currentTarget }) => this.#openFolderMenu(folder, currentTarget)}
       >
-        ${icon("ellipsis")}<span class="visually-hidden">${gettext("More for the folder {name}", { name: folder.name })}</span>
+        ${icon("ellipsis")}<span class="visually-hidden">${gettext("More options for the folder {name}", { name: folder.name })}</span>
       </button>
     </section>`;
   }
@@ -227,6 +228,7 @@ export class ChatHistory extends LitElement {
     if (name === "end") this.#endSelection();
     else if (name === "all") selection.selectAll();
     else if (name === "none") selection.clear();
+    else if (name === "tag") await this.#openTags(selection.rows);
     else {
       const outcome = await selection.act(name);
       if (outcome.undoable) this.#endSelection();
@@ -284,6 +286,7 @@ export class ChatHistory extends LitElement {
       return;
     }
     if (name === "select") return void this.#select(chosen);
+    if (name === "tags") return void this.#openTags([chosen]);
     const outcome = await actOnRow(rows, name, chosen);
     if (outcome.leaves) this.#tell(outcome.leaves, chosen);
     this.#tellOf(outcome);
@@ -315,6 +318,19 @@ export class ChatHistory extends LitElement {
     if (!row || event.defaultPrevented) return;
     event.preventDefault();
     if (row.folder !== (folder?.id ?? null)) void drop(this.rows, row, folder).then((outcome) => this.#tellOf(outcome));
+  }
+
+  /** @param {Row[]} rows */
+  async #openTags(rows) {
+    await import("./tag-dialog.js");
+    await /** @type {import("./tag-dialog.js").TagDialog | null} */ (this.querySelector("tag-dialog"))?.open(this.rows, rows);
+  }
+
+  /** @param {CustomEvent<{said: string, rows: Row[]}>} event */
+  #tagged({ detail: { said, rows } }) {
+    this.#tell("said", said);
+    if (this.selection) this.#endSelection();
+    this.#keepFocus(rows[0].id);
   }
 
   #openArchive() {

@@ -1,0 +1,9 @@
+"""Writes migrations for changes of the schema. Changed texts and choices need none."""
+
+from django.core.management.commands import makemigrations
+
+from quickapps_site.operations.schema_changes import SchemaAutodetector
+
+
+class Command(makemigrations.Command):
+    autodetector = SchemaAutodetector

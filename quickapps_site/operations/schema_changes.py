@@ -1,0 +1,27 @@
+"""Detects the model changes that need a migration. Changed texts and choices need none, because
+the database does not contain them.
+"""
+
+from typing import Any
+
+from django.db import models
+from django.db.migrations.autodetector import MigrationAutodetector
+
+NOT_IN_DATABASE = frozenset(
+    ("choices", "error_messages", "help_text", "validators", "verbose_name")
+)
+
+
+class SchemaAutodetector(MigrationAutodetector):
+    """Ignores the attributes of fields that only forms and pages use."""
+
+    def deep_deconstruct(self, obj: Any) -> Any:
+        deconstructed = super().deep_deconstruct(obj)
+        if not isinstance(obj, models.Field):
+            return deconstructed
+        path, arguments, options = deconstructed
+        return (
+            path,
+            arguments,
+            {name: value for name, value in options.items() if name not in NOT_IN_DATABASE},
+        )
