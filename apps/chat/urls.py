@@ -75,6 +75,11 @@ urlpatterns: list[URLPattern] = [
     path("account/sessions/end/", account_page.end, name="account-sessions-end"),
     path("account/keys/", account_page.create_key, name="account-keys"),
     path("account/keys/revoke/", account_page.revoke_key, name="account-keys-revoke"),
+    path(
+        "account/programs/disconnect/",
+        account_page.disconnect_program,
+        name="account-programs-disconnect",
+    ),
     path("people/<int:user>/picture/", account_page.picture, name="picture"),
     path("settings/", settings_page.settings, name="settings"),
     path("settings/theme/", settings_page.change_theme, name="settings-theme"),

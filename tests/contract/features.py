@@ -82,10 +82,6 @@ LACKS: Mapping[Cell, Lack] = {
     ("mcp", "client tools"): Lack(
         "Clients call the server’s tools, and cannot offer tools themselves."
     ),
-    ("mcp", "reconnect"): Lack(
-        "The server does not support the tasks extension, which returns the result of a call later.",
-        is_expressible=True,
-    ),
     ("a2a", "client tools"): Lack("Messages have parts for text, files and data, but no tools."),
     ("a2a", "usage"): Lack("Tasks and messages have no field for tokens."),
     ("ag-ui", "reconnect"): Lack(

@@ -24,6 +24,7 @@ from tests.chat.account.test_data_page import add, confirmed
 from tests.chat.pages.test_views import add_application
 
 UNREPORTED = {
+    "allauth_idp_oidc.Client",  # its owner is never set
     "accounts.LegalHold",  # prevents the deletion of the account
     "insights.ModelCall",  # too large to be counted
     "insights.ToolUse",
