@@ -20,11 +20,11 @@ class DeploymentToolSet(WrittenToolSet):
     type: Literal["dial-deployment"] = "dial-deployment"
     """The tools are deployments."""
     is_repeatable: bool | None = None
-    """Whether calling a tool twice has the same effect as calling it once. This value applies to
+    """True if calling a tool twice has the same effect as calling it once. This value applies to
     tools that do not set this field themselves. Null: determined for each tool.
     """
     is_untrusted: bool | None = None
-    """Whether third parties control the results. This value applies to tools that do not set this
+    """True if third parties control the results. This value applies to tools that do not set this
     field themselves. Null: false.
     """
     tools: tuple[AnyDeploymentTool, ...]

@@ -52,11 +52,11 @@ class RestToolSet(WrittenToolSet):
     headers never override a header that the toolset sets. Null: none.
     """
     is_repeatable: bool | None = None
-    """Whether calling a tool twice has the same effect as calling it once. This value applies to
+    """True if calling a tool twice has the same effect as calling it once. This value applies to
     tools that do not set this field themselves. Null: determined for each tool.
     """
     is_untrusted: bool | None = None
-    """Whether third parties control the results. This value applies to tools that do not set this
+    """True if third parties control the results. This value applies to tools that do not set this
     field themselves. Null: false.
     """
     tools: tuple[AnyRestTool, ...]

@@ -23,12 +23,12 @@ class AgentToolSet(Named):
     fallback_configuration: Fallback = Field(default_factory=Fallback)
     """Controls what happens when a call fails. Omitted: the model gets the error and continues."""
     is_repeatable: bool = False
-    """Whether calling the agent twice has the same effect as calling it once. If true, QuickApps
+    """True if calling the agent twice has the same effect as calling it once. If true, QuickApps
     repeats a call whose process ended before the result was known. If false, QuickApps informs the
     model that the call may have been executed.
     """
     is_untrusted: bool = True
-    """Whether third parties may control the agent's answers, for example because the agent reads
+    """True if third parties may control the agent's answers, for example because the agent reads
     web pages or email. After such an answer, `approval.after_untrusted` can require approval for
     calls.
     """

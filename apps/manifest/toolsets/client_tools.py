@@ -70,7 +70,7 @@ class ClientTool(Node):
     this permission, calls return an error. Null: none.
     """
     is_repeatable: bool = False
-    """Whether calling the tool twice has the same effect as calling it once. If true, a reloaded
+    """True if calling the tool twice has the same effect as calling it once. If true, a reloaded
     page repeats the call. If false, QuickApps informs the model that the call may have been
     executed.
     """

@@ -80,13 +80,13 @@ class RemoteTools(Node):
     continues.
     """
     is_repeatable: bool | None = None
-    """Whether calling a tool twice has the same effect as calling it once. If true, QuickApps
+    """True if calling a tool twice has the same effect as calling it once. If true, QuickApps
     repeats a call whose process ended before the result was known. If false, QuickApps informs the
     model that the call may have been executed. Null: the server's declaration for each tool, or
     else false.
     """
     is_untrusted: bool | None = None
-    """Whether third parties control the results and resources, as in a web search. After such a
+    """True if third parties control the results and resources, as in a web search. After such a
     result, `approval.after_untrusted` can require approval for calls. Null: the server's
     declaration for each tool (`openWorldHint`), or else false.
     """

@@ -119,13 +119,13 @@ class ConfiguredTool(Node):
     enabled: bool = True
     """False: the tool is ignored."""
     is_repeatable: bool | None = None
-    """Whether calling the tool twice has the same effect as calling it once. If true, QuickApps
+    """True if calling the tool twice has the same effect as calling it once. If true, QuickApps
     repeats a call whose process ended before the result was known. If false, QuickApps informs the
     model that the call may have been executed. Null: the toolset's value. If the toolset has no
     value, all calls except `post` are repeated.
     """
     is_untrusted: bool | None = None
-    """Whether third parties control the results, as in a web search. After such a result,
+    """True if third parties control the results, as in a web search. After such a result,
     `approval.after_untrusted` can require approval for calls. Null: the toolset's value, or else
     false.
     """
