@@ -1,4 +1,4 @@
-/** The dialogs of the sidebar: rename a conversation or a folder, and move a conversation to a folder. */
+/** The dialogs of the sidebar: rename a conversation or a folder, and move a conversation to a folder. They are loaded when the first one is opened. */
 
 import { html, LitElement, nothing } from "../../vendor/lit.js";
 import { gettext, ngettext } from "../texts.js";

@@ -3,7 +3,6 @@
 import { html, LitElement, nothing, repeat } from "../../vendor/lit.js";
 import "./folder-dialog.js";
 import { actOnFolder, actOnRow, drop } from "./actions.js";
-import "./dialog.js";
 import { HistoryRows } from "./rows.js";
 import "./search.js";
 import { CONVERSATION } from "./section.js";
@@ -57,8 +56,6 @@ export class ChatHistory extends LitElement {
   }
 
   updated() {
-    const dialog = this.#dialog;
-    if (dialog) dialog.rows = this.rows;
     this.onMore.disconnect(); // Observed again, so that a button that is still in view is reported again.
     for (const button of this.querySelectorAll("[data-more]")) this.onMore.observe(button);
   }
@@ -73,7 +70,7 @@ export class ChatHistory extends LitElement {
         ?hidden=${this.shows === "hits"}
         @keydown=${this.#press}
         @row-menu=${(/** @type {CustomEvent} */ { detail }) => this.#openRowMenu(detail)}
-        @row-rename=${(/** @type {CustomEvent<Row>} */ { detail }) => this.#dialog?.ask({ kind: "rename", row: detail })}
+        @row-rename=${(/** @type {CustomEvent<Row>} */ { detail }) => this.#ask({ kind: "rename", row: detail })}
       >
         ${this.shows === "archive" ? this.#archive() : this.#lists()}
       </div>
@@ -95,7 +92,7 @@ export class ChatHistory extends LitElement {
         : html`<p class="history-empty">${gettext("Your conversations will be listed here.")}</p>`}
       ${this.#moreButton("main", gettext("Show older conversations"))}
       <div class="history-foot" ?hidden=${this.selection !== null}>
-        <button type="button" class="quiet" @click=${() => this.#dialog?.ask({ kind: "new-folder" })}>
+        <button type="button" class="quiet" @click=${() => this.#ask({ kind: "new-folder" })}>
           ${icon("folder-plus")}${gettext("New folder")}
         </button>
         ${this.#selectButton(sections.some(({ rows }) => rows.length))}
@@ -186,10 +183,19 @@ export class ChatHistory extends LitElement {
   /** Edit the title. A hidden sidebar, as on a phone, is shown in the meantime. @param {import("./rows.js").Named} row */
   rename(row) {
     const rail = this.closest("[popover]");
-    this.#dialog?.ask({ kind: "rename", row });
+    void this.#ask({ kind: "rename", row });
     if (!(rail instanceof HTMLElement) || rail.checkVisibility()) return;
     rail.showPopover();
     this.#dialog?.addEventListener("left", () => rail.hidePopover(), { once: true });
+  }
+
+  /** @param {import("./dialog.js").Asked} asked */
+  async #ask(asked) {
+    await import("./dialog.js");
+    const dialog = this.#dialog;
+    if (!dialog) return;
+    dialog.rows = this.rows;
+    dialog.ask(asked);
   }
 
   get #dialog() {
@@ -295,7 +301,7 @@ export class ChatHistory extends LitElement {
   /** @param {import("./actions.js").Outcome} outcome */
   #tellOf({ said, problem = "", id, undoable, asks }) {
     this.problem = problem;
-    if (asks) this.#dialog?.ask(asks);
+    if (asks) void this.#ask(asks);
     if (undoable) this.#tell("undoable", undoable);
     if (!said) return;
     this.#tell("said", said);
