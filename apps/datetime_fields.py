@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.exceptions import ValidationError
 from django.db import migrations, models
-from django.utils.translation import gettext
 
-from apps.datetimes import EARLIEST, LATEST, is_within_bounds
+from apps.datetimes import EARLIEST, LATEST, bounds_text, is_within_bounds
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -16,11 +15,7 @@ if TYPE_CHECKING:
 def check_bounds(at: datetime) -> None:
     """Raise `ValidationError` if the time is outside the bounds of `apps.datetimes`."""
     if not is_within_bounds(at):
-        raise ValidationError(
-            gettext("Enter a date from {first} to {last}.").format(
-                first=EARLIEST.year, last=LATEST.year - 1
-            )
-        )
+        raise ValidationError(bounds_text())
 
 
 class BoundedDateTimeField(models.DateTimeField):  # type: ignore[type-arg]

@@ -44,7 +44,7 @@
   - ToolTimedOut              it returned no result in time
   - NotApproved               a rule or a user forbids the call
 * LeaseLost                   the run no longer belongs to this process, which may not write it
-* EgressRefused               the address may not be contacted
+* EgressRefused               the host may not be contacted
 """
 
 from collections.abc import Mapping

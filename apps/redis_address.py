@@ -121,10 +121,10 @@ def parameters_of(query: str, kind: RedisKind, is_encrypted: bool) -> dict[str, 
     )
     given = dict(parse_qsl(query, keep_blank_values=True))
     if unknown := [name for name in given if name not in known]:
-        choices = f"the parameters of this address are {', '.join(known)}" if known else ""
+        choices = f"the parameters of this URL are {', '.join(known)}" if known else ""
         raise WrongAddress(
             f"has the parameter {unknown[0]!r}, which is unknown; "
-            f"{choices or 'only rediss and redis+sentinel addresses have parameters'}."
+            f"{choices or 'only rediss and redis+sentinel URLs have parameters'}."
         )
     for name in FILES:
         if name in given and not Path(given[name]).is_file():

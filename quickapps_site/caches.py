@@ -35,7 +35,7 @@ def or_local(name: str) -> Callable[..., Any]:
             except redis_clients.FAILURES as error:
                 asked_again_at = time.monotonic() + AWAY_SECONDS
                 logger.warning(
-                    "Redis is unavailable, so this process uses a cache of its own: %s", error
+                    "Redis is unavailable, so this process uses its own cache: %s", error
                 )
         return getattr(self.local, name)(*args, **options)
 

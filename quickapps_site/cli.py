@@ -20,16 +20,16 @@ def main() -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     serving = commands.add_parser("serve", help="serve the site on HOST and PORT")
     serving.add_argument(
-        serve.PREPARE, action="store_true", help="bring the database up to date first"
+        serve.PREPARE, action="store_true", help="prepare the database and the static files first"
     )
     roles = serving.add_mutually_exclusive_group()
     roles.add_argument("--web", action="store_true", help="run no background jobs")
     roles.add_argument("--worker", action="store_true", help="run only background jobs")
     commands.add_parser(
-        "manage", help="run a command of Django; `quickapps manage help` lists them"
+        "manage", help="run a Django command; `quickapps manage help` lists all commands"
     )
     commands.add_parser(
-        "diagnose", help="write a report of this installation, without secrets, into one file"
+        "diagnose", help="write a report about this installation, without secrets, to one file"
     )
     parser.parse_args()
     return serve.main(sys.argv[2:])

@@ -217,8 +217,8 @@ def paths(name: str, *, deprecated: str = "") -> list[str]:
 
 
 def texts(name: str) -> list[str]:
-    """Read a JSON list of texts."""
-    accepted = 'a JSON list of texts, such as ["docs_reader"]'
+    """Read a JSON list of strings."""
+    accepted = 'a JSON list of strings, such as ["docs_reader"]'
     return parse_variable(name, [], TEXTS.validate_json, accepted)
 
 
@@ -251,7 +251,7 @@ def mapping(name: str, *, besides: Iterable[str]) -> dict[str, str]:
         require(all(key.isidentifier() and key not in taken for key in found))
         return found
 
-    accepted = f"a JSON object with texts as values, and names other than {', '.join(taken)}"
+    accepted = f"a JSON object with strings as values, and names other than {', '.join(taken)}"
     return parse_variable(name, {}, parse, accepted)
 
 
@@ -279,7 +279,7 @@ def url(name: str, default: str, schemes: Iterable[str]) -> str:
         return raw
 
     read_address = parse_concealed if "@" in text(name) else parse_variable
-    accepted = f"an address that begins with {' or '.join(beginnings)}"
+    accepted = f"a URL that begins with {' or '.join(beginnings)}"
     return read_address(name, default, parse, accepted)
 
 

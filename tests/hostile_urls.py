@@ -29,7 +29,7 @@ LIMIT = 2_000
 """The size limit for files, in bytes, when these URLs are tried."""
 SECONDS = 0.1
 """The timeout for slow servers. All other requests have enough time."""
-BLOCKED = ("resolves to a blocked address", "is not a valid HTTP address")
+BLOCKED = ("resolves to a blocked address", "is not a valid HTTP URL")
 PAYLOAD = "cGF5bG9hZA-do-not-repeat"
 """A secret in the query of every URL that has one. No message may repeat it."""
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from tools.english.patterns import PATTERNS, count, fragments
-from tools.english.sentences import Sentence, comments, docstrings, pages
+from tools.english.sentences import Sentence, comments, docstrings, front_end_comments, pages
 
 MODULE = '''"""What a module is about."""
 
@@ -37,6 +37,19 @@ def test_docstrings_that_begin_with_a_fragment_are_found_with_their_lines(tmp_pa
     ]
 
 
+def test_comments_of_scripts_and_styles_are_read_without_those_of_others(tmp_path):
+    folder = tmp_path / "apps" / "rows" / "static" / "rows"
+    (folder / "vendor").mkdir(parents=True)
+    (folder / "vendor" / "library.js").write_text("// beside\n")
+    (folder / "rows.css").write_text("/* Wide\n * pages. */\n.row { color: red; }\n")
+    (folder / "rows.js").write_text('const site = "https://a.example";\n\n// Adds rows.\n')
+
+    assert list(front_end_comments(tmp_path)) == [
+        Sentence("apps/rows/static/rows/rows.css:1", "Wide pages."),
+        Sentence("apps/rows/static/rows/rows.js:3", "Adds rows."),
+    ]
+
+
 def test_each_kind_of_wording_is_counted_once_in_a_sentence(tmp_path):
     found = count(docstrings(made(tmp_path)))
 
@@ -50,5 +63,5 @@ def test_comments_and_pages_are_read_without_code(tmp_path):
     assert list(comments(root)) == [Sentence("apps/rows.py:3", "which nobody reaches")]
     assert list(pages(root)) == [
         Sentence("docs/page.md:1", "# Rows"),
-        Sentence("docs/page.md:6", "It stands `…` it."),
+        Sentence("docs/page.md:6", "It stands `beside` it."),
     ]

@@ -80,12 +80,12 @@ def test_parameters_are_decoded(tmp_path: Path):
         (
             "redis://:s3cret@cache?ssl_ca_certs=x",
             "has the parameter 'ssl_ca_certs', which is unknown; "
-            "only rediss and redis+sentinel addresses have parameters.",
+            "only rediss and redis+sentinel URLs have parameters.",
         ),
         (
             "rediss://:s3cret@cache?ssl_ca_cert=x",
             "has the parameter 'ssl_ca_cert', which is unknown; "
-            f"the parameters of this address are {TLS}.",
+            f"the parameters of this URL are {TLS}.",
         ),
         (
             "rediss://:s3cret@cache?ssl_keyfile=/none.pem",

@@ -5,9 +5,12 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
+from pathlib import Path
 
+import allauth
 import pytest
 from babel.messages.catalog import Message
+from babel.messages.pofile import read_po
 from django.conf import settings
 
 from tools.texts.catalogues import (
@@ -48,6 +51,8 @@ TELLING = {
 """Modules that report texts which were marked where they were raised or stored."""
 FILLED_IN = re.compile(r"\{\w+\}|%\(\w+\)s|</?[a-z]+[^>]*>")
 """Values, and tags with their attributes."""
+TITLE_CASE = re.compile(r"[A-Z][\w'-]*(?: [A-Z][\w'-]*)+\??")
+"""Several words that all begin with a capital letter."""
 
 in_each_language = pytest.mark.parametrize("language", LANGUAGES)
 in_each_domain = pytest.mark.parametrize("domain", DOMAINS)
@@ -74,6 +79,25 @@ def test_the_compiled_catalogue_is_that_of_the_source(language, domain):
     path = po_file(language, domain)
 
     assert path.with_suffix(".mo").read_bytes() == compiled(read(language, domain))
+
+
+def test_the_english_catalogue_is_compiled():
+    path = po_file("en", "django")
+
+    assert path.with_suffix(".mo").read_bytes() == compiled(read("en", "django"))
+
+
+def test_titles_of_the_account_pages_are_in_sentence_case():
+    """The English catalog rewords each title of allauth, and nothing that allauth lacks."""
+    library = Path(allauth.__file__).parent / "locale/de/LC_MESSAGES/django.po"
+    with library.open("rb") as file:
+        texts = {one.id for one in read_po(file) if isinstance(one.id, str) and not one.context}
+    own = {one.id: str(one.string) for one in read("en", "django") if one.id}
+    titles = {one for one in texts if TITLE_CASE.fullmatch(one)}
+
+    assert titles - own.keys() == set()
+    assert own.keys() - texts == set()
+    assert [one for one in own.values() if TITLE_CASE.fullmatch(one)] == []
 
 
 @in_each_language

@@ -1,1 +1,1 @@
-"""A door that offers applications as agents of the A2A protocol, version 1.0."""
+"""A door that provides applications as agents through version 1.0 of the A2A protocol."""

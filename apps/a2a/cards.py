@@ -1,4 +1,4 @@
-"""Agent cards, which describe an application and the URLs at which clients call it."""
+"""Builds agent cards, which describe an application and the URLs for calling it."""
 
 import hashlib
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ JSON_RPC, HTTP_JSON = "JSONRPC", "HTTP+JSON"
 
 
 def agent_card(application: ResolvedApplication, name: str) -> Json:
-    """Return the card of an application. `name` is its slug, with a version if the client requested
+    """Return an application's card. `name` is its slug, with a version if the client requested
     one.
     """
     modes = input_modes(application)
@@ -56,7 +56,7 @@ def agent_card(application: ResolvedApplication, name: str) -> Json:
 
 
 def extended_card(application: ResolvedApplication, name: str) -> Json:
-    """Return the card for callers with a key, which also contains example questions."""
+    """Return the application's card with example questions, for callers with a key."""
     card = agent_card(application, name)
     [skill] = card["skills"]
     examples = starters(application)
@@ -81,9 +81,7 @@ def input_modes(application: ResolvedApplication) -> list[str]:
 
 
 def card_headers(body: bytes) -> tuple[Header, ...]:
-    """Return headers that allow only the client to cache the card, because it depends on the
-    caller's key.
-    """
+    """Return headers that let only the client cache the card, which depends on the caller's key."""
     digest = hashlib.sha256(body).hexdigest()[:32]
     return (
         (b"content-type", b"application/json"),

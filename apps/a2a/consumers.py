@@ -1,4 +1,4 @@
-"""Handles requests of both bindings: admission, protocol version, and the format of answers and
+"""Handles requests in both bindings: admission, protocol version, and the format of responses and
 errors.
 """
 
@@ -45,15 +45,13 @@ from apps.workspace.local import read_only
 
 VERSION = b"a2a-version"
 OLD_VERSION = "0.3"
-"""The protocol version that requests without a version header have."""
+"""The protocol version of requests without a version header."""
 CONTENT_TYPES = ("", "application/json", "application/a2a+json")
-"""The media types of request bodies. The first is defined in section 11.1 of the specification, and
-the second in section 14.1.
-"""
+"""The accepted media types of request bodies, from the specification's sections 11.1 and 14.1."""
 
 
 class AgentConsumer(DoorConsumer):
-    """Handles a request to an application as an agent."""
+    """The base class for requests to an application as an agent."""
 
     finishes_answers = True  # `run` rejects operations that write during maintenance.
 
@@ -63,10 +61,10 @@ class AgentConsumer(DoorConsumer):
         self.open_workspace = open_workspace
 
     async def surroundings(self) -> Surroundings:
-        """Return the caller and the application of the request.
+        """Return the request's caller and application.
 
-        Raises `NotAuthenticated` for a visitor, `ApplicationNotFound`, and `ApplicationBroken` if
-        the manifest is invalid.
+        Raises `NotAuthenticated` for a visitor, `ApplicationNotFound` if the caller cannot use the
+        application, and `ApplicationBroken` if its manifest is invalid.
         """
         holder = await authenticate(self.scope)
         if not holder.bucket:
@@ -102,7 +100,9 @@ class AgentConsumer(DoorConsumer):
         return dict(parse_qsl(written, keep_blank_values=True))
 
     async def read_json(self) -> Any:
-        """Return the body, or {} if it is empty. Raises `NotJson` and `BadRequest`."""
+        """Return the body, or {} if it is empty. Raises `NotJson` if the body is not JSON, and
+        `BadRequest` if it is nested too deeply.
+        """
         body = await self.read_body(settings.GATEWAY_MAX_BODY_BYTES)
         try:
             return decode_body(body, msgspec.json.decode) if body.strip() else {}
@@ -156,7 +156,7 @@ class AgentConsumer(DoorConsumer):
 
 
 class JsonRpcConsumer(AgentConsumer):
-    """Handles `POST /a2a/{slug}`."""
+    """Serves `POST /a2a/{slug}`, the URL of the JSON-RPC binding."""
 
     methods = ("POST",)
     id: Any = None
@@ -170,14 +170,16 @@ class JsonRpcConsumer(AgentConsumer):
         await self.run(here, operation, read_params(operation.params, params))
 
     def read_call(self, call: Any) -> tuple[ProtocolOperation, Any]:
-        """Return the operation and its parameters. Raises `InvalidRequest` and `MethodNotFound`."""
+        """Return the operation and its parameters. Raises `InvalidRequest` if the call is invalid,
+        and `MethodNotFound` if the operation is unknown.
+        """
         if not isinstance(call, dict) or call.get("jsonrpc") != "2.0":
             raise InvalidRequest('Send one JSON-RPC 2.0 request: an object with "jsonrpc": "2.0".')
         id, method = call.get("id"), call.get("method")
         if isinstance(id, str | int) and not isinstance(id, bool):
             self.id = id
         else:
-            raise InvalidRequest("id: send a text or an integer.")
+            raise InvalidRequest("id: send a string or an integer.")
         if not isinstance(method, str):
             raise InvalidRequest("method: send the name of an operation.")
         if method not in OPERATIONS:
@@ -206,9 +208,7 @@ class JsonRpcConsumer(AgentConsumer):
 
 
 class OperationConsumer(AgentConsumer):
-    """Handles an operation of the HTTP+JSON binding, whose parameters are in the path, query and
-    body.
-    """
+    """The base class for the HTTP+JSON binding, with parameters in the path, query and body."""
 
     operations: ClassVar[Mapping[str, str]]
     """Maps HTTP methods to operation names."""
@@ -248,8 +248,8 @@ class OperationConsumer(AgentConsumer):
 
 
 class CardConsumer(OperationConsumer):
-    """Handles `GET /a2a/{slug}/.well-known/agent-card.json`. The card of a public application needs
-    no key.
+    """Serves `GET /a2a/{slug}/.well-known/agent-card.json`. A public application's card needs no
+    key.
     """
 
     methods = ("GET", "HEAD")
@@ -266,8 +266,8 @@ class CardConsumer(OperationConsumer):
         await self.respond(200, body, headers)
 
     async def reader(self) -> Caller:
-        """Return the holder of a key, or a visitor. Raises `NotAuthenticated` for an invalid
-        key.
+        """Return the key's holder, or a visitor if no key was sent. Raises `NotAuthenticated` if
+        the key is invalid.
         """
         sent = read_headers(self.scope["headers"])
         if sent.api_key or sent.bearer:

@@ -1,4 +1,4 @@
-"""The IDs that clients give their messages, and the URLs for push notifications."""
+"""Database models for clients' message IDs and push notification configurations."""
 
 from django.db import models
 from django.utils import timezone
@@ -11,9 +11,7 @@ LONGEST_URL = 2_000
 
 
 class ClientMessage(models.Model):
-    """The ID that a client gave to a message, which started a task or answered one of its
-    questions.
-    """
+    """The ID that a client gave a message, which started a task or answered a task's question."""
 
     QUESTION = ""
 
@@ -32,7 +30,7 @@ class ClientMessage(models.Model):
 
 
 class PushConfig(models.Model):
-    """The URL for push notifications about one task. `name` is the ID that the client chose."""
+    """A URL for push notifications about one task. `name` is the ID that the client chose."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
     name = models.CharField(max_length=LONGEST_ID)

@@ -1,4 +1,4 @@
-"""The operations of the protocol, by their names in JSON-RPC."""
+"""Implements the protocol's operations, by their JSON-RPC names."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence, Set
 from contextlib import aclosing
@@ -37,16 +37,14 @@ Updates = AsyncGenerator[Sequence[Json], None]
 
 @dataclass(frozen=True, slots=True)
 class ProtocolOperation:
-    """An operation of the protocol. `call` returns a result; an operation with a `stream` sends
-    updates instead.
-    """
+    """An operation of the protocol. `call` returns a result, while `stream` yields updates."""
 
     params: type[Params]
     call: Callable[[Surroundings, Any], Awaitable[Json]]
     stream: Callable[[Surroundings, Any], Awaitable[Updates]] | None = None
     writes: bool = False
     """True if the operation is rejected during maintenance. Tasks can still be answered and
-    canceled.
+    canceled then.
     """
 
 
@@ -54,8 +52,8 @@ class ProtocolOperation:
 
 
 async def send_message(here: Surroundings, sent: SendParams) -> Json:
-    """Return the task once it has ended or asks a question, or at once if the client does not want
-    to wait.
+    """Send a message, and return its task when it has ended or asks a question. If the client does
+    not want to wait, return the task immediately.
     """
     taken = await send(here, sent)
     if not sent.configuration.return_immediately:
@@ -87,10 +85,10 @@ async def with_task(
     updates: Updates,
     repeated: Set[str],
 ) -> Updates:
-    """Yield the current task, then its updates, which contain its artifacts.
+    """Yield the current task, then the updates with its artifacts.
 
-    The updates also report the states in `repeated`, so the first task is reported as in progress,
-    because clients stop reading at a task that is over.
+    If the updates repeat the task's state (`repeated`), the task is first reported as in progress,
+    because clients stop reading at a task that has ended.
     """
     async with aclosing(updates):
         task = await stored_task(here, taken.run, history_length, has_artifacts=False)
@@ -137,8 +135,8 @@ async def cancel(here: Surroundings, sent: TaskParams) -> Json:
 
 
 async def current_run(here: Surroundings, id: str) -> Run:
-    """Return the task's run. If its process has died, this process resumes it. Raises
-    `TaskNotFound`.
+    """Return the task's run. If the run's process has died, this process resumes the run. Raises
+    `TaskNotFound` if the caller has no such task.
     """
     find = database_sync_to_async(find_task)
     run: Run = await find(here.caller, here.application, id)
@@ -185,7 +183,7 @@ async def list_configs(here: Surroundings, sent: ConfigListParams) -> Json:
 
 
 async def delete_config(here: Surroundings, sent: ConfigParams) -> Json:
-    """Delete a configuration. A missing configuration is not an error."""
+    """Delete a push notification configuration. It is not an error if there is none."""
 
     def delete() -> None:
         run = find_task(here.caller, here.application, sent.task_id)

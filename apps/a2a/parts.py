@@ -1,4 +1,4 @@
-"""Converts the parts of a client's message to the text and files of a question."""
+"""Converts a client message's parts to a question's text and files."""
 
 import base64
 import binascii
@@ -36,8 +36,8 @@ class ReceivedFile:
 
 @dataclass(frozen=True, slots=True)
 class PartContent:
-    """The decoded parts. `paths` contains files that the caller has uploaded before. `files` are
-    not stored yet.
+    """A message's decoded parts. `paths` contains files that the caller uploaded before. `files`
+    contains received files that are not stored yet.
     """
 
     text: str
@@ -46,9 +46,8 @@ class PartContent:
 
 
 async def read_parts(parts: Sequence[ClientPart], application: ResolvedApplication) -> PartContent:
-    """Decode the parts, and download files from other servers.
-
-    Raises `InvalidParams` and `ContentTypeNotSupported`.
+    """Decode the parts, and download files from other servers. Raises `InvalidParams` if a part is
+    invalid, and `ContentTypeNotSupported` if its type is not accepted.
     """
     texts: list[str] = []
     paths: list[str] = []
@@ -70,8 +69,10 @@ async def read_parts(parts: Sequence[ClientPart], application: ResolvedApplicati
 
 
 def check_part(number: int, part: ClientPart, application: ResolvedApplication) -> None:
-    """Raise `InvalidParams` unless the part has exactly one content, and `ContentTypeNotSupported`
-    if its media type is rejected.
+    """Raise `InvalidParams` unless the part has exactly one content.
+
+    Raises `ContentTypeNotSupported` if its media type is not accepted. `number` is the part's
+    position, for the error.
     """
     given = [part.text, part.raw, part.url]
     count = sum(value is not None for value in given) + (part.data is not msgspec.UNSET)
@@ -84,7 +85,9 @@ def check_part(number: int, part: ClientPart, application: ResolvedApplication) 
 
 
 def check_media_type(name: str, media_type: str, application: ResolvedApplication) -> None:
-    """Raise `ContentTypeNotSupported` if the installation or the application rejects the type."""
+    """Raise `ContentTypeNotSupported` if the installation or the application rejects the type.
+    `name` is the name of the file.
+    """
     kind = media_type.partition(";")[0].strip().lower()
     try:
         check_type(name, kind)
@@ -100,7 +103,9 @@ def name_of(part: ClientPart) -> str:
 
 
 def decode_raw(number: int, raw: str) -> bytes:
-    """Decode base64. Raises `InvalidParams` if the text is invalid."""
+    """Decode a part's base64 content. Raises `InvalidParams` if it is invalid. `number` is the
+    part's position, for the error.
+    """
     text = raw.translate(str.maketrans("-_", "+/"))
     try:
         return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
@@ -109,7 +114,7 @@ def decode_raw(number: int, raw: str) -> bytes:
 
 
 def own_path(url: str) -> str:
-    """Return the path of a file that is stored here, or "" for any other URL."""
+    """Return the path of a file that this installation stores, or "" for other URLs."""
     path = url.removeprefix(f"{settings.PUBLIC_URL}/v1/")
     return path if path.startswith("files/") else ""
 
@@ -117,7 +122,9 @@ def own_path(url: str) -> str:
 async def fetch_file(
     number: int, part: ClientPart, application: ResolvedApplication
 ) -> ReceivedFile:
-    """Download the file of a part. Raises `InvalidParams` if the download fails."""
+    """Download a part's file. Raises `InvalidParams` if the download fails. `number` is the part's
+    position, for the error.
+    """
     rules = rules_of(application.manifest)
     try:
         found = await fetch(part.url or "", rules.policy, rules.limit, seconds=rules.seconds)
@@ -132,10 +139,11 @@ async def store_files(
     content: PartContent,
     application: ResolvedApplication,
 ) -> list[str]:
-    """Store the files in the conversation's folder. Return all paths of the message.
+    """Store a message's received files in the conversation's folder. Return the paths of all its
+    files.
 
-    If the message is rejected afterwards, its files are deleted together with other unsent uploads.
-    Raises `Refused`, `FileRefused` and `ContentTypeNotSupported`.
+    If the message is rejected later, its files are deleted together with other unsent uploads.
+    Raises `Refused`, `FileRefused` or `ContentTypeNotSupported` if a file is rejected.
     """
     if len(content.paths) + len(content.files) > MOST_ATTACHMENTS:
         count = len(content.paths) + len(content.files)

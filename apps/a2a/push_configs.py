@@ -1,4 +1,4 @@
-"""Stores the push notification configurations of a task, and returns them to its caller."""
+"""Stores and returns the push notification configurations of tasks."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -29,7 +29,9 @@ class ConfigNotFound(ProtocolError):
 
 
 def save_config(run: Run, sent: PushConfigParams) -> PushConfig:
-    """Store a configuration, replacing any with the same ID. Raises `InvalidParams`."""
+    """Store a configuration, replacing the task's configuration with the same ID. Raises
+    `InvalidParams` if the configuration is invalid.
+    """
     check_config(sent)
     name = sent.id or str(uuid4())
     others = PushConfig.objects.filter(run=run).exclude(name=name)
@@ -48,7 +50,7 @@ def save_config(run: Run, sent: PushConfigParams) -> PushConfig:
 
 
 def check_config(sent: PushConfigParams) -> None:
-    """Raise `InvalidParams` if the token or the authentication is too long or cannot be sent."""
+    """Raise `InvalidParams` if a field of the configuration is invalid."""
     given = sent.authentication
     secrets = [sent.token, *(() if given is None else (given.scheme, given.credentials))]
     if any(not text.isprintable() or not text.isascii() for text in secrets):
@@ -65,7 +67,7 @@ def check_config(sent: PushConfigParams) -> None:
 
 
 def check_url(url: str) -> None:
-    """Raise `InvalidParams` if the text is not an HTTP URL, or if its host is blocked."""
+    """Raise `InvalidParams` if `url` is not an HTTP URL or its host is blocked."""
     host = ""
     try:
         parts = urlsplit(url)
@@ -76,9 +78,7 @@ def check_url(url: str) -> None:
     is_writable = len(url) <= LONGEST_URL and url.isprintable() and " " not in url
     if not host or not is_writable or not has_usable_host(url):
         shown = shorten_text(url)
-        raise InvalidParams(
-            f"url: {shown!r} is not an HTTP address of up to {LONGEST_URL} characters."
-        )
+        raise InvalidParams(f"url: {shown!r} is not an HTTP URL of up to {LONGEST_URL} characters.")
     try:
         check_written_host(trust_of(url), host)
     except EgressRefused as error:
@@ -86,15 +86,15 @@ def check_url(url: str) -> None:
 
 
 def trust_of(url: str) -> Trust:
-    """Return the trust in a URL. Clients choose the URL, so private hosts need the operator's
-    consent.
+    """Return how much a push URL is trusted. Clients choose the URL, so private hosts must be
+    listed in `A2A_PUSH_PRIVATE_HOSTS`.
     """
     hosts: list[str] = settings.A2A_PUSH_PRIVATE_HOSTS
     return Trust.OPERATOR if urlsplit(url).hostname in hosts else Trust.GUARDED
 
 
 def find_config(run: Run, name: str) -> PushConfig:
-    """Return the configuration. Raises `ConfigNotFound` if the task has none with this name."""
+    """Return the task's configuration with this ID. Raises `ConfigNotFound` if there is none."""
     row = PushConfig.objects.filter(run=run, name=storable_value(name)).first()
     if row is None:
         raise ConfigNotFound

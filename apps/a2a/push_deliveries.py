@@ -1,6 +1,4 @@
-"""Sends push notifications: a task that has ended or asks a question is sent to the client's
-URLs.
-"""
+"""Sends push notifications when a task has ended or asks a question."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -26,7 +24,7 @@ TOKEN_HEADER = "x-a2a-notification-token"  # noqa: S105 - a name
 
 
 def note_runs(news: Sequence[RunNews]) -> None:
-    """Enqueue a notification for each configuration of a task whose state changed."""
+    """Enqueue a notification for each configuration of a task whose state has changed."""
     runs = [one.run for one in news if one.door == A2A]
     if runs:
         for pk in PushConfig.objects.filter(run__in=runs).values_list("pk", flat=True):
@@ -35,7 +33,9 @@ def note_runs(news: Sequence[RunNews]) -> None:
 
 @task("a2a.push", title="A2A push notifications", retries=5)
 async def push(config: int, attempt: int) -> None:
-    """Attempt once to send the current task. Each retry is a separate job."""
+    """Send the current task once. If this fails, enqueue a job for the next attempt. `config` is
+    the configuration's primary key, and `attempt` counts from 1.
+    """
     if await read_only.is_on_async():
         await enqueue(config, attempt, WHILE_READ_ONLY)
         return
@@ -56,7 +56,9 @@ async def enqueue(config: int, attempt: int, pause: timedelta) -> None:
 
 
 def push_request(config: int) -> Request | None:
-    """Return the request, or None if the configuration or the conversation was deleted."""
+    """Return the notification's URL, body and headers. Return None if the configuration or the
+    conversation was deleted.
+    """
     row = PushConfig.objects.select_related("run").filter(pk=config).first()
     if row is None or not Conversation.objects.kept().filter(pk=row.run.stream).exists():
         return None
@@ -72,7 +74,7 @@ def push_request(config: int) -> Request | None:
 
 
 def signature(row: PushConfig, body: bytes) -> dict[str, str]:
-    """Return the headers of Standard Webhooks."""
+    """Return the Standard Webhooks signature headers for a body."""
     now = timezone.now()
     id = f"{row.run_id}-{row.pk}-{int(row.run.beat_at.timestamp())}"
     return {
@@ -83,7 +85,7 @@ def signature(row: PushConfig, body: bytes) -> dict[str, str]:
 
 
 def is_signing_secret(token: str) -> bool:
-    """Return True if the token is a signing secret of Standard Webhooks, which is never sent."""
+    """Return True if the token is a Standard Webhooks signing secret. It must not be sent."""
     if not token.startswith(PREFIX):
         return False
     try:

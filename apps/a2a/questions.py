@@ -1,4 +1,4 @@
-"""Reads a task's questions to its caller, and the messages that answer the questions."""
+"""Converts a task's questions to messages, and reads the messages that answer them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -23,7 +23,7 @@ DATA_ADVICE = 'Send a data part {"key": "…", "answer": {…}} for one of its q
 
 
 def open_questions(run: Run) -> list[Interaction]:
-    """Return the questions that a message can answer, excluding calls for a page to execute."""
+    """Return the run's open questions that a message can answer."""
     rows = Interaction.objects.filter(run=run, answer__isnull=True).order_by("pk")
     if run.status == Run.Status.WAITING:
         return list(rows.exclude(kind__in=("client_tool", "timer")))
@@ -32,7 +32,7 @@ def open_questions(run: Run) -> list[Interaction]:
 
 
 def question_message(run: Run, asked: Sequence[Interaction]) -> Json:
-    """Return the agent's message, which contains a readable text and data for each question."""
+    """Return the agent's message, which describes each question in text and as data."""
     parts = [part for one in asked for part in question_parts(one)]
     return encoding.agent_message(f"{run.pk}-{asked[0].pk}", run, parts)
 
@@ -47,9 +47,8 @@ def question_parts(asked: Interaction) -> list[Json]:
 
 
 def read_answer(run: Run, sent: SentMessage) -> AnswerFrame:
-    """Return the message's answer to one of the task's questions.
-
-    Raises `InvalidParams`, and `UnsupportedOperation` for a task that asks nothing.
+    """Return the answer in a message to one of the run's questions. Raises `InvalidParams` if the
+    answer is invalid, and `UnsupportedOperation` if the run has no open question.
     """
     asked = open_questions(run)
     if not asked:
@@ -72,7 +71,9 @@ def closed_text(run: Run) -> str:
 
 
 def find_question(asked: Sequence[Interaction], key: Any) -> Interaction:
-    """Return the open question with this key. Raises `InvalidParams` if there is none."""
+    """Return the open question with this key. Raises `InvalidParams` if there is no such
+    question.
+    """
     for one in asked:
         if one.key == key:
             return one
@@ -80,8 +81,8 @@ def find_question(asked: Sequence[Interaction], key: Any) -> Interaction:
 
 
 def frame_of(run: Run, asked: Interaction, given: Any) -> AnswerFrame:
-    """Return the answer frame. Raises `InvalidParams` if the answer does not fit the kind of
-    question.
+    """Return the frame that answers the question. Raises `InvalidParams` if the answer does not fit
+    it.
     """
     frame = {"type": "answer", "kind": asked.kind, "run": run.pk, "key": asked.key}
     try:

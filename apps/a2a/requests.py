@@ -1,6 +1,5 @@
-"""Parses the parameters of the protocol's operations, which have the same form in both bindings.
-
-Unknown fields are ignored, as in the JSON encoding of Protocol Buffers.
+"""Parses operations' parameters. They have the same form in both bindings. Unknown fields are
+ignored, as in the JSON encoding of Protocol Buffers.
 """
 
 from collections.abc import Mapping
@@ -15,7 +14,7 @@ LONGEST_ID = 200
 MOST_PARTS = 100
 MOST_LISTED = 100
 DEEPEST_FIELD = 4
-"""The deepest level at which field names are converted. It is the level of
+"""Field names are converted down to this level, which is the level of
 configuration.taskPushNotificationConfig.authentication.scheme.
 """
 
@@ -23,11 +22,11 @@ S = TypeVar("S", bound=msgspec.Struct)
 
 
 class Params(msgspec.Struct, frozen=True, rename="camel"):
-    """The base class of all operations' parameters."""
+    """The base class for operations' parameters."""
 
 
 class ClientPart(Params, frozen=True):
-    """A part of a message, with one of `text`, `raw` (base64), `url` and `data`."""
+    """A part of a message, with exactly one of `text`, `raw` (base64), `url` and `data`."""
 
     text: str | None = None
     raw: str | None = None
@@ -45,7 +44,7 @@ class SentMessage(Params, frozen=True):
     task_id: str = ""
 
     def check(self) -> None:
-        """Raise `InvalidParams` if the role, the ID or the parts of the message are invalid."""
+        """Raise `InvalidParams` if the message's role, ID or parts are invalid."""
         if self.role != "ROLE_USER":
             raise unknown_value("message.role", self.role, "ROLE_USER")
         if not self.message_id or len(self.message_id) > LONGEST_ID or "\0" in self.message_id:
@@ -63,7 +62,7 @@ class Authentication(Params, frozen=True):
 
 
 class PushConfigParams(Params, frozen=True):
-    """Configuration of push notifications. `task_id` is "" within the message of a new task."""
+    """A push notification configuration. `task_id` is "" in the message that starts a task."""
 
     url: str
     id: str = ""
@@ -85,7 +84,7 @@ class SendParams(Params, frozen=True):
 
 
 class TaskParams(Params, frozen=True):
-    """The parameters of operations on one task."""
+    """The parameters of an operation on one task."""
 
     id: str
     history_length: int | None = None
@@ -116,7 +115,7 @@ class NoParams(Params, frozen=True): ...
 
 
 def read_params(kind: type[S], value: Any) -> S:
-    """Return the parameters of an operation. Raises `InvalidParams` with the path of an invalid
+    """Convert JSON to an operation's parameters. Raises `InvalidParams` with the path of an invalid
     field.
     """
     try:
@@ -126,7 +125,9 @@ def read_params(kind: type[S], value: Any) -> S:
 
 
 def read_query(kind: type[S], query: Mapping[str, str]) -> S:
-    """Parse an operation's parameters from a query string. Raises `InvalidParams`."""
+    """Convert query parameters to an operation's parameters. Raises `InvalidParams` if one is
+    invalid.
+    """
     try:
         return msgspec.convert(with_json_names(query), kind, strict=False)
     except msgspec.ValidationError as error:
@@ -134,9 +135,10 @@ def read_query(kind: type[S], query: Mapping[str, str]) -> S:
 
 
 def with_json_names(value: Any, levels: int = DEEPEST_FIELD) -> Any:
-    """Rename `task_id` to `taskId`, because clients may send either, as with Protocol Buffers.
+    """Return the parameters with names such as `task_id` changed to `taskId`.
 
-    The content of `data` belongs to the client and is not changed.
+    Clients may send either, as with Protocol Buffers. The content of `data` belongs to the client
+    and is not changed.
     """
     if not levels:
         return value
@@ -166,6 +168,6 @@ def unknown_value(field: str, value: str, *choices: str) -> InvalidParams:
 
 
 def check_history_length(length: int | None) -> None:
-    """Raise `InvalidParams` if the number is negative."""
+    """Raise `InvalidParams` if the length is negative."""
     if length is not None and length < 0:
         raise InvalidParams(f"historyLength is {length}; use 0 or more.")

@@ -1,4 +1,4 @@
-"""The URLs of applications as agents."""
+"""Routes the URLs of agents to their consumers."""
 
 from django.urls import URLPattern, re_path
 
@@ -10,43 +10,47 @@ CONFIGS = rf"{AGENT}/tasks/(?P<task_id>[^/:]+)/pushNotificationConfigs"
 
 
 class SendConsumer(OperationConsumer):
-    """Handles `POST /a2a/{slug}/message:send`."""
+    """Serves `POST /a2a/{slug}/message:send`: sends a message and returns its task."""
 
     operations = {"POST": "SendMessage"}
 
 
 class StreamConsumer(OperationConsumer):
-    """Handles `POST /a2a/{slug}/message:stream`."""
+    """Serves `POST /a2a/{slug}/message:stream`: sends a message and streams its task."""
 
     operations = {"POST": "SendStreamingMessage"}
 
 
 class TasksConsumer(OperationConsumer):
-    """Handles `GET /a2a/{slug}/tasks`."""
+    """Serves `GET /a2a/{slug}/tasks`: lists the caller's tasks."""
 
     operations = {"GET": "ListTasks"}
 
 
 class OneTaskConsumer(OperationConsumer):
-    """Handles `GET /a2a/{slug}/tasks/{id}`."""
+    """Serves `GET /a2a/{slug}/tasks/{id}`: returns a task."""
 
     operations = {"GET": "GetTask"}
 
 
 class CancellationConsumer(OperationConsumer):
-    """Handles `POST /a2a/{slug}/tasks/{id}:cancel`."""
+    """Serves `POST /a2a/{slug}/tasks/{id}:cancel`: cancels a task and returns it."""
 
     operations = {"POST": "CancelTask"}
 
 
 class SubscriptionConsumer(OperationConsumer):
-    """Handles `GET /a2a/{slug}/tasks/{id}:subscribe`. Version 1.0.0 also allows POST."""
+    """Serves `GET /a2a/{slug}/tasks/{id}:subscribe`: streams a task. Version 1.0.0 also allows
+    POST.
+    """
 
     operations = {"GET": "SubscribeToTask", "POST": "SubscribeToTask"}
 
 
 class ConfigsConsumer(OperationConsumer):
-    """Handles `GET` and `POST /a2a/{slug}/tasks/{id}/pushNotificationConfigs`."""
+    """Serves `GET` and `POST /a2a/{slug}/tasks/{id}/pushNotificationConfigs`: lists and creates
+    configurations.
+    """
 
     operations = {
         "GET": "ListTaskPushNotificationConfigs",
@@ -55,7 +59,7 @@ class ConfigsConsumer(OperationConsumer):
 
 
 class ConfigConsumer(OperationConsumer):
-    """Handles `GET` and `DELETE /a2a/{slug}/tasks/{id}/pushNotificationConfigs/{config}`."""
+    """Serves `GET` and `DELETE /a2a/{slug}/tasks/{id}/pushNotificationConfigs/{config}`."""
 
     operations = {
         "GET": "GetTaskPushNotificationConfig",
@@ -64,7 +68,7 @@ class ConfigConsumer(OperationConsumer):
 
 
 class ExtendedCardConsumer(OperationConsumer):
-    """Handles `GET /a2a/{slug}/extendedAgentCard`."""
+    """Serves `GET /a2a/{slug}/extendedAgentCard`: returns the card for callers with a key."""
 
     operations = {"GET": "GetExtendedAgentCard"}
 

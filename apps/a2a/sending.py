@@ -1,4 +1,4 @@
-"""Handles a client's message, which starts a task or answers a task's question."""
+"""Handles clients' messages, which start a task or answer a task's question."""
 
 from dataclasses import dataclass
 from uuid import UUID, uuid4
@@ -33,26 +33,28 @@ from apps.live.models import LONGEST_KEY, Run
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """The caller and the application of an operation, and the hub of this process."""
+    """An operation's caller and application, and the hub of this process."""
 
     hub: Hub
     caller: Caller
     application: ResolvedApplication
     name: str
-    """The application's name in the URL: its slug, with a version if the client chose one."""
+    """The application's name in the URL: its slug, with a version if the client requested one."""
     open_workspace: OpenWorkspace
 
 
 @dataclass(frozen=True, slots=True)
 class SentTask:
-    """The task of a message. Events after the number `after` belong to its answer."""
+    """The task for a message. Events after the number `after` belong to the task's response to
+    it.
+    """
 
     run: Run
     after: int
 
 
 async def send(here: Surroundings, sent: SendParams) -> SentTask:
-    """Handle a message. Raises `QuickAppError`."""
+    """Handle a message and return its task. Raises `QuickAppError` if the message is rejected."""
     sent.message.check()
     check_history_length(sent.configuration.history_length)
     if sent.configuration.task_push_notification_config is not None:
@@ -65,8 +67,8 @@ async def send(here: Surroundings, sent: SendParams) -> SentTask:
 
 
 async def begin(here: Surroundings, sent: SendParams) -> SentTask:
-    """Send the message to the application in a new conversation, or in the conversation that the
-    message specifies.
+    """Start a task with the message, in a new conversation or in the conversation that it
+    specifies.
     """
     message, caller, application = sent.message, here.caller, here.application
     conversation: UUID | None = None
@@ -97,12 +99,12 @@ async def begin(here: Surroundings, sent: SendParams) -> SentTask:
 
 
 def whole_task(run: Run) -> SentTask:
-    """Return the task with all its events."""
+    """Return the run as a task with all its events."""
     return SentTask(run, (journal.first_number(run.pk) or 1) - 1)
 
 
 async def answer(here: Surroundings, sent: SendParams) -> SentTask:
-    """Answer a question of the task with the message."""
+    """Answer a question of the message's task, and return the task."""
     read = database_sync_to_async(read_task_answer)
     run, frame = await read(here.caller, here.application, sent.message)
     after = await database_sync_to_async(journal.last_number)(run.stream)
@@ -114,8 +116,10 @@ async def answer(here: Surroundings, sent: SendParams) -> SentTask:
 def read_task_answer(
     caller: Caller, application: ResolvedApplication, message: SentMessage
 ) -> tuple[Run, AnswerFrame]:
-    """Return the run and the answer. Raises `TaskNotFound`, `InvalidParams` and
-    `UnsupportedOperation`.
+    """Return the run of the message's task, and the answer to its question.
+
+    Raises `TaskNotFound`, `InvalidParams` if the answer is invalid, and `UnsupportedOperation` if
+    the task has no open question.
     """
     run = find_task(caller, application, message.task_id)
     if message.context_id and message.context_id != str(run.stream):
@@ -125,8 +129,8 @@ def read_task_answer(
 
 
 def find_context(caller: Caller, application: ResolvedApplication, context_id: str) -> UUID:
-    """Return the conversation. Raises `InvalidParams` if the caller has no such conversation with
-    the application.
+    """Return the ID of the caller's conversation with the application. Raises `InvalidParams` if
+    `context_id` is invalid or there is no such conversation.
     """
     try:
         pk = UUID(context_id)
@@ -144,7 +148,9 @@ def unknown_context(context_id: str) -> InvalidParams:
 
 @transaction.atomic
 def note_message(run: Run, key: str, sent: SendParams) -> None:
-    """Store the client's ID of its message, and its URL for push notifications."""
+    """Store the client's message ID, and its push notification configuration if it has one. `key`
+    identifies the question that the message answers.
+    """
     id = sent.message.message_id
     ClientMessage.objects.update_or_create(
         run=run, key=key[:LONGEST_KEY], defaults={"message_id": id}

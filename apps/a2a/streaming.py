@@ -1,4 +1,4 @@
-"""Streams the events of a task in progress as updates."""
+"""Streams a running task's events as updates."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
@@ -33,8 +33,8 @@ Batches = AsyncGenerator[Sequence[Json], None]
 
 @dataclass(slots=True)
 class ArtifactWriter:
-    """Writes the artifacts of one answer. The first piece of the text begins its artifact; later
-    pieces are appended.
+    """Converts an answer's events to artifact updates. The first part of the text creates its
+    artifact, to which later parts are appended.
     """
 
     run: Run
@@ -54,14 +54,14 @@ class ArtifactWriter:
         return encoding.artifact_update(self.run, artifact, append=False, is_last=True)
 
     def restart(self, event: TurnRestarted) -> list[Json]:
-        """Replace the artifacts that were written before."""
+        """Return updates that replace all earlier artifacts."""
         artifact = encoding.answer_artifact(event.text)
         text = encoding.artifact_update(self.run, artifact, append=False, is_last=False)
         self.has_text, self.files = True, 0
         return [text, *(self.file(attachment) for attachment in event.attachments)]
 
     def end(self) -> list[Json]:
-        """Return the last piece of the text, which is empty."""
+        """Return the final, empty update of the text artifact."""
         if not self.has_text:
             return []
         artifact = encoding.answer_artifact("")
@@ -70,10 +70,10 @@ class ArtifactWriter:
 
 @dataclass(slots=True)
 class TaskStream:
-    """Sends the updates of a task after the event number `after`.
+    """Streams a task's updates after the event number `after`.
 
-    State changes up to the number `seen` are not sent, except the end. The stream ends with the
-    task. With `ends_interrupted`, it also ends when the task asks a question.
+    Changes of state up to the number `seen` are omitted, except the final state. The stream ends
+    when the task ends or, with `ends_interrupted`, when it asks a question.
     """
 
     hub: Hub
@@ -85,7 +85,7 @@ class TaskStream:
     is_over: bool = False
 
     async def batches(self) -> Batches:
-        """Yield updates. After a while without updates, yield an empty batch."""
+        """Yield batches of updates. After a while without updates, yield an empty batch."""
         writer, sweeping = ArtifactWriter(self.run), sweeper(self.hub, self.open_workspace)
         if self.after:
             await database_sync_to_async(read_earlier)(writer, self.after)
@@ -141,15 +141,15 @@ class TaskStream:
 
 
 def stored_status(run: Run) -> Json | None:
-    """Return the status with its message, or None if the conversation was deleted in the
-    meantime.
-    """
+    """Return the run's current status, or None if its conversation was deleted."""
     row = Run.objects.filter(pk=run.pk).first()
     return None if row is None else current_status(row)
 
 
 def read_earlier(writer: ArtifactWriter, until: int) -> None:
-    """Restore the task's artifacts up to the number `until`."""
+    """Read the run's events up to the number `until`, so that the writer can continue after
+    them.
+    """
     for event in journal.read_run(writer.run.pk, until):
         match event:
             case TextDelta() | RefusalDelta():

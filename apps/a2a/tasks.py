@@ -1,4 +1,4 @@
-"""Finds and describes tasks: the runs that a caller started through this door."""
+"""Finds and describes tasks. A task is a run that a caller started through this door."""
 
 import base64
 import binascii
@@ -31,7 +31,9 @@ LISTED = 50
 
 
 def tasks_of(caller: Caller, application: ResolvedApplication) -> QuerySet[Run]:
-    """Return the tasks. `changed_at` is the time of their last status change."""
+    """Return the caller's tasks with the application. `changed_at` is the time of the last status
+    change.
+    """
     conversations = own(caller).filter(application=application.id)
     streams = conversations.values("pk")
     rows = Run.objects.filter(bucket=caller.bucket, door=A2A, stream__in=streams)
@@ -39,7 +41,7 @@ def tasks_of(caller: Caller, application: ResolvedApplication) -> QuerySet[Run]:
 
 
 def find_task(caller: Caller, application: ResolvedApplication, id: str) -> Run:
-    """Return the run. Raises `TaskNotFound`, including for another caller's task."""
+    """Return the run of the caller's task. Raises `TaskNotFound` if the caller has no such task."""
     try:
         pk = UUID(id)
     except ValueError:
@@ -53,7 +55,9 @@ def find_task(caller: Caller, application: ResolvedApplication, id: str) -> Run:
 def describe_task(
     run: Run, history_length: int | None = None, *, has_artifacts: bool = True
 ) -> Json:
-    """Return the task for its caller, with up to `history_length` of its newest messages."""
+    """Return a task as JSON, with up to `history_length` of its newest messages or, if it is None,
+    all.
+    """
     answer = Message.objects.filter(run=run, role=Message.Role.ASSISTANT).first()
     told: Json = {"id": str(run.pk), "contextId": str(run.stream), "status": current_status(run)}
     if has_artifacts and (found := artifacts_of(run, answer)):
@@ -64,7 +68,7 @@ def describe_task(
 
 
 def current_status(run: Run) -> Json:
-    """Return the state, with the task's questions or the reason for its failure."""
+    """Return a task's status as JSON, with its open questions or the reason for its failure."""
     moment = run.finished_at or run.beat_at
     asked = open_questions(run)
     if asked:
@@ -99,7 +103,9 @@ def artifacts_of(run: Run, answer: Message | None) -> list[Json]:
 
 
 def history(run: Run, answer: Message | None) -> list[Json]:
-    """Return the user's question, the task's questions with their answers, and the answer."""
+    """Return the user's message, the task's questions with their answers, and the agent's
+    answer.
+    """
     sent_ids = dict(ClientMessage.objects.filter(run=run).values_list("key", "message_id"))
     told: list[Json] = []
     question = Message.objects.filter(run=run, role=Message.Role.USER).first()
@@ -123,7 +129,7 @@ def history(run: Run, answer: Message | None) -> list[Json]:
 
 
 def answer_parts(given: Any) -> list[Json]:
-    """Return an answer as parts: a text part for text, and a data part for any other value."""
+    """Return an answer as message parts: a text part for text, and a data part for other values."""
     if given.get("text") and not given.get("choices"):
         return [{"text": given["text"]}]
     return [{"data": given}]
@@ -133,7 +139,9 @@ def answer_parts(given: Any) -> list[Json]:
 
 
 def list_tasks(caller: Caller, application: ResolvedApplication, sent: ListParams) -> Json:
-    """Return a page of tasks, most recently changed first. Raises `InvalidParams`."""
+    """Return a page of the caller's tasks, most recently changed first. Raises `InvalidParams` if a
+    parameter is invalid.
+    """
     size = LISTED if sent.page_size is None else sent.page_size
     if not 1 <= size <= MOST_LISTED:
         raise InvalidParams(f"pageSize is {size}; use 1 to {MOST_LISTED}.")
@@ -155,7 +163,7 @@ def list_tasks(caller: Caller, application: ResolvedApplication, sent: ListParam
 
 
 def filtered(rows: Any, sent: ListParams) -> QuerySet[Run]:
-    """Filter the tasks. Raises `InvalidParams` if a filter is invalid."""
+    """Return the tasks that match the parameters. Raises `InvalidParams` if a filter is invalid."""
     if sent.context_id:
         try:
             rows = rows.filter(stream=UUID(sent.context_id))
@@ -170,7 +178,7 @@ def filtered(rows: Any, sent: ListParams) -> QuerySet[Run]:
 
 
 def statuses_of(state: str) -> Sequence[str]:
-    """Return the run statuses for a task state. Raises `InvalidParams` if it is unknown."""
+    """Return the run statuses for a task state. Raises `InvalidParams` if the state is unknown."""
     if state in (*encoding.UNUSED_STATES, encoding.AUTH_REQUIRED):
         return ()
     found = [run_status for run_status, name in encoding.STATES.items() if name == state]
@@ -180,7 +188,7 @@ def statuses_of(state: str) -> Sequence[str]:
 
 
 def read_moment(written: str) -> datetime:
-    """Parse a time. Raises `InvalidParams` if it is invalid."""
+    """Parse a time in ISO 8601. Raises `InvalidParams` if it is invalid."""
     try:
         return read_datetime(written)
     except ValueError as error:
@@ -193,7 +201,9 @@ def write_token(run: Any) -> str:
 
 
 def read_token(token: str) -> tuple[datetime, UUID]:
-    """Parse a page token. Raises `InvalidParams` if it is not from a previous page."""
+    """Parse a page token: a time and a run's ID. Raises `InvalidParams` if it is not from a
+    previous page.
+    """
     try:
         moment, _, pk = base64.urlsafe_b64decode(token.encode()).decode().partition("|")
         return datetime.fromisoformat(moment).astimezone(UTC), UUID(pk)

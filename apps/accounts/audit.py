@@ -39,6 +39,8 @@ Event = Literal[
     "key.created",
     "key.changed",
     "key.revoked",
+    "program.connected",
+    "program.disconnected",
     "hold.placed",
     "hold.lifted",
     "account.erased",

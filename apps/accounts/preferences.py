@@ -81,7 +81,7 @@ class Preferences(models.Model):
     # The database has the default as well, because processes of the previous version write rows
     # without it.
     width = models.CharField(
-        gettext_lazy("width of conversations"),
+        gettext_lazy("conversation width"),
         max_length=10,
         choices=Width,
         default=Width.NORMAL,

@@ -49,7 +49,10 @@ def find_account(written: str) -> Any:
     rows = get_user_model().objects.filter(Q(username=written) | confirmed, is_active=True)
     found = list(rows.filter(service_account=None).distinct()[:2])
     if len(found) != 1:
-        raise Refused("no_account", gettext("No account has this exact username or email address."))
+        raise Refused(
+            "no_account",
+            gettext("No account uses this exact username or email address. Check the spelling."),
+        )
     return found[0]
 
 

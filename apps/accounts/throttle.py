@@ -147,8 +147,6 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
 
 def duration(seconds: int) -> str:
-    if seconds == 1:
-        return gettext("a second")
     return (
         ngettext("{count} second", "{count} seconds", seconds).format(count=seconds)
         if seconds <= 90

@@ -1,4 +1,4 @@
-"""Defines the dialect of AG-UI: converts a run's input to a run request."""
+"""Converts AG-UI requests to run requests."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -55,7 +55,7 @@ def prepare(
     resumption: Resumption | None,
     application: ResolvedApplication,
 ) -> PreparedRun:
-    """Prepare a run. Raises `BadRequest`."""
+    """Prepare a run. Raises `BadRequest` if the request does not fit the application."""
     answered = messages if resumption is None else [*messages, resumption.message]
     conversation = read_conversation(answered, tools)
     if conversation.instructions:
@@ -84,6 +84,6 @@ def place_of(request: RunInput) -> Mapping[str, Any]:
 
 
 def without_effect(request: RunInput) -> frozenset[str]:
-    """Return the names of accepted parts of a request that have no effect."""
+    """Return the names of request parts that are accepted but have no effect."""
     found = {f"{PROPS}.{name}" for name in place_of(request).keys() - KEYS}
     return frozenset({*found, "state"} if request.state else found)

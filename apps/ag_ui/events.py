@@ -1,4 +1,4 @@
-"""Encodes the events of the protocol as bytes."""
+"""Encodes the protocol's events as bytes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,7 +21,7 @@ def frame(kind: str, **fields: Any) -> bytes:
 
 
 class TextStream:
-    """A growing message, whose frames start with a head that is encoded once."""
+    """A growing message. The constant beginning of its frames is encoded once."""
 
     def __init__(self, kind: str, message_id: str) -> None:
         self.kind = kind
@@ -41,7 +41,9 @@ class TextStream:
 
 
 def call_frames(call_id: str, name: str, arguments: str, **fields: Any) -> bytes:
-    """Return the frames of a call. `arguments` is the text of a JSON object."""
+    """Return the frames of a tool call. `arguments` is JSON, and `fields` are added to the first
+    frame.
+    """
     return b"".join(
         (
             frame("TOOL_CALL_START", toolCallId=call_id, toolCallName=name, **fields),
@@ -56,7 +58,7 @@ def custom(name: str, value: Mapping[str, Any]) -> bytes:
 
 
 def write_usage(usage: Usage) -> list[dict[str, Any]]:
-    """Return one entry for each model."""
+    """Return the usage as JSON, with one entry per model."""
     found = []
     for one in usage.per_model:
         counts = {

@@ -1,8 +1,8 @@
-"""Converts questions to the user into interrupts, and reads the `resume` entries that answer them.
+"""Converts questions for the user to interrupts, and reads the `resume` entries that answer them.
 
-A run asks one question at a time. The waiting calls are in the sealed state of the answer, as with
-other doors. An interrupt's ID is derived from these calls, so a client cannot use a forged ID to
-answer a different question.
+A run asks one question at a time. The answer's encrypted state contains the waiting calls, as with
+other doors. An interrupt's ID is derived from these calls, so a client cannot forge the ID of a
+different question.
 """
 
 import time
@@ -26,13 +26,12 @@ APPROVAL_SCHEMA: Mapping[str, Any] = {
     "required": ["approved"],
 }
 WRITTEN = 0
-"""The form value of a card without a selection, whose text is the answer."""
+"""The form value if the user selects nothing and answers with text."""
 
 
 class ResumedInterrupt(Struct, frozen=True):
-    """The call that was approved or denied, with its IDs for the model and for the client.
-
-    `answer` is the user's answer as text.
+    """A call that was approved or denied, with its IDs for the model and for the client. `answer`
+    is the user's answer as text.
     """
 
     id: str
@@ -41,9 +40,8 @@ class ResumedInterrupt(Struct, frozen=True):
 
 
 class Resumption(Struct, frozen=True):
-    """The answer to an interrupt, as a user message and as the value of its card's form.
-
-    `call` is None for a question.
+    """The answer to an interrupt, as a user message and as the value of its card's form. `call` is
+    None if the interrupt was a question and not an approval request.
     """
 
     message: ChatMessage
@@ -52,7 +50,7 @@ class Resumption(Struct, frozen=True):
 
 
 def shown_call(waiting: WaitingCalls) -> str:
-    """Return the ID by which the client identifies the waiting call."""
+    """Return the ID that the client has for the waiting call."""
     return f"{OWN_CALL}{waiting.id}"
 
 
@@ -95,10 +93,10 @@ def question_schema(asked: Mapping[str, Any]) -> dict[str, Any]:
 def read_resume(
     entries: Sequence[ResumeEntry] | None, messages: Sequence[ChatMessage]
 ) -> Resumption | None:
-    """Return the answer to the question in the last answer, or None if `entries` is empty.
+    """Return the answer to the question in the last message, or None if `entries` is empty.
 
-    The run checks that the right user answers, and that the question is still open. Raises
-    `BadRequest`.
+    Raises `BadRequest` if the answer is invalid. The run checks that the right user answers and
+    that the question is still open.
     """
     if not entries:
         return None
@@ -137,7 +135,9 @@ def newest_question(messages: Sequence[ChatMessage]) -> WaitingCalls | None:
 
 
 def read_approval(entry: ResumeEntry) -> tuple[str, Any]:
-    """Return the answer to an approval. Raises `BadRequest`."""
+    """Return the text and the form value of the answer to an approval request. Raises `BadRequest`
+    if the answer is invalid.
+    """
     if entry.status == "cancelled":
         return "Deny", DENY
     match entry.payload:
@@ -153,14 +153,16 @@ def read_approval(entry: ResumeEntry) -> tuple[str, Any]:
 
 
 def read_answer(asked: Mapping[str, Any], entry: ResumeEntry) -> tuple[str, Any]:
-    """Return the answer to a question. Raises `BadRequest` if it is not text or a list of texts."""
+    """Return the text and the form value of the answer to a question. Raises `BadRequest` if the
+    answer is not text or a list of strings.
+    """
     if entry.status == "cancelled":
         return SKIP, WRITTEN
     given = entry.payload.get("answer") if isinstance(entry.payload, Mapping) else entry.payload
     values: list[Any] = given if isinstance(given, list) else [given]
     answers = [one for one in values if isinstance(one, str)]
     if not answers or len(answers) < len(values):
-        raise invalid("resume.0.payload", "Use {'answer': …} with a text or a list of texts.")
+        raise invalid("resume.0.payload", "Use {'answer': …} with a string or a list of strings.")
     labels = [option["label"] for option in asked["options"]]
     chosen = [one for one in answers if one in labels]
     written = [one for one in answers if one not in labels]

@@ -1,6 +1,5 @@
-"""The body of a request for a run: its structs, its validation and the client's tools.
-
-Unknown keys are ignored, because newer protocol versions add some.
+"""Defines and validates the body of a request for a run. Unknown keys are ignored, because newer
+protocol versions add keys.
 """
 
 from collections.abc import Sequence
@@ -75,7 +74,9 @@ _decode = NamedUnknown[RunInput](RunInput, RunInputWithUnknown).decode
 
 
 def read_request(body: bytes) -> tuple[RunInput, frozenset[str]]:
-    """Return the request, and the names of its unknown parameters. Raises `BadRequest`."""
+    """Return the request and the names of its unknown parameters. Raises `BadRequest` if it is
+    invalid.
+    """
     request, unknown = decode_body(body, _decode)
     most = settings.GATEWAY_MAX_MESSAGES
     if not request.messages:
@@ -87,7 +88,7 @@ def read_request(body: bytes) -> tuple[RunInput, frozenset[str]]:
         )
     for name, given in (("threadId", request.thread_id), ("runId", request.run_id)):
         if not given or len(given) > LONGEST_ID:
-            raise invalid(name, f"Send a text of 1 to {LONGEST_ID:,} characters.")
+            raise invalid(name, f"Send a string of 1 to {LONGEST_ID:,} characters.")
     values = [
         request.messages,
         request.tools,
@@ -100,7 +101,7 @@ def read_request(body: bytes) -> tuple[RunInput, frozenset[str]]:
 
 
 def read_tools(tools: Sequence[FrontendTool]) -> dict[str, ToolSpec]:
-    """Return the client's tools by name. Raises `BadRequest`."""
+    """Return the client's tools by name. Raises `BadRequest` if a tool is invalid."""
     specs: dict[str, ToolSpec] = {}
     for index, tool in enumerate(tools):
         if not tool.name:
@@ -116,8 +117,8 @@ def read_tools(tools: Sequence[FrontendTool]) -> dict[str, ToolSpec]:
 
 
 def context_text(context: Sequence[ThreadContextEntry]) -> str:
-    """Return the client's context as text to insert before the newest question, or "" if there is
-    none.
+    """Return the client's context as text for the model, or "" if there is none. The text is
+    inserted before the newest question.
     """
     lines = [f"{entry.description}: {entry.value}" for entry in context]
     return "\n".join(["[Context from the user's program:", *lines]) + "]" if lines else ""

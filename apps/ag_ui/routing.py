@@ -1,4 +1,4 @@
-"""The URL of AG-UI."""
+"""Routes the AG-UI URL to its consumer."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from apps.doors.run_consumer import RunConsumer
 
 
 class AgUiConsumer(RunConsumer):
-    """Handles `POST /ag-ui/{slug}`."""
+    """Serves `POST /ag-ui/{slug}`, which runs an application."""
 
     route = "/ag-ui/{slug}"
     dialect: Dialect = AgUiDialect()

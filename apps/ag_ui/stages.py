@@ -1,6 +1,6 @@
-"""Encodes the stages of a run as tool calls or steps of the protocol.
+"""Encodes a run's stages as the protocol's tool calls or steps.
 
-The stage of a tool call becomes a call, whose result is the content of the stage: the operator
+A tool's stage becomes a tool call whose result is the content of the stage, because the operator
 decides what a stage shows. Any other stage becomes a step, with its content as an activity.
 """
 
@@ -22,7 +22,7 @@ ACTIVITY = "quickapps.step"
 
 
 class OpenStage:
-    """An open stage. `call_id` is "" for a step; `name` is its initial title."""
+    """An open stage. `call_id` is "" if it is a step. `name` is its first title."""
 
     def __init__(self, name: str, call_id: str = "") -> None:
         self.name = name
@@ -51,7 +51,7 @@ def result_frame(call_id: str, content: str, *, failed: bool = False) -> bytes:
 
 
 class StageFrames:
-    """The open stages and sub-agents of one run."""
+    """Encodes the stages and sub-agents of one run, and tracks which are open."""
 
     def __init__(self, resumed: ResumedInterrupt | None) -> None:
         self.resumed = resumed
@@ -72,8 +72,8 @@ class StageFrames:
         return ended + frame("STEP_STARTED", stepName=stage.name)
 
     def unique(self, title: str) -> str:
-        """Return the title, with a number if a step of this name is open, because steps are ended
-        by name.
+        """Return the title, with a number if an open step has the same name. The protocol ends
+        steps by name.
         """
         taken = {stage.name for stage in self.open.values()}
         name, number = title, 1
@@ -127,7 +127,9 @@ class StageFrames:
     # --- The end -------------------------------------------------------------------------------
 
     def end(self, *, failed: bool) -> bytes:
-        """Close all open stages, and answer a resumed call that was not shown."""
+        """Return frames that close all open stages and sub-agents, and answer a resumed call that
+        was not shown.
+        """
         frames = [self.close(stage, failed=failed) for stage in list(self.open)]
         frames += [
             self.end_subagent(SubagentEnded(key, "failed" if failed else "done"))

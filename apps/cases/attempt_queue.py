@@ -1,6 +1,4 @@
-"""Runs attempts concurrently, limits their number, reports them in order, and ends them
-together.
-"""
+"""Runs attempts concurrently up to a limit, and reports their results in order."""
 
 from __future__ import annotations
 
@@ -18,21 +16,17 @@ from apps.live.limits.rates import admit_request, rates_of, spend
 T = TypeVar("T")
 
 STOP_SECONDS = 0.5
-"""The interval, in seconds, at which a run checks if a user has stopped it, possibly through
-another process.
-"""
+"""A run checks at this interval whether a user has stopped it, possibly through another process."""
 
 Spend = Callable[[Iterable[ModelUsage]], None]
-"""A function that counts the tokens of a finished attempt against the rate limits."""
+"""A function that counts a finished attempt's tokens against the rate limits."""
 
 
 async def carried_out_in_order(
     jobs: Iterable[Callable[[], Awaitable[T]]], at_once: int, told: Callable[[T], object]
 ) -> None:
-    """Run all jobs, at most `at_once` at a time. `told` receives each result, in the order of the
-    jobs.
-
-    An error of a job, or the cancellation of the caller, cancels the other jobs.
+    """Run all jobs, at most `at_once` at a time, and call `told` with each result in the order of
+    the jobs. If a job fails or the caller is canceled, the other jobs are canceled.
     """
     places = asyncio.Semaphore(at_once)
 
@@ -51,8 +45,8 @@ async def carried_out_in_order(
 
 
 async def done_unless(work: Awaitable[object], is_stopped: Callable[[], Awaitable[bool]]) -> bool:
-    """Wait until the work ends. Return False if `is_stopped` ended it. Raises the errors of the
-    work.
+    """Wait for `work` and return True. Errors from `work` are raised. If `is_stopped` returns True
+    first, cancel `work` and return False.
     """
     task = asyncio.ensure_future(work)
     try:
@@ -69,8 +63,8 @@ async def done_unless(work: Awaitable[object], is_stopped: Callable[[], Awaitabl
 
 @asynccontextmanager
 async def admit_case(caller: Caller, application: ResolvedApplication) -> AsyncIterator[Spend]:
-    """Count a request against the rate limits of the caller and the application. If a limit is
-    reached, wait.
+    """Wait until the rate limits allow a request, and count it. Yield a function that counts its
+    tokens.
     """
     rates = rates_of(caller, application)
     while True:

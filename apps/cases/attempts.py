@@ -49,9 +49,7 @@ _object = regex.compile(r"\{.*\}", regex.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class FinishedAttempt:
-    """A finished attempt with its failures, the player with its recording, and the models'
-    usage.
-    """
+    """A finished attempt: its failures, the player with its recording, and the models' usage."""
 
     attempt: Attempt
     failures: Sequence[FailedExpectation]
@@ -60,9 +58,8 @@ class FinishedAttempt:
 
 
 def case_caller(user_id: int | None) -> Caller:
-    """Return a caller with the rights of an operator, but without that user's data.
-
-    The bucket is new and contains no files, accounts or memories.
+    """Return a caller with the user's rights, but a new bucket without files, accounts or
+    memories.
     """
     bucket = f"case-{uuid4()}"
     return Caller(bucket, kind="key", key_user_id=user_id, is_own_key=True, is_remembered=False)
@@ -77,8 +74,8 @@ async def try_case(
     caller: Caller,
     meter: Meter = NO_METER,
 ) -> FinishedAttempt:
-    """Answer the messages in the workspace `outside` and check the expectations. The result
-    contains the failures.
+    """Answer the messages in the workspace `outside`, and check the expectations. Errors in the run
+    count as failures.
     """
     # Only the models are replaced. Everything else comes from the workspace itself.
     workspace = cast(Workspace, PlayedWorkspace(outside, player))
@@ -129,7 +126,7 @@ def called_tools(messages: Iterable[ModelMessage]) -> Iterable[CalledTool]:
 
 
 def costs_of(usage: Iterable[ModelUsage]) -> dict[str, Decimal]:
-    """Return the costs by currency at today's prices, without calls that have no price."""
+    """Return the costs by currency at today's prices. Usage without a price is omitted."""
     found: dict[str, Decimal] = {}
     today = datetime.now(UTC).date()
     for one in usage:
@@ -141,7 +138,7 @@ def costs_of(usage: Iterable[ModelUsage]) -> dict[str, Decimal]:
 
 
 async def ask_judge(workspace: Workspace, one: Judged, text: str, meter: Meter) -> Verdict:
-    """Return the verdict of the deployment, or of the recording that replaces it."""
+    """Return the verdict of a deployment, or of its recording, on the text."""
     question = f"Sentence: {one.sentence}\n\nAnswer:\n<answer>\n{text}\n</answer>"
     messages = (ModelMessage("system", INSTRUCTIONS), ModelMessage("user", question))
     try:

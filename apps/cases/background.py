@@ -1,6 +1,4 @@
-"""Runs test cases as background jobs, which continue after the request and the process that started
-them have ended.
-"""
+"""Runs test cases in background jobs, which survive the process that started them."""
 
 from __future__ import annotations
 
@@ -19,7 +17,7 @@ GIVEN_UP = "The job that ran the cases was canceled, or its process was killed t
 
 @transaction.atomic
 def begin_later(application: Application, user: User | None, request: CaseRunRequest) -> CaseRun:
-    """Enqueue a new run. Raises the same errors as `begin`."""
+    """Create a run and enqueue its job. Raises the same errors as `begin`."""
     run = begin(application, user, request)
     carry_out_run.enqueue(run.pk, None if request.cases is None else sorted(request.cases))
     return run
@@ -33,7 +31,9 @@ def end_given_up(run: int, cases: list[int] | None) -> None:
 
 @task("cases.carry_out", title="Runs of test cases", given_up=end_given_up)
 async def carry_out_run(run: int, cases: list[int] | None) -> None:
-    """Make the attempts of a run that have no stored result yet."""
+    """Make the run's attempts that have no stored result yet. `run` and `cases` are primary keys.
+    If `cases` is None, all of the application's cases run.
+    """
     rows = CaseRun.objects.filter(pk=run, state=CaseRun.State.RUNNING)
     row: CaseRun | None = await database_sync_to_async(rows.first)()
     if row is not None:

@@ -1,6 +1,4 @@
-"""The messages of a test case as an operator writes them: turns of a user and of the
-application.
-"""
+"""Defines the messages of a test case, as an operator writes them."""
 
 from __future__ import annotations
 
@@ -23,13 +21,13 @@ from apps.cases.expectations import problem_text
 MOST_TURNS = 100
 LONGEST_TURN = 200_000
 LONGEST_NAME = 64
-"""The maximum number of characters of a name, as in the chat completions API."""
+"""The maximum number of characters in a name, as in the chat completions API."""
 LONGEST_FILE = 2_000_000
-"""The maximum number of characters of a file inside a case."""
+"""The maximum number of characters in a file that a case contains."""
 
 
 class CaseFile(BaseModel):
-    """A file of a message: text or base64 in `data`, or a URL in `url`."""
+    """A file in a message: text or base64 in `data`, or a URL in `url`."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -85,12 +83,12 @@ _turns: TypeAdapter[CaseTurns] = TypeAdapter(CaseTurns)
 
 
 def read_messages(written: object) -> Sequence[ModelMessage]:
-    """Parse messages. Raises pydantic's `ValidationError`."""
+    """Parse a test case's messages. Raises pydantic's `ValidationError` if they are invalid."""
     return [turn.message for turn in _turns.validate_python({"turns": written}).turns]
 
 
 def message_problems(written: object) -> list[str]:
-    """Return the errors in written messages, each with its location, or [] if there are none."""
+    """Return the errors in a test case's messages with their locations, or [] if there are none."""
     try:
         read_messages(written)
     except ValidationError as error:

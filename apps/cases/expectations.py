@@ -1,4 +1,4 @@
-"""The expectations of a test case as an operator writes them: a list of objects, each with its
+"""Defines the expectations of a test case, as an operator writes them: a list of objects with a
 `kind`.
 """
 
@@ -25,14 +25,14 @@ class WrittenExpectation(BaseModel):
 
 
 class Contains(WrittenExpectation):
-    """The answer contains this text. Case is ignored."""
+    """The answer contains this text, regardless of case."""
 
     kind: Literal["contains"] = "contains"
     text: str = Field(min_length=1)
 
 
 class Matches(WrittenExpectation):
-    """The answer contains a match of a regular expression."""
+    """The answer contains a match of this regular expression."""
 
     kind: Literal["matches"] = "matches"
     pattern: str = Field(min_length=1, max_length=LONGEST_PATTERN)
@@ -48,14 +48,14 @@ class Matches(WrittenExpectation):
 
 
 class Equals(WrittenExpectation):
-    """The answer equals this text, apart from spaces at both ends."""
+    """The answer equals this text, apart from leading and trailing spaces."""
 
     kind: Literal["equals"] = "equals"
     text: str
 
 
 class FitsSchema(WrittenExpectation):
-    """The answer is JSON that matches a JSON Schema."""
+    """The answer is JSON that matches this JSON Schema."""
 
     kind: Literal["schema"] = "schema"
     json_schema: dict[str, Any] = Field(alias="schema")
@@ -71,7 +71,7 @@ class FitsSchema(WrittenExpectation):
 
 
 class Judged(WrittenExpectation):
-    """A deployment judges a sentence to be true of the answer."""
+    """A deployment judges that this sentence is true of the answer."""
 
     kind: Literal["judged"] = "judged"
     sentence: str = Field(min_length=1, max_length=2_000)
@@ -79,8 +79,8 @@ class Judged(WrittenExpectation):
 
 
 class Called(WrittenExpectation):
-    """A tool was called with at least these arguments, exactly `times` times, by default once or
-    more.
+    """A tool was called with at least these arguments, exactly `times` times or, if it is not set,
+    at least once.
     """
 
     kind: Literal["called"] = "called"
@@ -90,21 +90,21 @@ class Called(WrittenExpectation):
 
 
 class NotCalled(WrittenExpectation):
-    """A tool was not called; `*` means that no tool was called."""
+    """A tool was not called. The name `*` stands for any tool."""
 
     kind: Literal["not_called"] = "not_called"
     tool: Name
 
 
 class InOrder(WrittenExpectation):
-    """Tools were called in this order. Other calls may come in between."""
+    """Tools were called in this order, possibly with other calls between them."""
 
     kind: Literal["in_order"] = "in_order"
     tools: list[Name] = Field(min_length=2)
 
 
 class Fails(WrittenExpectation):
-    """The run ends with an error that contains this text. Without this expectation, an error fails
+    """The run ends with an error that contains this text. Without this expectation, any error fails
     the test case.
     """
 
@@ -118,7 +118,7 @@ class SecondsAtMost(WrittenExpectation):
 
 
 class TokensAtMost(WrittenExpectation):
-    """The run uses at most this many input and output tokens together."""
+    """The run uses at most this many input and output tokens in total."""
 
     kind: Literal["tokens"] = "tokens"
     most: Most
@@ -152,14 +152,12 @@ _expectations: TypeAdapter[list[Any]] = TypeAdapter(
 
 
 def read_expectations(written: object) -> Sequence[Any]:
-    """Parse expectations. Raises pydantic's `ValidationError`."""
+    """Parse expectations. Raises pydantic's `ValidationError` if they are invalid."""
     return _expectations.validate_python(written)
 
 
 def expectation_problems(written: object) -> list[str]:
-    """Return the errors in written expectations, each with its location, or [] if there are
-    none.
-    """
+    """Return the errors in expectations with their locations, or [] if there are none."""
     try:
         read_expectations(written)
     except ValidationError as error:
@@ -168,7 +166,9 @@ def expectation_problems(written: object) -> list[str]:
 
 
 def problem_text(root: str, error: Any) -> str:
-    """Return the problem with its path, such as `expectations[0].pattern: …`."""
+    """Return an error with its location, such as `expectations[0].pattern: …`. `root` is the first
+    part of the location.
+    """
     # The second step of a path within a union is the name of the chosen kind.
     steps = [s for at, s in enumerate(error["loc"]) if at != 1 or s not in KINDS]
     place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)

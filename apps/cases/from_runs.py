@@ -27,7 +27,7 @@ OUTSIDE = ("https://", "http://")
 
 
 class RunNotReadable(QuickAppError):
-    """Raised if the messages of a run are no longer stored."""
+    """The messages of a run are no longer stored."""
 
     code = "run_not_readable"
     text = (
@@ -37,10 +37,11 @@ class RunNotReadable(QuickAppError):
 
 
 def case_from_run(run: RunSummary, user: User) -> Case:
-    """Return an unsaved test case with the messages of the run and the tools that it called.
+    """Return an unsaved test case with a run's messages and the tools that it called.
 
-    The caller must record in the audit log that contents were read. Raises `PermissionDenied`,
-    `RunNotReadable`, and `Application.DoesNotExist`.
+    The calling code must record in the audit log that contents were read. Raises `PermissionDenied`
+    if the user may not read them, `RunNotReadable` if they are not stored, and
+    `Application.DoesNotExist`.
     """
     if not user.has_perm(READ_CONTENTS):
         raise PermissionDenied
@@ -60,7 +61,7 @@ def case_from_run(run: RunSummary, user: User) -> Case:
 
 
 def kept_messages(run: UUID) -> Sequence[ModelMessage]:
-    """Return the conversation that a run began with, from its steps or its first model request."""
+    """Return the messages with which a run began, from its steps or its first model request."""
     step = RunStep.objects.filter(run=run, key="open").first()
     if step is not None:
         try:
@@ -88,7 +89,7 @@ def sent_messages(run: UUID) -> Sequence[ModelMessage]:
 
 
 def readable(text: str) -> Any:
-    """Parse a stored part. Return None for a truncated part."""
+    """Parse a stored JSON object. Return None if it is truncated or not an object."""
     try:
         found = json.loads(text)
     except ValueError:
@@ -109,7 +110,7 @@ def name_text(name: Any) -> str:
 
 
 def turns_of(messages: Iterable[ModelMessage]) -> list[dict[str, Any]]:
-    """Return the turns up to the last question, without tool calls and their results."""
+    """Return the turns up to the last question, without tool calls and results."""
     turns: list[dict[str, Any]] = []
     for message in messages:
         if message.role not in ("user", "assistant"):
@@ -126,7 +127,7 @@ def turns_of(messages: Iterable[ModelMessage]) -> list[dict[str, Any]]:
 
 
 def is_portable(attachment: Attachment) -> bool:
-    """Return True if the attachment can be read by users other than the owner of the run."""
+    """Return True if users other than the run's owner can read the attachment."""
     if attachment.data is not None:
         return len(attachment.data) <= LONGEST_FILE
     return attachment.url is not None and attachment.url.startswith(OUTSIDE)
@@ -140,7 +141,7 @@ def file_of(attachment: Attachment) -> dict[str, str]:
 
 
 def called_tools(run: UUID) -> Iterator[str]:
-    """Yield the names of the tools that the model called, in order."""
+    """Yield the names of the tools that the run's model called, in order."""
     steps = RunStep.objects.filter(run=run, kind="model", status="done").order_by("pk")
     for step in steps:
         if "/" in step.key:  # A call by a nested run.
@@ -153,7 +154,9 @@ def called_tools(run: UUID) -> Iterator[str]:
 
 
 def free_case_name(application: Application, question: str) -> str:
-    """Return the beginning of the question, with a number if a test case has that name."""
+    """Return the beginning of the question, with a number if the application has a test case of
+    that name.
+    """
     words = " ".join(question.split()) or "A question with a file"
     stem = words if len(words) <= NAME_CHARACTERS else f"{words[:NAME_CHARACTERS]}…"
     rows = Case.objects.filter(application=application, name__startswith=stem)

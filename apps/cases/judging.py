@@ -1,4 +1,4 @@
-"""Compares an attempt with the expectations of its test case, and describes the differences."""
+"""Compares an attempt with its test case's expectations, and describes the differences."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ from apps.patterns import PatternRefused, compile_pattern
 
 PATTERN_SECONDS = 0.2
 MOST_SEARCHED = 500_000
-"""The maximum number of characters of an answer that a pattern is matched against. Backtracking
-needs up to 1 GB of memory for each second of a search.
+"""A pattern is searched in at most this many characters of an answer. Backtracking needs up to 1 GB
+of memory for each second of a search.
 """
 SCHEMA_SECONDS = 1.0
-"""The time limit, in seconds, of a check of an answer against a schema. It is enough for about
-50,000 values.
+"""The time limit for validating an answer against a schema, which is enough for about 50,000
+values.
 """
 SHOWN = 300
 
 
 @dataclass(frozen=True, slots=True)
 class CalledTool:
-    """A call that the model made, with its arguments, or {} if they were not a JSON object."""
+    """A call that the model made. `arguments` is {} if they were not a JSON object."""
 
     name: str
     arguments: Mapping[str, Any]
@@ -53,10 +53,8 @@ class CalledTool:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """The outcome of a test case's messages.
-
-    `problems` contains the calls that could not be replayed; `is_cut` means that such a call ended
-    the attempt.
+    """The outcome of a test case's messages. `problems` describes calls that could not be replayed.
+    `is_cut` is True if such a call ended the attempt.
     """
 
     text: str
@@ -70,9 +68,7 @@ class Attempt:
 
 
 class FailedExpectation(msgspec.Struct, frozen=True):
-    """An expectation that was not met: its kind, a sentence, and both values if they are
-    helpful.
-    """
+    """An expectation that was not met: its kind, a sentence, and both values if they help."""
 
     kind: str
     text: str
@@ -89,13 +85,15 @@ class Verdict(msgspec.Struct, frozen=True):
 
 
 Judge = Callable[[Judged, str], Awaitable[Verdict]]
-"""A function that asks a deployment if the sentence is true of the text."""
+"""A function that asks a deployment whether a sentence is true of a text."""
 
 
 async def failures_of(
     expectations: Sequence[Any], attempt: Attempt, judge: Judge
 ) -> list[FailedExpectation]:
-    """Return the unmet expectations in order, after the problems that made the attempt unusable."""
+    """Return the expectations that the attempt did not meet. Problems that made the attempt
+    unusable come first.
+    """
     found = [FailedExpectation("recording", problem) for problem in attempt.problems]
     if attempt.is_cut:
         return found  # The expectations cannot be checked.
@@ -219,7 +217,7 @@ def schema_text(error: ValidationError) -> str:
 
 
 def remove_fence(text: str) -> str:
-    """Return the text inside the code block if the whole answer is a code block, otherwise the
+    """Return the content of the code block if the answer consists of one, else the unchanged
     answer.
     """
     found = regex.fullmatch(r"\s*```(?:json)?\s*\n(.*)\n\s*```\s*", text, regex.DOTALL)
@@ -261,8 +259,8 @@ def check_called(one: Called, calls: Sequence[CalledTool], said: str) -> str:
 
 
 def includes(whole: Any, part: Any) -> bool:
-    """Return True if a JSON value contains another: members of objects, and items at their
-    positions.
+    """Return True if the JSON value `whole` contains `part`. An object may have additional members.
+    Lists must have the same length.
     """
     if isinstance(part, Mapping):
         return isinstance(whole, Mapping) and all(

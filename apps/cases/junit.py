@@ -1,4 +1,4 @@
-"""Writes the results of a run of test cases as JUnit XML, which build servers read."""
+"""Writes the results of a test case run as JUnit XML for build servers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads the results of the latest run of each test case, for lists."""
+"""Reads the latest results of test cases for lists."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from apps.cases.models import CaseResult
 
 @dataclass(frozen=True, slots=True)
 class CaseStatus:
-    """The results of a test case in the newest run that included it."""
+    """A test case's results in the latest run that included it."""
 
     run: int
     at: datetime
@@ -33,8 +33,8 @@ class CaseStatus:
 
 
 def standings_of(cases: Collection[int]) -> dict[int, CaseStatus]:
-    """Return the latest results by test case, without cases that were never run. Runs two
-    queries.
+    """Return the latest results by the test cases' primary keys. Runs two queries. Test cases that
+    never ran are omitted.
     """
     results = CaseResult.objects.filter(case__in=cases).order_by()
     newest = dict(results.values_list("case").annotate(newest=Max("run")))

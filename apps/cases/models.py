@@ -1,4 +1,4 @@
-"""Test cases, their recordings, and the results of their runs."""
+"""Database models for test cases, their recordings and their results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def first_messages() -> list[dict[str, Any]]:
 
 
 class Case(Versioned):
-    """Messages for an application, and the expectations for its answer."""
+    """A test case: messages for an application, and the expectations for its answer."""
 
     application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="cases")
     name = models.CharField(max_length=200, help_text="A description of the test case.")
@@ -98,9 +98,7 @@ class CaseSettings(models.Model):
 
 
 class Cassette(models.Model):
-    """The recorded traffic of one live run of a test case: its models and tools, without
-    secrets.
-    """
+    """The recorded model and tool calls of one live run of a test case, without secrets."""
 
     case = models.ForeignKey(Case, on_delete=models.CASCADE, related_name="cassettes")
     tape = models.JSONField()
@@ -115,7 +113,7 @@ class Cassette(models.Model):
 
 
 class CaseRun(models.Model):
-    """A run of test cases on one state of an application."""
+    """A run of test cases on one version or draft of an application."""
 
     class Mode(models.TextChoices):
         REPLAY = "replay", "Replay"
@@ -163,7 +161,9 @@ class CaseRun(models.Model):
 
 
 class CaseResult(models.Model):
-    """An attempt at a test case: its answer, its calls, and the expectations that it failed."""
+    """The result of one attempt at a test case: the answer, the calls and the unmet
+    expectations.
+    """
 
     run = models.ForeignKey(CaseRun, on_delete=models.CASCADE, related_name="results")
     case = models.ForeignKey(Case, on_delete=models.SET_NULL, null=True, related_name="results")

@@ -1,4 +1,4 @@
-"""Provides the models and tools of a test case: the services themselves, or a recording."""
+"""Provides a test case's models and tools, either live or from a recording."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ from apps.errors import (
 )
 
 Mode = Literal["replay", "models", "live"]
-"""Selects the parts that come from the recording: models and tools (`replay`), only tools
-(`models`), or none (`live`).
+"""Selects what comes from the recording: models and tools (`replay`), only tools (`models`), or
+nothing (`live`).
 """
 
 NOT_RECORDED = (
@@ -53,19 +53,19 @@ NEEDS_A_PERSON = "this call needs a user, and nobody has approved or answered it
 
 
 class NotRecorded(QuickAppError):
-    """Raised if a replay makes a model request that is not in the recording."""
+    """A replay made a model request that the recording does not contain."""
 
     code = "not_recorded"
 
 
 @dataclass(slots=True)
 class Player:
-    """Plays the models and tools of one attempt. `tape` is the recording to replay, and `recorded`
-    the new recording.
+    """Runs or replays the models and tools of one attempt.
 
-    `is_approved` means that the operator has approved the calls that need approval. `missed`
-    describes the calls that are not in the recording. `refused` contains the names of the tools
-    that were not called, because they may change something or were not approved.
+    `tape` is the recording to replay, and `recorded` is the new recording. `is_approved` is True if
+    the operator has approved calls that need approval. `missed` describes calls that the recording
+    does not contain. `refused` contains the names of tools that were not called because they may
+    change something or were not approved.
     """
 
     mode: Mode
@@ -87,7 +87,9 @@ class Player:
     async def stream(
         self, name: str, model: Model, request: ModelRequest
     ) -> AsyncGenerator[Sequence[Delta], None]:
-        """Yield the answer of the model or of the recording. Raises `ModelFailed`, `NotRecorded`."""
+        """Yield an answer from the model or from the recording. Raises `ModelFailed` if the model
+        failed, and `NotRecorded` if the recording lacks the request.
+        """
         form = model_form(name, request, self.mask)
         self.asked += 1
         # An application used as the model may have side effects, like a tool.
@@ -130,7 +132,9 @@ class Player:
     # --- Tools ------------------------------------------------------------------------------------
 
     async def call(self, tool: Tool, invocation: Invocation) -> ToolResult:
-        """Return the result of the tool or of the recording. Raises `ToolError`."""
+        """Return a result from the tool or from the recording. Raises `ToolError` if the call
+        failed.
+        """
         name = tool.spec.name
         form = tool_form(name, invocation.arguments, self.mask)
         if self.mode != "live":
@@ -153,7 +157,7 @@ class Player:
         return result
 
     def refusal(self, tool: Tool) -> ToolError:
-        """Record that a call was not made, and return the message for the model."""
+        """Record that a call was not made, and return the error for the model."""
         name = tool.spec.name
         self.missed.append(f"A call of the tool {name} is not in the recording.")
         if not tool.is_read_only:
@@ -161,8 +165,8 @@ class Player:
         return ToolError(NOT_RECORDED if self.mode == "replay" else MAY_WRITE)
 
     async def approved(self, tool: Tool, invocation: Invocation) -> ToolResult:
-        """Make the call if it needs no approval or the operator has approved it. Return its
-        result.
+        """Call the tool, including approval if necessary, and return its result. Raises `ToolError`
+        if the operator has not approved the run's calls.
         """
         result = await tool.call(invocation)
         if not isinstance(result, Pending):
@@ -177,12 +181,12 @@ class Player:
 
 
 def is_plain(asked: Any) -> bool:
-    """Return True if the approval of one user is enough for the call."""
+    """Return True if one user's approval is enough for the call."""
     return asked.kind == "approval" and not asked.asked.get("four_eyes")
 
 
 def repeated_result(entry: ToolEntry) -> ToolResult:
-    """Return the recorded result. Raises the recorded error."""
+    """Return the recorded result. Raises the recorded error if the call failed."""
     failure = None if entry.error is None else error_of(entry.error)
     if entry.result is not None:
         return replace(msgspec.convert(entry.result, ToolResult), failure=failure)
@@ -209,7 +213,9 @@ def error_of(form: Mapping[str, str]) -> Exception:
 
 
 def failure_form(failure: ModelFailed) -> dict[str, Any]:
-    """Return the stored form of a failure. A replay does not repeat calls, so it is not transient."""
+    """Return a model failure in its stored form. It is not transient, because a replay does not
+    retry calls.
+    """
     return {
         "message": str(failure),
         "status": failure.status,
@@ -221,7 +227,9 @@ def failure_form(failure: ModelFailed) -> dict[str, Any]:
 
 
 def deltas_of(reply: Reply) -> list[Delta]:
-    """Return a recorded answer as the deltas of a model, in one piece."""
+    """Return a recorded answer as the deltas that a model would stream, with each text in one
+    piece.
+    """
     message = reply.message
     found: list[Delta] = []
     if message.thoughts is not None:

@@ -1,5 +1,5 @@
-"""Prepares a run of test cases: its application, the attempts that are still to be made, and the
-recordings that they replay.
+"""Prepares a run of test cases: its application, its missing attempts, and the recordings to
+replay.
 """
 
 import logging
@@ -26,9 +26,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class AskedAttempt:
-    """The attempt with this `number`, from 1, at a test case. `place` orders the attempts of a
-    run.
-    """
+    """Attempt `number` (from 1) at a test case. `place` is its position in the run."""
 
     case: Case
     number: int
@@ -44,7 +42,11 @@ class CasePreparation:
 
 
 def prepare_attempts(run: CaseRun, numbers: Collection[int] | None) -> CasePreparation:
-    """Prepare a run. Raises `TargetUnknown` and `ApplicationBroken`."""
+    """Prepare the missing attempts of a run.
+
+    `numbers` contains the test cases' primary keys, or is None for all. Raises `TargetUnknown` if
+    the application's version does not exist, and `ApplicationBroken` if its manifest is invalid.
+    """
     resolved = resolve_target(run.application, run.target)
     PRICES.refresh()
     cases = chosen_cases(run.application, numbers)
@@ -56,9 +58,7 @@ def prepare_attempts(run: CaseRun, numbers: Collection[int] | None) -> CasePrepa
 
 
 def missing_attempts(run: CaseRun, cases: Sequence[Case]) -> list[AskedAttempt]:
-    """Return the attempts that have no result yet: all attempts of a new run, or the remaining
-    attempts after a process was killed.
-    """
+    """Return the run's attempts that have no stored result."""
     stored = set(run.results.values_list("case", "attempt"))
     asked = [(case, number) for case in cases for number in range(1, run.times + 1)]
     return [
@@ -69,7 +69,7 @@ def missing_attempts(run: CaseRun, cases: Sequence[Case]) -> list[AskedAttempt]:
 
 
 def newest_tapes(cases: Sequence[Case]) -> dict[int, tuple[Tape, Cassette]]:
-    """Return the newest recordings by test case. Recordings that can no longer be read are
+    """Return the newest recordings by the test cases' primary keys. Unreadable recordings are
     omitted.
     """
     found: dict[int, tuple[Tape, Cassette]] = {}
@@ -82,7 +82,9 @@ def newest_tapes(cases: Sequence[Case]) -> dict[int, tuple[Tape, Cassette]]:
 
 
 def installation_mask(document: Any) -> Mask:
-    """Return a mask that hides every credential of this installation."""
+    """Return a mask that hides this installation's credentials and those in the manifest
+    `document`.
+    """
     known = [
         *Secret.objects.all().values_list("value", flat=True),
         *vault.known_texts(),

@@ -1,4 +1,4 @@
-"""Checks if an application's rule for test cases allows a document to be published."""
+"""Checks whether an application's rule for test cases allows its publication."""
 
 from __future__ import annotations
 
@@ -14,10 +14,8 @@ def requires_cases(application: Application) -> bool:
 
 
 def publication_problems(application: Application) -> list[str]:
-    """Return the reasons why the application's own rule prevents its publication, or [] if there
-    are none.
-
-    Only the newest run of all test cases with exactly this document counts.
+    """Return the reasons why the application's rule prevents publication, or [] if there are none.
+    Only the latest run of all test cases with exactly the current draft counts.
     """
     if not requires_cases(application):
         return []

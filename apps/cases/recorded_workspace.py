@@ -1,6 +1,4 @@
-"""Provides the workspace and the capabilities of a test case, whose models and tools are called by
-a player.
-"""
+"""Provides a test case's workspace and capabilities, with models and tools that a player calls."""
 
 from __future__ import annotations
 
@@ -30,18 +28,16 @@ from apps.errors import InitializationIssue
 from apps.workspace.port import KeyUse, Workspace
 
 OF_THE_PERSON = frozenset({"memory", "conversations", "notes", "schedules"})
-"""The capabilities that use a user's data, which a test case does not have."""
+"""Capabilities that use a user's data, which test cases do not have."""
 REMOTE = frozenset({"mcp", "dial_app"})
-"""The capabilities whose tools are listed by a server. A replay uses the recorded tools."""
+"""Capabilities whose tools a server lists. A replay uses the recorded list."""
 IN_PROCESS = frozenset(
     {
         *("skills", "discovery", "todo", "summary", "representation", "contexts"),
         *("attachments", "attachment content"),
     }
 )
-"""The capabilities whose tools access nothing outside the process, so that they are called as
-usual.
-"""
+"""Capabilities whose tools access nothing outside the process, so they are called as usual."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +51,13 @@ class PlayedModel:
 
 
 class PlayedRun(PlayedModel, NestedRun):
-    """An application used as the model. The meter counts the calls inside the run, but not the run
-    itself.
+    """Plays an application that is used as a model. The meter counts only the calls inside its
+    run.
     """
 
 
 class PlayedWorkspace:
-    """A workspace that differs from the workspace of the test case only in its models."""
+    """A workspace whose models are called by a player. Everything else is unchanged."""
 
     def __init__(self, workspace: Workspace, player: Player) -> None:
         self.workspace = workspace
@@ -80,7 +76,7 @@ class PlayedWorkspace:
         headers: Collection[str] | None = None,
         idle_seconds: float | None = None,
     ) -> Model:
-        """Return a model whose answers come from the player. Raises the same errors as the
+        """Return a model that the player calls. Raises the same errors as the original
         workspace.
         """
         found = await self.workspace.model(
@@ -92,7 +88,9 @@ class PlayedWorkspace:
 
 
 def play_capabilities(prepared: PreparedCapabilities, player: Player) -> PreparedCapabilities:
-    """Return the capabilities with replayed tools, except capabilities that use a user's data."""
+    """Return the capabilities with tools that the player calls, without capabilities that use a
+    user's data.
+    """
     openers = [
         (name, played_opener(name, opener, player))
         for name, opener in prepared.openers
@@ -118,7 +116,7 @@ def played_opener(name: str, opener: Open, player: Player) -> Open:
 
 
 def played_delegate(delegate: Delegate, player: Player) -> Delegate:
-    """Return a delegate that starts sub-agents whose own tools are also called by the player."""
+    """Return a delegate whose sub-agents also have tools that the player calls."""
 
     async def handed_on(delegation: Delegation, emit: Emit, ledger: Ledger) -> str | None:
         inside = replace(delegation, prepared=play_capabilities(delegation.prepared, player))
@@ -129,7 +127,9 @@ def played_delegate(delegate: Delegate, player: Player) -> Delegate:
 
 @asynccontextmanager
 async def open_recorded(name: str, player: Player, opening: Opening) -> AsyncIterator[Contribution]:
-    """Yield the tools that a server had when the test case was recorded."""
+    """Yield the tools that a server listed when the test case was recorded. `name` is the name of
+    the capability.
+    """
     offered = player.tape.offers.get(name)
     if offered is None:
         issue = (
@@ -174,5 +174,7 @@ def played_contribution(name: str, contribution: Contribution, player: Player) -
 
 
 def played_tool(tool: Tool, player: Player) -> Tool:
-    """Return the tool without the stage that opens before a call, because the call may not be made."""
+    """Return a tool that the player calls. It opens no stage in advance, because it may not be
+    called.
+    """
     return replace(tool, call=partial(player.call, tool), announcement=None)

@@ -1,4 +1,4 @@
-"""Converts requests to the form in which recordings are searched, without secrets and volatile
+"""Converts requests to the form that identifies them in recordings, without secrets and volatile
 values.
 """
 
@@ -20,11 +20,11 @@ from apps.manifest.secrets import reads_as_credential
 
 HIDDEN_TEXT = "(hidden)"
 SHORTEST_SECRET = 6
-"""The minimum number of characters of a secret that is masked. If shorter secrets were masked,
-parts of words would be hidden.
+"""Only secrets with at least this many characters are masked. Shorter secrets may be parts of
+words.
 """
 SHOWN = 160
-"""The maximum number of characters that are shown of each side of a difference."""
+"""The maximum number of characters that are shown from each side of a difference."""
 
 _month = (
     r"(?:January|February|March|April|May|June|July|August|September|October|November|December"
@@ -46,13 +46,13 @@ _volatile = regex.compile(
 
 
 def scrub_text(text: str) -> str:
-    """Return the text with each ID, date and time replaced by a word."""
+    """Return the text with IDs, dates and times replaced by placeholders."""
     return _volatile.sub(lambda found: f"<{found.lastgroup}>", text)
 
 
 @dataclass(frozen=True, slots=True)
 class Mask:
-    """Hides this installation's secrets in texts."""
+    """Removes this installation's secrets from texts."""
 
     secrets: Sequence[str] = ()
 
@@ -62,7 +62,7 @@ class Mask:
         return text
 
     def value(self, value: Any) -> Any:
-        """Return a JSON value without secrets, ready to be stored. Masking is idempotent."""
+        """Return a storable JSON value without secrets. Masking is idempotent."""
         return storable_value(self.masked(value))
 
     def masked(self, value: Any, *, in_headers: bool = False) -> Any:
@@ -83,14 +83,14 @@ class Mask:
         return value
 
     def arguments(self, text: str) -> str:
-        """Return the arguments of a call in the text of the model, without secrets."""
+        """Return a tool call's arguments, as the model's JSON text, without secrets."""
         try:
             return msgspec.json.encode(self.masked(msgspec.json.decode(text))).decode()
         except (msgspec.DecodeError, UnicodeError):
             return self.text(text)
 
     def reply(self, written: Mapping[str, Any]) -> Any:
-        """Return a written `RecordedReply` without secrets."""
+        """Return a serialized `RecordedReply` without secrets."""
         found = self.value(written)
         for call in found["reply"]["message"]["tool_calls"]:
             call["arguments"] = self.arguments(call["arguments"])
@@ -98,13 +98,13 @@ class Mask:
 
 
 def mask_of(secrets: Iterable[str]) -> Mask:
-    """Return the mask for these secrets, longest first."""
+    """Return a mask for these secrets, which replaces longer secrets first."""
     found = {one for one in secrets if len(one) >= SHORTEST_SECRET}
     return Mask(tuple(sorted(found, key=lambda one: (-len(one), one))))
 
 
 def stable(value: Any) -> Any:
-    """Return a JSON value without IDs, dates and times."""
+    """Return a JSON value with IDs, dates and times replaced by placeholders."""
     if isinstance(value, str):
         return scrub_text(value)
     if isinstance(value, Mapping):
@@ -120,11 +120,11 @@ def request_digest(value: Any) -> str:
 
 
 Form = dict[str, Any]
-"""The `deployment`, `messages`, `tools` and `parameters` of a request."""
+"""A request's `deployment`, `messages`, `tools` and `parameters`."""
 
 
 def model_form(deployment: str, request: ModelRequest, mask: Mask) -> Form:
-    """Return a model request in the form that is recorded and searched."""
+    """Return a model request in the form that identifies it in recordings."""
     tools = [
         {"name": one.name, "description": one.description, "parameters": one.parameters}
         for one in request.tools
@@ -140,7 +140,7 @@ def model_form(deployment: str, request: ModelRequest, mask: Mask) -> Form:
 
 
 def message_forms(messages: Sequence[ModelMessage], mask: Mask) -> list[dict[str, Any]]:
-    """Return the messages without states, and with numbers in place of call IDs."""
+    """Return the messages as JSON, without states and with numbers instead of call IDs."""
     numbers: dict[str, str] = {}
     found = []
     for message in messages:
@@ -165,7 +165,7 @@ def tool_form(name: str, arguments: Mapping[str, Any], mask: Mask) -> Form:
 
 
 def first_difference(recorded: Form, asked: Form) -> str:
-    """Return a sentence about the first difference of two model requests."""
+    """Return a sentence about the first difference between two model requests."""
     if recorded["deployment"] != asked["deployment"]:
         return f"The recording is of {recorded['deployment']!r}, but the run calls {asked['deployment']!r}."
     if found := message_difference(recorded["messages"], asked["messages"]):

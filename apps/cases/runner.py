@@ -1,6 +1,4 @@
-"""Runs test cases for an operator: starts a run, makes its attempts concurrently, and stores each
-result.
-"""
+"""Runs test cases for an operator: makes the attempts concurrently, and stores each result."""
 
 from __future__ import annotations
 
@@ -46,7 +44,7 @@ logger = logging.getLogger(__name__)
 
 DOOR = "cases"
 AT_ONCE = 4
-"""The maximum number of concurrent attempts of one run."""
+"""The maximum number of concurrent attempts in one run."""
 MOST_TIMES = 20
 MOST_ATTEMPTS = 2_000
 LONGEST_TEXT = 200_000
@@ -56,14 +54,14 @@ Told = Callable[[CaseResult], object]
 
 
 class CaseRunRefused(QuickAppError):
-    """Raised if a run of test cases cannot start as requested."""
+    """A run of test cases cannot start as requested."""
 
     code = "case_run_refused"
 
 
 @dataclass(frozen=True, slots=True)
 class CaseRunRequest:
-    """An operator's request for a run of test cases. `cases` is None for all of the application's
+    """An operator's request to run test cases. `cases` is None for all of the application's
     cases.
     """
 
@@ -76,7 +74,11 @@ class CaseRunRequest:
 
 
 def begin(application: Application, user: User | None, request: CaseRunRequest) -> CaseRun:
-    """Create the row of a new run. Raises `CaseRunRefused`, `TargetUnknown`, `ApplicationBroken`."""
+    """Create a run. Raises `CaseRunRefused` if it cannot start as requested.
+
+    Also raises `TargetUnknown` if the application's version does not exist, and `ApplicationBroken`
+    if its manifest is invalid.
+    """
     rows = chosen_cases(application, request.cases)
     count, in_all = len(rows), Case.objects.filter(application=application).count()
     if not count:
@@ -109,10 +111,8 @@ def begin(application: Application, user: User | None, request: CaseRunRequest) 
 async def carry_out(
     hub: Hub, run: CaseRun, cases: Collection[int] | None = None, told: Told = lambda result: None
 ) -> CaseRun:
-    """Make the attempts of a run that have no stored result yet. At the end, store the outcome in
-    the row of the run.
-
-    A canceled run remains unchanged, so that it can be resumed.
+    """Make the run's attempts that have no stored result, then store the run's outcome. `told` is
+    called with each result. If this function is canceled, the run remains open and can be resumed.
     """
     keep = database_sync_to_async(finish)
     try:
@@ -137,7 +137,9 @@ def problem_text(error: QuickAppError) -> str:
 
 
 def meter_of(hub: Hub, run: CaseRun) -> Meter:
-    """Return the meter that counts model calls for the operator. A replay makes no calls."""
+    """Return the meter that counts a run's model calls for its operator. A replay makes no
+    calls.
+    """
     if run.mode == CaseRun.Mode.REPLAY:
         return NO_METER
     bucket = SERVER if run.started_by_id is None else bucket_of(run.started_by_id)
@@ -153,7 +155,7 @@ def attempts_of(
 async def attempt(
     run: CaseRun, prepared: CasePreparation, asked: AskedAttempt, meter: Meter
 ) -> CaseResult:
-    """Make an attempt, store its result, and delete the files that it wrote."""
+    """Make an attempt and store its result. The files that it wrote are deleted."""
     case = asked.case
     tape, cassette = prepared.tapes.get(case.pk, (Tape(), None))
     mode: Any = run.mode
@@ -178,7 +180,7 @@ async def attempt(
 
 
 def counted_caller(run: CaseRun, caller: Caller) -> Caller:
-    """Return the caller whose rate limits count: the operator."""
+    """Return the caller whose rate limits apply: the operator who started the run, if known."""
     if run.started_by_id is None:
         return caller
     return Caller(bucket_of(run.started_by_id), kind="user", user_id=run.started_by_id)
@@ -192,8 +194,8 @@ def delete_files(bucket: str) -> None:
 def keep_result(
     run: CaseRun, asked: AskedAttempt, trial: FinishedAttempt, cassette: Cassette | None
 ) -> CaseResult:
-    """Store the result of an attempt. If the run records, the new recording replaces the previous
-    recording.
+    """Store an attempt's result. If the run records, its recording replaces the test case's
+    previous recording.
     """
     case, found, player = asked.case, trial.attempt, trial.player
     failures = list(trial.failures)
@@ -233,19 +235,19 @@ def keep_result(
 
 
 def is_stopped(run: CaseRun) -> bool:
-    """Return True if a user stopped the run, or if its application was deleted."""
+    """Return True if a user has stopped the run or its application was deleted."""
     run.refresh_from_db(fields=("state", "finished_at"))
     return bool(run.state == CaseRun.State.STOPPED)
 
 
 def stop(run: CaseRun) -> bool:
-    """Stop a run with its current attempts. Return False if it has ended."""
+    """Stop a run and its current attempts. Return False if it has already ended."""
     rows = CaseRun.objects.filter(pk=run.pk, state=CaseRun.State.RUNNING)
     return bool(rows.update(state=CaseRun.State.STOPPED, finished_at=timezone.now()))
 
 
 def finish(run: CaseRun, problem: str = "") -> None:
-    """Store the outcome of a run, unless it was stopped before."""
+    """Store a run's outcome, unless it was stopped. `problem` is the reason of a failure, or ""."""
     passed = not problem and not CaseResult.objects.filter(run=run, passed=False).exists()
     run.state = CaseRun.State.PASSED if passed else CaseRun.State.FAILED
     run.problem, run.finished_at = problem[:1000], timezone.now()
@@ -255,11 +257,11 @@ def finish(run: CaseRun, problem: str = "") -> None:
 
 
 def delete_old_runs(application: Application) -> None:
-    """Delete the runs of an application, except the newest runs."""
+    """Delete the application's runs, except the newest `MOST_RUNS`."""
     rows = CaseRun.objects.filter(application=application).order_by("-pk")
     old = list(rows.values_list("pk", flat=True)[MOST_RUNS:])
     CaseRun.objects.filter(pk__in=old).delete()
 
 
 MOST_RUNS = 200
-"""The maximum number of stored runs of an application."""
+"""The maximum number of stored runs per application."""

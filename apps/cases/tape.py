@@ -1,4 +1,4 @@
-"""Stores a recording of one run: the requests to models and tools, and the responses."""
+"""Defines the recording of a run: its model and tool requests, with their responses."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from apps.cases.request_forms import Form, request_digest
 
 FORMAT = 1
 LARGEST = 16 * 1024 * 1024
-"""The maximum number of bytes of a stored recording."""
+"""The maximum number of bytes in a stored recording."""
 
 
 class ModelEntry(msgspec.Struct):
-    """A model call: the digests of its request, and an answer or a failure."""
+    """A recorded model call: digests of the request, and the answer or the failure."""
 
     key: str
     parts: dict[str, Any]
@@ -25,7 +25,7 @@ class ModelEntry(msgspec.Struct):
 
 
 class ToolEntry(msgspec.Struct):
-    """A tool call, with its result or the error that it raised."""
+    """A recorded tool call, with its result or its error."""
 
     key: str
     name: str
@@ -34,7 +34,7 @@ class ToolEntry(msgspec.Struct):
 
 
 class OfferedTool(msgspec.Struct):
-    """A tool of a server. A replay does not call the server."""
+    """A tool that a server listed. A replay does not call the server."""
 
     name: str
     description: str
@@ -57,8 +57,8 @@ class OfferedTool(msgspec.Struct):
 
 
 class Tape(msgspec.Struct):
-    """A recording. `parts` maps digests to messages, tools and parameters; `offers` maps
-    capabilities to the tools that their servers provided.
+    """A recording of a run. `parts` maps digests to messages, tools and parameters. `offers` maps
+    capabilities to the tools that their servers listed.
     """
 
     format: int = FORMAT
@@ -73,8 +73,8 @@ class Tape(msgspec.Struct):
         reply: dict[str, Any] | None = None,
         failure: dict[str, Any] | None = None,
     ) -> None:
-        """Add an answer. If the previous entry is a failure of the same request, the answer
-        replaces it, because the request was a retry.
+        """Record a model call. An answer replaces the previous failure of the same request, which
+        was retried.
         """
         entry = ModelEntry(request_digest(form), self.taken_apart(form), reply, failure)
         if self.models and self.models[-1].key == entry.key and self.models[-1].failure is not None:
@@ -91,8 +91,8 @@ class Tape(msgspec.Struct):
         self.tools.append(ToolEntry(request_digest(form), form["name"], result, error))
 
     def taken_apart(self, form: Form) -> dict[str, Any]:
-        """Return the digests of the parts of a form. The common beginning of growing conversations
-        is stored once.
+        """Store the parts of a form, and return their digests. Each part is stored once, although
+        later requests repeat earlier messages.
         """
 
         def kept(value: Any) -> str:
@@ -131,8 +131,8 @@ def read_tape(written: Mapping[str, Any]) -> Tape:
 
 
 class TapeReader:
-    """Finds recorded calls. Each repetition of a call gets the next recording of the call. After
-    the last recording, further repetitions get the last recording.
+    """Finds recorded calls. Each repetition of a call gets the call's next recording, and in the
+    end always the last recording.
     """
 
     def __init__(self, entries: Sequence[Any]) -> None:

@@ -1,4 +1,4 @@
-"""Finds the state of an application for a run of test cases: the live state, the draft, or a
+"""Finds the application version on which test cases run: the live version, the draft, or a numbered
 version.
 """
 
@@ -23,15 +23,14 @@ DRAFT = "draft"
 
 
 class TargetUnknown(QuickAppError):
-    """Raised if the application does not have the requested state."""
+    """The application does not have the requested version."""
 
     code = "target_unknown"
 
 
 def resolve_target(application: Application, target: str) -> ResolvedApplication:
-    """Return the application in that state, enabled or not.
-
-    Queries the database. Raises `TargetUnknown`, `ApplicationBroken`.
+    """Return the application with this version, even if it is disabled. Raises `TargetUnknown` if
+    it does not exist, and `ApplicationBroken` if its manifest is invalid.
     """
     if target == DRAFT:
         draft = draft_of(application)
@@ -49,7 +48,9 @@ def resolve_target(application: Application, target: str) -> ResolvedApplication
 
 
 def number_of(application: Application, target: str) -> int | None:
-    """Return the number of a version, or None for the live state. Raises `TargetUnknown`."""
+    """Parse a version number. Return None for the live version. Raises `TargetUnknown` if `target`
+    is neither.
+    """
     if target == LIVE:
         return None
     number = read_integer(target, LARGEST_NUMBER)

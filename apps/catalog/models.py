@@ -61,7 +61,7 @@ class Application(Versioned):
     slug = models.SlugField(
         unique=True,
         help_text=(
-            "The name in addresses and in the API. Existing links and API clients break "
+            "The name in URLs and in the API. Existing links and API clients break "
             "if you change it."
         ),
     )

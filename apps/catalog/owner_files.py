@@ -20,7 +20,7 @@ from apps.manifest.validation.validation import ManifestInvalid, read_manifest
 from apps.workspace.loading.file_locations import locate_file
 from apps.workspace.local.files.store import buckets_of
 
-ADVICE = "Only the owner can attach it. Use a shared file, whose address begins with files/public/."
+ADVICE = "Only the owner can attach it. Use a shared file, whose URL begins with files/public/."
 
 
 def added_files(application: Application) -> tuple[bool, list[Problem]]:
@@ -41,8 +41,8 @@ def added_files(application: Application) -> tuple[bool, list[Problem]]:
 
 
 def owner_files(owner: int, manifest: Any) -> Mapping[str, str]:
-    """Return the addresses of the owner's own files and folders in contexts. Each address is mapped
-    to the path of its context.
+    """Return the URLs of the owner's own files and folders in contexts. Each URL is mapped to the
+    path of its context.
     """
     try:
         contexts = read_manifest(

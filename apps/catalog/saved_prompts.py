@@ -32,7 +32,7 @@ class SavedPrompt(models.Model):
         gettext_lazy("name"),
         max_length=LONGEST_NAME,
         validators=[check_name],
-        help_text=gettext_lazy("The command after “/”, such as weekly-report."),
+        help_text=gettext_lazy("The command to type after “/”, such as weekly-report."),
     )
     title = models.CharField(gettext_lazy("title"), max_length=LONGEST_TITLE)
     text = models.TextField(

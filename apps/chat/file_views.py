@@ -1,4 +1,4 @@
-"""Uploads, lists, shows and deletes a visitor's files. Other users' files are reported as
+"""Uploads, lists, serves and deletes a visitor's files. Other users' files are reported as
 missing.
 """
 
@@ -37,7 +37,7 @@ from apps.workspace.local.files.storage import storage
 from apps.workspace.local.models import StoredFile
 
 OVERHEAD_BYTES = 16 * 1024
-"""The maximum number of bytes of a form in addition to its file."""
+"""The maximum number of bytes in a form in addition to its file."""
 SHOWN = re.compile(
     r"image/(png|jpeg|gif|webp|avif|svg\+xml)|application/pdf|(audio|video)/[\w.+-]+"
 )
@@ -45,7 +45,9 @@ SHOWN = re.compile(
 downloaded.
 """
 LOCKED = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; media-src 'self'"
-"""The policy for a file that is opened by its URL: no scripts, no requests, an opaque origin."""
+"""The content security policy for a file that is opened by its URL: no scripts, no requests, an
+opaque origin.
+"""
 LOCKED_PDF = "default-src 'none'; style-src 'unsafe-inline'; object-src 'self'"
 """The policy for PDFs. Browsers show no PDF in a sandbox, and their PDF viewers are sandboxed
 anyway.
@@ -55,7 +57,7 @@ View = Callable[..., HttpResponseBase]
 
 
 def with_json_errors(view: View) -> View:
-    """Return a view that sends errors as JSON for the page's scripts."""
+    """Decorate a view so that it returns errors as JSON for the page's scripts."""
 
     @wraps(view)
     def answer(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
@@ -85,13 +87,12 @@ def problem(code: str, text: str, status: int) -> JsonResponse:
 @require_POST
 def upload(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Upload one file for a conversation, which may not have started yet."""
-    check_length(request)
+    check_length(request, settings.CHAT_UPLOAD_MAX_BYTES)
     return take(request, slug)
 
 
-def check_length(request: HttpRequest) -> None:
-    """Raise `Refused` if the form is too large for a file within the size limit."""
-    limit = settings.DEFAULT_FILE_LOADING_SIZE_LIMIT
+def check_length(request: HttpRequest, limit: int) -> None:
+    """Raise `Refused` if the form is too large for a file of up to `limit` bytes."""
     if read_integer(request.META.get("CONTENT_LENGTH") or "0", limit + OVERHEAD_BYTES) is None:
         raise TooLarge(
             "too_large",
@@ -104,14 +105,19 @@ def check_length(request: HttpRequest) -> None:
 @csrf_protect
 def take(request: HttpRequest, slug: str) -> HttpResponseBase:
     caller = visitor(request)
-    return store_sent(request, caller, find_application(caller, slug))
+    application = find_application(caller, slug)
+    return store_sent(request, caller, application, settings.CHAT_UPLOAD_MAX_BYTES)
 
 
 def store_sent(
-    request: HttpRequest, caller: Caller, application: Application, types: Sequence[str] = ()
+    request: HttpRequest,
+    caller: Caller,
+    application: Application,
+    limit: int,
+    types: Sequence[str] = (),
 ) -> HttpResponseBase:
-    """Store the file of the form. `types` limits its type; () allows the types that the installation
-    accepts. Raises `Refused`, `FileRefused` and Http404.
+    """Store the file of the form, which can have up to `limit` bytes. `types` limits its type; ()
+    allows the types that the installation accepts. Raises `Refused`, `FileRefused` and Http404.
     """
     conversation = read_conversation(request.POST.get("conversation", ""))
     sent = request.FILES.getlist("file")
@@ -121,12 +127,13 @@ def store_sent(
     if known is not None and not is_own(known, caller, application.pk):
         raise Http404("This conversation does not exist.")
     unsent.delete(files.buckets_of(caller.bucket), but=conversation)
-    stored = folder.store_upload(caller, conversation, sent[0].name or "", sent[0], types)
+    name, content = sent[0].name or "", sent[0]
+    stored = folder.store_upload(caller, conversation, name, content, types, limit)
     return JsonResponse(folder.describe_file(stored), status=201)
 
 
 def read_conversation(text: str) -> UUID:
-    """Return the ID in the text. Raises `Refused`."""
+    """Parse a conversation's ID. Raises `Refused` if it is invalid."""
     if not folder.is_uuid(text):
         raise Refused("bad_request", "conversation: use the ID of a conversation.")
     return UUID(text)
@@ -139,7 +146,7 @@ def is_own(conversation: Conversation, caller: Caller, application: int) -> bool
 @with_json_errors
 @require_GET
 def listing(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseBase:
-    """List the files of a conversation. Raises Http404 for a conversation of another visitor."""
+    """List a conversation's files. Raises Http404 for another visitor's conversation."""
     caller = visitor(request)
     if not own(caller).filter(under(slug), pk=conversation).exists():
         raise Http404("This conversation does not exist.")
@@ -150,7 +157,9 @@ def listing(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse
 
 @require_http_methods(["GET", "HEAD", "DELETE"])
 def file(request: HttpRequest, bucket: str, name: str) -> HttpResponseBase:
-    """Show or delete a file. Raises Http404 if the visitor may not read it."""
+    """Serve the file, or delete it for the method DELETE. Raises Http404 if the visitor may not
+    read it.
+    """
     return show_or_delete(request, visitor(request), bucket, name)
 
 
@@ -168,12 +177,14 @@ def show_or_delete(
 
 
 def reader_of(caller: Caller, bucket: str, name: str) -> FileReader | str:
-    """Return the reader for the access check. Files of a team's notes are in the team's bucket."""
+    """Return the reader whose access to the file is checked. This is the team's bucket for files in
+    the team's notes, otherwise the caller.
+    """
     return bucket if is_file_of_notes(caller, bucket, name) else reader_for(caller)
 
 
 def show_file(request: HttpRequest, row: StoredFile) -> HttpResponseBase:
-    """Return the content of a file. Raises `FileMissing` if its bytes were deleted."""
+    """Return the file's content. Raises `FileMissing` if its bytes were deleted."""
     unchanged = get_conditional_response(request, etag=f'"{row.etag}"')
     if unchanged is not None:
         return unchanged

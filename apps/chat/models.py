@@ -1,4 +1,4 @@
-"""User data that the pages store in addition to conversations."""
+"""Database models for users' data on the pages, in addition to conversations."""
 
 from django.db import models
 from django.utils import timezone

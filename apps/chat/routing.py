@@ -1,4 +1,4 @@
-"""The URLs of the sockets of the page and of widgets."""
+"""The WebSocket URLs for the page and for widgets."""
 
 from django.urls import URLPattern, path
 

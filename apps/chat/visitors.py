@@ -1,4 +1,4 @@
-"""The visitor of a page, and access to their data."""
+"""Identifies a page's visitor, and finds the visitor's data."""
 
 from collections.abc import Callable
 from functools import partial, wraps
@@ -34,14 +34,14 @@ from apps.workspace.local.models import FormerBucket
 from apps.workspace.local.tools.tool_accounts import delete_of_bucket
 
 VISITED_ON = "seen"
-"""The session key of the day on which a session without an account was last used."""
+"""The session key for the day on which a signed-out browser was last active."""
 READS = frozenset(("GET", "HEAD"))
 
 View = Callable[..., HttpResponseBase]
 
 
 class ConversationMoved(Http404):
-    """Raised if the conversation was continued in another application; `slug` is its slug."""
+    """The conversation was handed over to another application, whose slug is `slug`."""
 
     def __init__(self, slug: str) -> None:
         super().__init__("This conversation does not exist.")
@@ -49,10 +49,8 @@ class ConversationMoved(Http404):
 
 
 def visitor(request: HttpRequest) -> Caller:
-    """Return the caller of a page.
-
-    A browser without a session gets a session with its first POST or with the page's socket. A
-    browser that only reads pages, such as a crawler, gets no session.
+    """Return the caller who requests a page. A browser gets a session with its first POST or when a
+    page opens its socket. A browser that only reads pages, such as a crawler, gets none.
     """
     session = request.session
     # Read the user first, because looking up a user with a new password empties the old session.
@@ -75,14 +73,16 @@ def visitor(request: HttpRequest) -> Caller:
 
 
 def account_user(request: HttpRequest) -> User:
-    """Return the signed-in user. The view requires a sign-in."""
+    """Return the signed-in user. The view must require a sign-in."""
     assert isinstance(request.user, User)  # noqa: S101 - for the type checker
     return request.user
 
 
 @transaction.atomic
 def adopt(bucket: str, caller: Caller) -> None:
-    """Move the conversations and files of an anonymous session to the user who has signed in."""
+    """Move an anonymous session's conversations and files to the user who has signed in. `bucket`
+    is the anonymous session's bucket.
+    """
     taken = [*Conversation.objects.filter(owner=bucket).values_list("pk", flat=True)]
     Conversation.objects.filter(owner=bucket).update(owner=caller.bucket)
     Folder.objects.filter(owner=bucket).update(owner=caller.bucket)
@@ -100,8 +100,8 @@ def adopt(bucket: str, caller: Caller) -> None:
 
 
 def with_sign_in(view: View) -> View:
-    """Return a view that redirects signed-out readers to the sign-in page instead of raising
-    Http404.
+    """Decorate a view so that it redirects signed-out readers to the sign-in page instead of
+    raising Http404.
 
     The redirect is the same for other users' pages and for pages that do not exist.
     """
@@ -123,13 +123,17 @@ def find_application(caller: Caller, slug: str) -> Application:
 
 
 def find_conversation(request: HttpRequest, slug: str, conversation: UUID) -> Conversation:
-    """Return a conversation of the visitor. Raises Http404."""
+    """Return the visitor's conversation. Raises Http404 or `ConversationMoved` like
+    `conversation_of`.
+    """
     return conversation_of(visitor(request), slug, conversation)
 
 
 def conversation_of(caller: Caller, slug: str, conversation: UUID) -> Conversation:
-    """Return a conversation of the application with this slug, which may be deleted. Raises Http404
-    or `ConversationMoved`.
+    """Return the caller's conversation with the application, even if the application was deleted.
+
+    Raises `ConversationMoved` if it was handed over to another application, and Http404 if the
+    caller has no such conversation.
     """
     found = own(caller).filter(pk=conversation).select_related("application").first()
     if found is not None and found.application_slug == slug:

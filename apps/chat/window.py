@@ -1,6 +1,4 @@
-"""Selects the turns of a conversation that are sent to a page: first the last turns, and earlier
-turns on request.
-"""
+"""Selects the turns that a page loads: first the last turns, then earlier turns on request."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -18,24 +16,24 @@ from apps.live.events import StreamEvent
 from apps.live.journal import journal
 
 FIRST_TURNS = 8
-"""The number of turns that are sent when a conversation is opened. They fill more than a screen,
-and the page needs time to draw each turn.
+"""The number of turns that an opened conversation loads. They fill more than a screen, and drawing
+each turn takes time.
 """
 MOST_TURNS = 20
-"""The maximum number of turns that are fetched at a time while the user scrolls up."""
+"""The maximum number of turns that the page loads at a time while the user scrolls."""
 MOST_BYTES = 256 * 1024
-"""The maximum number of bytes of JSON of the turns of one window. A longer turn is sent alone."""
+"""The maximum number of bytes in the JSON of one window's turns. A longer turn is sent alone."""
 LONGEST_STEP = 8_000
-"""The maximum number of characters of the text of one step. The page loads a longer text when a
-user opens the step.
+"""The maximum number of characters in a step's text. The page loads a longer text when a user opens
+the step.
 """
 TURNS_AFTER = 5
-"""The number of turns that are sent after the turn with a search result."""
+"""The number of turns that are loaded after the turn with a search result."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnWindow:
-    """Turns in order. `before` is the cursor of the turns before them, or None if there are
+    """Consecutive turns. `before` is the cursor for loading earlier turns, or None if there are
     none.
     """
 
@@ -47,24 +45,24 @@ class TurnWindow:
 
 
 def last_turns(runs: Sequence[str], until: int, going: UUID | None) -> TurnWindow:
-    """Return the last turns of the path `runs`, with events up to number `until` and without the
-    active run `going`.
+    """Return the last turns on the path `runs`, without the active run `going`. `until` is the
+    number of the last event to include.
     """
     path = runs if going is None else [run for run in runs if run != going.hex]
     return read_window(path, len(path), most=FIRST_TURNS, until=until)
 
 
 def turns_before(conversation: Conversation, cursor: UUID) -> TurnWindow:
-    """Return the turns before the run `cursor`. Raises `Refused` if it is no longer on the
-    displayed path.
+    """Return the turns before the run `cursor`. Raises `Refused` if the run is no longer on the
+    shown path.
     """
     path = shown_runs(conversation)
     return read_window(path, place_of(path, cursor))
 
 
 def turns_after(conversation: Conversation, cursor: UUID) -> TurnWindow:
-    """Return the turns after the run `cursor`. Raises `Refused` if it is no longer on the displayed
-    path.
+    """Return the turns after the run `cursor`. Raises `Refused` if the run is no longer on the
+    shown path.
     """
     path = shown_runs(conversation)
     at = place_of(path, cursor) + 1
@@ -72,9 +70,7 @@ def turns_after(conversation: Conversation, cursor: UUID) -> TurnWindow:
 
 
 def turns_around(conversation: Conversation, message: UUID) -> TurnWindow:
-    """Return the turns around the turn with this message. Raises `Refused` if it is not on the
-    displayed path.
-    """
+    """Return the turns around a message. Raises `Refused` if it is not on the shown path."""
     rows = conversation.messages.said().filter(uuid=message)
     run = rows.values_list("run_id", flat=True).first()
     path = shown_runs(conversation)
@@ -83,7 +79,7 @@ def turns_around(conversation: Conversation, message: UUID) -> TurnWindow:
 
 
 def whole_turn(conversation: Conversation, run: UUID) -> dict[str, Any]:
-    """Return one turn with its complete steps. Raises `Refused` if it is not on the displayed path."""
+    """Return one turn with complete steps. Raises `Refused` if it is not on the shown path."""
     path = shown_runs(conversation)
     return turn(run, place_of(path, run), journal.read_run(run), longest_step=None)
 
@@ -92,7 +88,9 @@ def place_of(path: Sequence[str], run: UUID | None) -> int:
     if run is None or run.hex not in path:
         raise Refused(
             "turn_not_found",
-            gettext("This answer is no longer part of the displayed conversation."),
+            gettext(
+                "This answer is no longer part of the displayed conversation. Reload the page."
+            ),
         )
     return path.index(run.hex)
 
@@ -106,10 +104,8 @@ def read_window(
     least: int | None = None,
     until: int | None = None,
 ) -> TurnWindow:
-    """Return up to `most` turns that end before index `end`.
-
-    No turn comes from before index `first`. Turns from index `least` on are included even if they
-    exceed `MOST_BYTES`.
+    """Return up to `most` turns of the path, ending before index `end`. Turns before index `first`
+    are omitted. Turns from index `least` on are included even if they exceed `MOST_BYTES`.
     """
     found: list[dict[str, Any]] = []
     size = 0
@@ -128,12 +124,14 @@ def read_window(
 def turn(
     run: UUID, at: int, events: Iterable[StreamEvent], longest_step: int | None = LONGEST_STEP
 ) -> dict[str, Any]:
-    """Return a turn for the page. `at` is its index on the displayed path."""
+    """Return a run's turn as JSON for the page. `at` is its index on the shown path. Longer texts
+    of steps are truncated to `longest_step` characters, unless it is None.
+    """
     return {"run": str(run), "at": at, "events": compact_frames(events, longest_step)}
 
 
 def compact_frames(events: Iterable[StreamEvent], longest_step: int | None) -> list[dict[str, Any]]:
-    """Return frames that display the same as the run's events, with each text in one piece."""
+    """Return frames that have the same effect as the run's events, with each text in one piece."""
     frames: list[dict[str, Any]] = []
     steps: dict[str, dict[str, Any]] = {}
     status: dict[str, Any] | None = None
@@ -152,8 +150,8 @@ def compact_frames(events: Iterable[StreamEvent], longest_step: int | None) -> l
 def continues(
     frame: dict[str, Any], frames: list[dict[str, Any]], steps: dict[str, dict[str, Any]]
 ) -> bool:
-    """Append the text of a frame to an earlier frame. Return False if the frame must be sent
-    separately. `steps` contains the texts of steps by their IDs.
+    """Append the frame's text to an earlier frame. Return False if the frame must be sent
+    separately. `steps` maps the IDs of steps to the frames with their texts.
     """
     kind = frame["type"]
     if kind == "message.delta" and frames and frames[-1]["type"] == kind:
@@ -176,7 +174,7 @@ def cut_text(frame: dict[str, Any], longest: int) -> None:
 
 
 def leave_out_known_text(frames: list[dict[str, Any]]) -> None:
-    """Remove pieces of text that the stored answer repeats."""
+    """Remove text that the stored answer repeats from the frames."""
     kinds = {frame["type"] for frame in frames}
     if "message.complete" not in kinds or "answer.restarted" in kinds:
         return

@@ -66,7 +66,11 @@ class ConsoleConfig(AppConfig):
     def ready(self) -> None:
         # Models can be imported only after all apps are registered.
         from apps.console.installation_roles import keep_groups
+        from apps.console.permission_names import rename_permissions
 
         # All permissions exist after the last app with tables.
         *_, last = (one for one in apps.get_app_configs() if one.models_module is not None)
         post_migrate.connect(keep_groups, sender=last, dispatch_uid="console.installation_roles")
+        post_migrate.connect(
+            rename_permissions, sender=last, dispatch_uid="console.permission_names"
+        )

@@ -1,1 +1,1 @@
-"""The conversations of users and API clients, with their questions, answers and retention."""
+"""Users' and API clients' conversations, with questions, answers and retention."""

@@ -27,7 +27,7 @@ PERSONS = UUID("5f3f0a52-6f0e-4d39-9a0b-6f1a5d0a7c11")
 
 
 def person_stream(bucket: str) -> UUID:
-    """Return the ID of the stream for notifications between processes about an owner's
+    """Return the ID of the stream that notifies all processes of changes to an owner's
     conversations.
     """
     return uuid5(PERSONS, bucket)
@@ -38,8 +38,8 @@ OF_CLIENT = ("locale", "timezone", "surface", "address")
 
 
 def reference_of(caller: Caller) -> dict[str, Any]:
-    """Return the fields of the caller that a run stores in addition to the bucket. `caller_of_run`
-    restores the caller from them.
+    """Return the JSON fields that a run stores to identify its caller, in addition to the bucket.
+    `caller_of_run` restores the caller from these fields.
     """
     client = caller.client
     told = {
@@ -57,10 +57,8 @@ def reference_of(caller: Caller) -> dict[str, Any]:
 
 
 def caller_of_run(run: Run) -> Caller:
-    """Return the caller on whose behalf the run acts.
-
-    Raises `Refused` if the account is closed, if the user has left the team, or if the key is no
-    longer valid.
+    """Return the caller on whose behalf the run acts. Raises `Refused` if the account is closed,
+    the user has left the team, or the API key is no longer valid.
     """
     folder, team = folder_of(run.stream), run.caller.get("team")
     client = ClientInfo(**{name: run.caller[name] for name in OF_CLIENT if name in run.caller})
@@ -84,19 +82,17 @@ def caller_of_run(run: Run) -> Caller:
 
 
 def own(caller: Caller) -> QuerySet[Conversation]:
-    """Return the caller's conversations that are not deleted."""
+    """Return the caller's conversations, except deleted conversations."""
     return Conversation.objects.kept().filter(owner=caller.bucket)
 
 
 def own_lasting(caller: Caller) -> QuerySet[Conversation]:
-    """Return the caller's conversations for lists and searches, except deleted and temporary
-    conversations.
-    """
+    """Return the caller's conversations, except deleted and temporary conversations."""
     return Conversation.objects.lasting().filter(owner=caller.bucket)
 
 
 def owned_by(user: int) -> Q:
-    """Return a filter for rows whose `owner` is the user, alone or in one of their teams."""
+    """Return a filter for rows that this user owns, alone or in one of their teams."""
     return of_person(user, "owner")
 
 
@@ -105,15 +101,15 @@ def mark_read(conversation: UUID) -> None:
 
 
 def under(slug: str) -> Q:
-    """Return a filter for the conversations of the application with this slug, which may have been
-    deleted.
+    """Return a filter for conversations of the application with this slug, even if the application
+    was deleted.
     """
     return Q(application__slug=slug) | Q(application=None, former_slug=slug)
 
 
 def find_conversation(caller: Caller, conversation: UUID, application: str) -> Conversation:
-    """Return a conversation of the caller. Raises `Refused` if it does not exist or belongs to
-    another user.
+    """Return the caller's conversation with this ID and with the application of this slug. Raises
+    `Refused` if the caller has no such conversation.
     """
     found = own(caller).filter(under(application), pk=conversation).first()
     if found is None:
@@ -123,9 +119,7 @@ def find_conversation(caller: Caller, conversation: UUID, application: str) -> C
 
 
 def lock(conversation: Conversation) -> Conversation:
-    """Lock the conversation and return its current row. Concurrent changes to its path wait for the
-    transaction.
-    """
+    """Lock the conversation's row until the transaction ends, and return its current content."""
     rows = Conversation.objects.select_for_update(of=("self",))
     found = rows.filter(pk=conversation.pk).first()
     if found is None:
@@ -159,10 +153,11 @@ def record_denials(caller: Caller, conversations: Collection[UUID]) -> None:
 
 
 def find_open(caller: Caller, conversation: UUID, application: str) -> Conversation:
-    """Return a conversation of the caller that can be continued. Raises `Refused` if it does not
-    exist, or if its application was deleted.
+    """Return the caller's conversation with this ID, if it can be continued.
 
-    The calling code must already know that the application is usable, or call `check_continuable`.
+    Raises `Refused` if the conversation does not exist or its application was deleted. The calling
+    code must check separately that the caller can use the application, for example with
+    `check_continuable`.
     """
     found = find_conversation(caller, conversation, application)
     if found.application_id is None:
@@ -178,15 +173,13 @@ def check_continuable(caller: Caller, conversation: UUID, application: str) -> N
 
 
 def continuable(caller: Caller, conversations: Iterable[Conversation]) -> set[int]:
-    """Return the IDs of the applications of these conversations that the caller can use."""
+    """Return the primary keys of the conversations' applications that the caller can still use."""
     asked = {one.application_id for one in conversations if one.application_id is not None}
     return set(usable(caller).filter(pk__in=asked).values_list("pk", flat=True)) if asked else set()
 
 
 def why_ended(caller: Caller, conversation: Conversation) -> str:
-    """Return the reason why the conversation is read-only, or "" if its application can continue
-    it.
-    """
+    """Return the reason why the conversation is read-only, or "" if the user can continue it."""
     application = conversation.application
     if application is None:
         reason = gettext(

@@ -1,4 +1,4 @@
-"""The structure of a question, for all doors that store conversations."""
+"""Defines the format of a question, for all doors that store conversations."""
 
 from typing import Annotated, Literal
 from uuid import UUID
@@ -13,14 +13,15 @@ LONGEST_PLACE = 100
 LONGEST_SLUG = 50
 LONGEST_DEPLOYMENT = 100
 MOST_ATTACHMENTS = 20
-"""The maximum number of files of one question."""
+"""The maximum number of files in one question."""
 STORABLE = r"^[^\x00]*$"
 """A pattern that matches text without NUL characters, which PostgreSQL cannot store."""
 Effort = Annotated[str, Field(max_length=20, pattern=r"^[a-z]*$")]
+ToolsetName = Annotated[str, Field(max_length=200, pattern=STORABLE)]
 
 
 class SentFile(BaseModel):
-    """An attached file. `url` is the path of the uploaded file, such as `files/…`."""
+    """A file attached to a question. `url` is the path of the uploaded file, such as `files/…`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -28,8 +29,8 @@ class SentFile(BaseModel):
 
 
 class Ask(BaseModel):
-    """A question. The page chooses its `id`. If the page sends the same frame again, the `id`
-    identifies it.
+    """A question, as the page sends it. The page generates the `id`, which identifies repeated
+    frames.
 
     A new conversation (`conversation` is None) gets the ID `begin`, under which its files were
     uploaded. `timezone` is the browser's, such as Europe/Riga, or "" if unknown. `surface` is
@@ -39,12 +40,12 @@ class Ask(BaseModel):
     `place` is the slug of the user's place, and `narrative` describes the content of their screen.
     `application` is the same as in an `open` frame. `deployment` is the chosen model, one of the
     application's choices. It applies to a new conversation or, with `again`, to this answer.
+    `tools` contains the toolsets that the user turned on or off for a new conversation.
 
-    Each of three fields contains the ID of a message at which another branch begins. Questions with
-    one of these fields are never queued. `again` is a question to answer again, unchanged. `edits`
-    is a question that this one replaces on a new branch. `continues` is the last answer, which
-    reached the length limit. With `again` and `continues`, all other content of the message is
-    ignored.
+    Three fields contain a message ID and begin another branch at this message; such questions are
+    never queued. `again` is a question to answer again, unchanged. `edits` is a question that this
+    question replaces. `continues` is the last answer, which reached the length limit. With `again`
+    and `continues`, the text and the files are ignored.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -61,6 +62,7 @@ class Ask(BaseModel):
     temporary: bool = False
     effort: Effort = ""
     deployment: str = Field(default="", max_length=LONGEST_DEPLOYMENT, pattern=STORABLE)
+    tools: dict[ToolsetName, bool] = Field(default={}, max_length=50)
     place: str = Field(default="", max_length=LONGEST_PLACE)
     narrative: str = Field(default="", max_length=LONGEST_NARRATIVE)
     application: str = Field(default="", max_length=LONGEST_SLUG)

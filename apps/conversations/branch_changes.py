@@ -1,4 +1,4 @@
-"""Shows another branch of a conversation, and deletes turns."""
+"""Switches between branches of a conversation, and deletes turns."""
 
 from functools import partial
 from uuid import UUID
@@ -29,8 +29,8 @@ from apps.live.journal import journal
 
 @transaction.atomic
 def switch_branch(caller: Caller, slug: str, conversation: UUID, message: UUID) -> None:
-    """Show the newest path through the message. Raises `Refused`, including while an answer is
-    being written.
+    """Show the newest path that contains the message. Raises `Refused` if the message does not
+    exist, or while an answer is running.
     """
     changed, found, through = begin_change(caller, slug, conversation, message)
     show(changed, found.below(through.pk)[-1].pk)
@@ -38,9 +38,8 @@ def switch_branch(caller: Caller, slug: str, conversation: UUID, message: UUID) 
 
 @transaction.atomic
 def delete_turn(caller: Caller, slug: str, conversation: UUID, message: UUID) -> None:
-    """Permanently delete a question and its answers.
-
-    Raises `Refused`, including while an answer is being written and under a legal hold.
+    """Permanently delete a question and its answers. Raises `Refused` if the question does not
+    exist, while an answer is running, and under a legal hold.
     """
     if is_held(caller.bucket, conversation):
         raise Conflict("legal_hold", refusal())
@@ -51,13 +50,16 @@ def delete_turn(caller: Caller, slug: str, conversation: UUID, message: UUID) ->
 def begin_change(
     caller: Caller, slug: str, pk: UUID, message: UUID, role: str = ""
 ) -> tuple[Conversation, Tree[OutlineRow], OutlineRow]:
-    """Lock a conversation, and return it with its tree and the message, which must have the given
-    role. Raises `Refused`.
+    """Lock a conversation, and return it with its tree and its message.
+
+    Raises `Refused` if the conversation or the message does not exist, if the message does not have
+    the given role, or while an answer is running.
     """
     conversation = lock(find_conversation(caller, pk, slug))
     if leases.open_run(conversation.pk) is not None:
         raise Conflict(
-            "run_going", gettext("An answer is still being written. Wait for it or stop it first.")
+            "run_going",
+            gettext("An answer is still being written. Wait for it to finish, or stop it first."),
         )
     found = outline(conversation)
     write_parents(found)
@@ -74,9 +76,7 @@ def show(conversation: Conversation, leaf: int | None) -> None:
 
 
 def delete(conversation: Conversation, found: Tree[OutlineRow], question: OutlineRow) -> None:
-    """Delete a question and its answers. Attach the questions after them to the previous
-    message.
-    """
+    """Delete a question and its answers, and attach later questions to the message before it."""
     turn = turn_of(conversation, found, question)
     gone = {row.pk for row in turn}
     before = found.parents[question.pk]
@@ -101,7 +101,7 @@ def delete(conversation: Conversation, found: Tree[OutlineRow], question: Outlin
 def turn_of(
     conversation: Conversation, found: Tree[OutlineRow], question: OutlineRow
 ) -> list[OutlineRow]:
-    """Return the question, its answers, and the messages that continue these answers."""
+    """Return the question, its answers, and the continuations of truncated answers."""
     sent = conversation.messages.exclude(sender=None).values_list("pk", "sender")
     continuations = {pk for pk, sender in sent if is_continuation(sender)}
     turn, keys = [question], {question.pk}

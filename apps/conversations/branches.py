@@ -1,4 +1,6 @@
-"""The tree of a conversation's messages, with the path that is shown and its alternatives."""
+"""Represents the tree of a conversation's messages, with the path that is shown and its
+alternatives.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,11 +23,8 @@ AT_ONCE = 500
 
 
 class OutlineRow(NamedTuple):
-    """A message without its content. Reading an instance of the Django model would take four times
-    as long.
-
-    IDs are strings of hexadecimal digits, because most of the time would otherwise be spent on
-    creating thousands of UUID objects.
+    """A message without its content, four times faster to read than a Django model instance. IDs
+    are hexadecimal digits, because creating thousands of UUID objects would be slow.
     """
 
     pk: int
@@ -37,8 +36,8 @@ class OutlineRow(NamedTuple):
 
 
 class Digits(Cast):
-    """Casts an ID to its hexadecimal digits. SQLite stores only the digits; PostgreSQL adds
-    hyphens.
+    """A database expression for the hexadecimal digits of an ID, without the hyphens that
+    PostgreSQL adds.
     """
 
     def __init__(self, field: str) -> None:
@@ -59,10 +58,8 @@ Row = TypeVar("Row", Message, OutlineRow)
 
 @dataclass(frozen=True, slots=True)
 class Tree(Generic[Row]):
-    """The questions and answers of a conversation in the order in which they were stored, each with
-    its previous message.
-
-    A message is always stored after its previous message, so a path is sorted by primary key.
+    """The questions and answers of a conversation, in the order in which they were stored. A
+    message is always stored after its previous message, so a path is sorted by primary key.
     """
 
     messages: Sequence[Row]
@@ -90,14 +87,18 @@ class Tree(Generic[Row]):
         return cls(rows, parents, dict(followers))
 
     def end(self, leaf: int | None) -> int | None:
-        """Return the last message of the path that is shown."""
+        """Return the primary key of the last message on the path that ends at `leaf` or at its
+        answer.
+
+        If the tree does not contain `leaf`, return the newest message, or None for an empty tree.
+        """
         if leaf not in self.parents:
             return self.messages[-1].pk if self.messages else None
         return self.answered(leaf)
 
     def answered(self, leaf: int | None) -> int | None:
-        """Return the answer to the question `leaf`, if the answer was stored after `leaf` was
-        read.
+        """Return the primary key of the newest answer to the question `leaf`, or `leaf` if there is
+        none.
         """
         asked = next((row for row in self.messages if row.pk == leaf and row.role == USER), None)
         if asked is None or asked.run_id is None:
@@ -114,7 +115,7 @@ class Tree(Generic[Row]):
         return [row for row in self.messages if row.pk in wanted]
 
     def below(self, top: int) -> list[Row]:
-        """Return the message and all messages that follow it, on any branch."""
+        """Return the message `top` and all messages below it, on all branches."""
         found = {top}
         for row in self.messages:
             if self.parents[row.pk] in found:
@@ -125,11 +126,11 @@ class Tree(Generic[Row]):
         return self.followers.get(of, [])
 
     def siblings(self, row: Row) -> list[Row]:
-        """Return the messages at the same position, including the message itself."""
+        """Return the alternatives at the message's position, including the message itself."""
         return self.children(self.parents[row.pk])
 
     def shown(self, leaf: int | None) -> list[Row]:
-        """Return the path that is shown for this leaf."""
+        """Return the path from the first message to `leaf` or its answer."""
         return self.up(self.end(leaf))
 
 
@@ -138,24 +139,23 @@ def tree(conversation: Conversation) -> Tree[Message]:
 
 
 def outline(conversation: Conversation) -> Tree[OutlineRow]:
-    """Return the tree without message content."""
+    """Return the conversation's tree without message content."""
     fields = (OUTLINE.get(name, F(name)) for name in OutlineRow._fields)
     rows = conversation.messages.said().values_list(*fields)
     return Tree.of(map(OutlineRow._make, rows))
 
 
 def path(conversation: Conversation, leaf: int | None = None) -> list[Message]:
-    """Return the messages of the shown path, which the next run reads.
-
-    With `leaf`, the primary key of a message, return only the messages up to it.
+    """Return the messages on the shown path. If `leaf` is the primary key of a message, return the
+    path up to this message instead.
     """
     found = tree(conversation)
     return found.shown(conversation.leaf_id) if leaf is None else found.up(leaf)
 
 
 def end_of_path(conversation: Conversation) -> int | None:
-    """Return the last message of the shown path, in most cases without reading the other
-    messages.
+    """Return the primary key of the last message on the shown path, or None without messages. In
+    most cases, no other messages are read.
     """
     leaf, said = conversation.leaf_id, conversation.messages.said().order_by()
     if leaf is None or not said.filter(pk=leaf).exists():
@@ -164,19 +164,21 @@ def end_of_path(conversation: Conversation) -> int | None:
 
 
 def shown_path(conversation: Conversation) -> list[OutlineRow]:
-    """Return the questions and answers that are shown, without their content."""
+    """Return the messages on the shown path, without their content."""
     return outline(conversation).shown(conversation.leaf_id)
 
 
 def shown_runs(conversation: Conversation) -> list[str]:
-    """Return the runs of the shown path in order, as hexadecimal digits. An active run is last."""
+    """Return the IDs of the runs on the shown path in order, as hexadecimal digits. An active run
+    is last.
+    """
     return list(runs_of(shown_path(conversation)))
 
 
 @dataclass(frozen=True, slots=True)
 class ShownEvents:
-    """Selects the events of the shown path: all events after the number `last`, and the earlier
-    events of `runs` (hexadecimal digits of their IDs).
+    """Selects the events of the shown path: those of `runs`, and all events after the number
+    `last`. `runs` contains the hexadecimal digits of the runs' IDs.
     """
 
     last: int
@@ -190,8 +192,8 @@ class ShownEvents:
 
 
 def runs_of(messages: Sequence[OutlineRow]) -> Iterator[str]:
-    """Yield the run of each answer. For an unanswered question, yield the run that will answer
-    it.
+    """Yield the ID of each answer's run. For an unanswered question, yield the ID of the run that
+    will answer.
     """
     for row, after in zip_longest(messages, messages[1:]):
         is_answered = after is not None and after.role == ASSISTANT
@@ -202,11 +204,11 @@ def runs_of(messages: Sequence[OutlineRow]) -> Iterator[str]:
 def shown_branches(
     found: Tree[OutlineRow], shown: Sequence[OutlineRow], going: UUID | None
 ) -> dict[str, dict[str, Any]]:
-    """Return the alternatives along the path that is shown: their IDs, and the position of the
-    current alternative.
+    """Return the alternatives along the shown path: their IDs, and the position of the current
+    alternative.
 
-    The page identifies a question by its ID and an answer by its run. The answer that the run
-    `going` is writing has no ID yet, so its ID is "".
+    The page identifies a question by its ID and an answer by its run. The ID of the answer that the
+    run `going` is still writing is "".
     """
     told: dict[str, dict[str, Any]] = {}
     for row in shown:
@@ -225,14 +227,13 @@ def shown_branches(
 
 
 def format_id(digits: str) -> str:
-    """Return an ID in the format of the page."""
+    """Convert the hexadecimal digits of an ID to the format that the page uses."""
     return str(UUID(digits))
 
 
 def write_parents(found: Tree[OutlineRow]) -> None:
-    """Store the parent of each message, so that new messages do not change the tree.
-
-    A copy of a shared conversation has no parents until its first branch is created.
+    """Store the parent of each message, so that new messages do not change the tree. The messages
+    in a copy of a shared conversation have no parents until a branch is added.
     """
     unwritten = [
         Message(pk=row.pk, parent_id=found.parents[row.pk])
@@ -243,8 +244,8 @@ def write_parents(found: Tree[OutlineRow]) -> None:
 
 
 def find_message(found: Tree[OutlineRow], uuid: UUID, role: str = "") -> OutlineRow:
-    """Return the message with this ID from the tree. Raises `Refused` if it does not exist or has a
-    different role.
+    """Return the message with this ID. Raises `Refused` if it does not exist or has a different
+    role.
     """
     for row in found.messages:
         if row.uuid == uuid.hex and role in ("", row.role):

@@ -1,4 +1,4 @@
-"""Stores the requests of clients, which a process reads when it resumes the run."""
+"""Stores API clients' requests, which a process reads when it resumes a run."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -17,7 +17,7 @@ from apps.runs.requests import RunRequest
 
 
 class RequestDocument(msgspec.Struct, frozen=True):
-    """The fields of a `RunRequest` that a client sets. `place` is a slug."""
+    """The fields of a `RunRequest` that a client can set. `place` is a slug."""
 
     messages: tuple[ModelMessage, ...]
     external: dict[str, ToolSpec] = {}
@@ -48,8 +48,8 @@ class RequestDocument(msgspec.Struct, frozen=True):
 
 
 class ClientRequest(models.Model):
-    """The request of a client that sends its own conversation. The run reads this conversation
-    instead of the stored messages.
+    """The request of an API client that sends the whole conversation. The run reads this
+    conversation instead of the stored messages.
     """
 
     run = models.OneToOneField(
@@ -70,7 +70,7 @@ def store_request(run: Run, request: RunRequest) -> None:
 
 
 def read_request(run: Run, application: ResolvedApplication) -> RunRequest | None:
-    """Return the client's request, or None for a run without one."""
+    """Return the client's stored request, or None if the run has none."""
     row = ClientRequest.objects.filter(run=run).first()
     if row is None:
         return None
@@ -80,5 +80,5 @@ def read_request(run: Run, application: ResolvedApplication) -> RunRequest | Non
 
 
 def delete_answered() -> int:
-    """Delete the requests of runs that have ended. Return their number."""
+    """Delete the requests of ended runs. Return the number of deleted requests."""
     return delete(ClientRequest.objects.exclude(run__status__in=Run.OPEN))

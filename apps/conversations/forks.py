@@ -1,4 +1,4 @@
-"""Copies a conversation up to one of its answers, to continue from there without changing it."""
+"""Copies a conversation up to one of its answers, so that it can be continued from there."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -13,6 +13,7 @@ from apps.agent import events as said
 from apps.conversations.access import check_continuable, find_conversation, reference_of
 from apps.conversations.asking.questions import question_added
 from apps.conversations.branches import ASSISTANT, USER, find_message, outline, path
+from apps.conversations.keeping.tags import add_known_tags, tags_of
 from apps.conversations.mirror import mirror
 from apps.conversations.models import Conversation, Message
 from apps.conversations.outcome.endings import answer_stored
@@ -35,6 +36,7 @@ COPIED_COLUMNS = (
     "visibility",
     "pinned_version",
     "reasoning_effort",
+    "tool_switches",
     "deployment",
     "folder_id",
     "temporary_until",
@@ -58,10 +60,10 @@ messages.
 
 
 def fork(caller: Caller, slug: str, conversation: UUID, message: UUID) -> Conversation:
-    """Create a conversation with the messages up to an answer, and with their steps.
+    """Copy a conversation up to the answer `message`, including steps, and return the copy.
 
-    Files are included by reference. Usage is not copied, because the copies called no model. Raises
-    `Refused`.
+    Files are referenced, not copied. Usage is not copied, because the copies called no model.
+    Raises `Refused` if the answer does not exist or the caller cannot use the application.
     """
     check_continuable(caller, conversation, slug)
     original = find_conversation(caller, conversation, slug)
@@ -75,6 +77,7 @@ def fork(caller: Caller, slug: str, conversation: UUID, message: UUID) -> Conver
         made.save(force_insert=True)
         copies = copy_messages(caller, made, path(original, last))
         copy_summaries(original, copies)
+        add_known_tags(made, tags_of([original.pk]).get(original.pk, ()))
         made.leaf = copies[last]
         made.save(update_fields=["leaf"])
         transaction.on_commit(partial(mirror, made.pk))
@@ -82,7 +85,9 @@ def fork(caller: Caller, slug: str, conversation: UUID, message: UUID) -> Conver
 
 
 def title_of_copy(title: str) -> str:
-    """Return the title with a note that it is a copy."""
+    """Return the title with "(copy)" appended in the current language, unless it already has this
+    ending.
+    """
     note = gettext("{title} (copy)")
     if not title or title.endswith(note.format(title="")):
         return title
@@ -92,7 +97,9 @@ def title_of_copy(title: str) -> str:
 def copy_messages(
     caller: Caller, made: Conversation, messages: Sequence[Message]
 ) -> dict[int, Message]:
-    """Copy the messages with runs and events. Return the copies by the keys of the originals."""
+    """Copy the messages with their events into `made`. Return the copies by the originals' primary
+    keys.
+    """
     copies: dict[int, Message] = {}
     runs: list[Run] = []
     entries: list[JournalEntry] = []
@@ -114,8 +121,8 @@ def copy_messages(
 def store_turns(
     runs: Iterable[Run], messages: Iterable[Message], entries: Iterable[JournalEntry]
 ) -> None:
-    """Store the rows of turns that no run of this installation has made. The messages have no parents, so each message follows the
-    message that was stored before it.
+    """Store copied or imported turns. The messages have no parents, so each message follows the
+    message stored before it.
     """
     Run.objects.bulk_create(runs, batch_size=AT_ONCE)
     Message.objects.bulk_create(messages, batch_size=AT_ONCE)
@@ -123,7 +130,7 @@ def store_turns(
 
 
 def turns_of(rows: Sequence[Message]) -> Iterator[list[Message]]:
-    """Yield each question with its answer."""
+    """Yield each question together with its answers."""
     turn: list[Message] = []
     for row in rows:
         if row.role == USER and turn:
@@ -141,8 +148,8 @@ def copy_turn(
     steps: Mapping[UUID, Sequence[StreamEvent]],
     copies: dict[int, Message],
 ) -> Iterator[StreamEvent]:
-    """Create copies of the messages. Yield the events of the copied run. `steps` has the events of
-    the original runs.
+    """Add a copy of each message to `copies`, and yield the events of the copied run. `steps` maps
+    the IDs of the original runs to their events.
     """
     for row in turn:
         copy = Message(
@@ -168,7 +175,7 @@ def copy_turn(
 
 
 def copy_summaries(original: Conversation, copies: dict[int, Message]) -> None:
-    """Copy the summaries of the copied messages, so that none is written again."""
+    """Copy the summaries of the copied messages, so that they need not be written again."""
     rows = original.messages.filter(role=Message.Role.SUMMARY).order_by("pk")
     for row in rows:
         if row.parent_id in copies:
@@ -177,7 +184,7 @@ def copy_summaries(original: Conversation, copies: dict[int, Message]) -> None:
 
 
 def ended_run(caller: Caller, conversation: Conversation) -> Run:
-    """Return an unsaved, ended run of the caller that has called no model."""
+    """Return an unsaved run that belongs to the caller, has ended and called no model."""
     application = conversation.application
     return Run(
         stream=conversation.pk,

@@ -1,8 +1,7 @@
-"""Mirrors each conversation to a file, at the path that other platforms use:
-`_platform/ai-conversations/{bucket}/{id}.json` below `CONVERSATION_MIRROR`.
+"""Mirrors each conversation to a JSON file, at a path that other platforms also use.
 
-Pages read only the database, never these files. `restore_conversations` creates rows from the
-files.
+The path is `_platform/ai-conversations/{bucket}/{id}.json` below `CONVERSATION_MIRROR`. Pages never
+read these files. The command `restore_conversations` creates rows from them.
 """
 
 import logging
@@ -30,8 +29,8 @@ FOLDER = Path("_platform", "ai-conversations")
 
 
 class MirroredMessage(msgspec.Struct):
-    """A row of `Message`. `parent` is the UUID of the previous message. An alternative first
-    question has its own UUID as its parent.
+    """A `Message` row in the mirror. `parent` is the UUID of the previous message. An alternative
+    first question has its own UUID as its parent.
     """
 
     id: UUID
@@ -48,8 +47,8 @@ class MirroredMessage(msgspec.Struct):
 
 
 class MirroredConversation(msgspec.Struct):
-    """A row of `Conversation` with its messages in order. `leaf` is the last message of the shown
-    path.
+    """A `Conversation` row in the mirror, with its messages in order. `leaf` is the UUID of the
+    last message on the shown path.
     """
 
     id: UUID
@@ -68,12 +67,12 @@ class MirroredConversation(msgspec.Struct):
 
 
 class NotRestored(Exception):
-    """Raised if a conversation cannot be restored from a file. The message is the reason."""
+    """A file in the mirror cannot be restored. The message is the reason."""
 
 
 def mirror(conversation: UUID) -> None:
-    """Write the file of a conversation, or remove the file if the conversation was deleted. Never
-    raises.
+    """Write the conversation's file, or delete the file if the conversation was deleted. Errors are
+    only logged.
     """
     if not settings.CONVERSATION_MIRROR:
         return
@@ -91,8 +90,8 @@ def mirror(conversation: UUID) -> None:
 
 
 async def mirror_aside(conversation: UUID) -> None:
-    """Run `mirror` in a separate thread, because a long write would delay all journals in the
-    committer's thread.
+    """Run `mirror` in a separate thread. In the committer's thread, a long write would delay all
+    journals.
     """
     if settings.CONVERSATION_MIRROR:
         await database_sync_to_async(mirror)(conversation)
@@ -146,8 +145,8 @@ def root() -> Path:
 
 
 def write(document: MirroredConversation) -> None:
-    """Replace the file of a conversation atomically. Only the operating system account of the
-    process can read it.
+    """Replace the conversation's file atomically. Only the operating system account that runs this
+    process can read the file.
     """
     folder = root() / document.scope
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -163,8 +162,8 @@ def write(document: MirroredConversation) -> None:
 
 
 def remove(conversation: UUID, but: str = "") -> None:
-    """Remove the files of a conversation, except in the folder `but`. A conversation's folder
-    changes when its visitor signs in.
+    """Delete the conversation's files, except in the folder `but`. A conversation moves to another
+    folder when its visitor signs in.
     """
     for path in root().glob(f"*/{conversation}.json"):
         if path.parent.name != but:
@@ -172,12 +171,14 @@ def remove(conversation: UUID, but: str = "") -> None:
 
 
 def files(folder: Path) -> Iterator[Path]:
-    """Yield the files of all conversations in a mirror."""
+    """Yield the paths of all conversation files in a mirror."""
     return iter(sorted((folder / FOLDER).glob("*/*.json")))
 
 
 def read_mirrored(path: Path) -> MirroredConversation:
-    """Parse a file of a mirror. Raises `NotRestored`."""
+    """Parse a file in the mirror. Raises `NotRestored` if the file is unreadable, is invalid or has
+    the wrong path.
+    """
     try:
         document = msgspec.json.decode(path.read_bytes(), type=MirroredConversation)
     except (OSError, msgspec.MsgspecError, UnicodeError) as error:
@@ -191,7 +192,9 @@ def read_mirrored(path: Path) -> MirroredConversation:
 
 @transaction.atomic
 def restore_conversation(document: MirroredConversation) -> bool:
-    """Store the rows of a conversation. Return False if it already exists. Raises `NotRestored`."""
+    """Store the rows of a mirrored conversation. Return False if the conversation already exists.
+    Raises `NotRestored` if one of its messages already exists or follows an unknown message.
+    """
     if Conversation.objects.filter(pk=document.id).exists():
         return False
     taken = [message.id for message in document.messages]

@@ -1,7 +1,5 @@
-"""Conversations and their messages.
-
-The tables still have the names that they had in `apps.chat`, because processes of the previous
-version use them during an upgrade.
+"""Database models for conversations, folders and messages. The tables retain their names from
+`apps.chat`, because the previous version's processes still use them during an upgrade.
 """
 
 import uuid
@@ -11,6 +9,7 @@ from django.utils import timezone
 
 from apps.accounts.models import Team
 from apps.conversations.client_requests import ClientRequest as ClientRequest
+from apps.conversations.conversation_tags import ConversationTag as ConversationTag
 
 LONGEST_TITLE = 80
 """The maximum number of characters of a title derived from a question."""
@@ -24,7 +23,7 @@ SENDER_HELP = (
 
 
 def question_title(question: str) -> str:
-    """Return the question on one line, shortened at the end of a word."""
+    """Return a title: the question on one line, shortened at the end of a word."""
     text = " ".join(question.split())
     if len(text) <= LONGEST_TITLE:
         return text
@@ -34,7 +33,7 @@ def question_title(question: str) -> str:
 
 
 class Folder(models.Model):
-    """A user's folder of conversations. When the folder is deleted, its conversations remain."""
+    """A folder in which a user organizes conversations, which remain if the folder is deleted."""
 
     owner = models.CharField(max_length=100)
     name = models.CharField(max_length=100)
@@ -59,8 +58,8 @@ class Folder(models.Model):
 
 class Conversations(models.QuerySet["Conversation"]):
     def kept(self) -> "Conversations":
-        """Return conversations that are not deleted. Deleted conversations are stored for some
-        time, so that they can be restored.
+        """Return conversations that are not deleted. Deleted conversations remain in the database
+        for some time, so that they can be restored.
         """
         return self.filter(deleted_at=None)
 
@@ -70,11 +69,11 @@ class Conversations(models.QuerySet["Conversation"]):
 
 
 class Conversation(models.Model):
-    """A conversation. `owner` is the caller's bucket. Every query on behalf of a caller is filtered
-    by it.
+    """A conversation. `owner` is the caller's bucket; every query on behalf of a caller filters by
+    it.
 
     A conversation remains when its application is deleted. The `former_…` fields then contain the
-    primary key, slug and title of the deleted application.
+    application's primary key, slug and title.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -114,6 +113,11 @@ class Conversation(models.Model):
         null=True,
         editable=False,
         help_text="The model that the user chose; empty for the application's own.",
+    )
+    tool_switches = models.JSONField(
+        null=True,
+        editable=False,
+        help_text="The toolsets that the user turned on or off, by name; empty for the defaults.",
     )
     visibility = models.CharField(  # noqa: DJ001
         max_length=20,
@@ -217,20 +221,20 @@ class Conversation(models.Model):
 
     @property
     def application_slug(self) -> str:
-        """Return the application's slug, or its last slug if it was deleted."""
+        """Return the application's slug, or its last known slug if it was deleted."""
         return self.former_slug if self.application is None else self.application.slug
 
     @property
     def application_title(self) -> str:
-        """Return the application's title, or its last title if it was deleted."""
+        """Return the application's title, or its last known title if it was deleted."""
         return self.former_title if self.application is None else self.application.title
 
 
 class QueuedMessage(models.Model):
-    """A message that is sent when the earlier answers of the conversation are complete.
+    """A message that will be sent when earlier answers in the conversation are complete.
 
-    `id` becomes the ID of its run. `request` is the ID that the client sent. Only the owner can
-    resume a message that `is_held`.
+    `id` becomes the ID of its run. `request` is the ID that the client sent. If `is_held` is True,
+    the message waits until the user resumes the queue.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -261,19 +265,18 @@ class QueuedMessage(models.Model):
 
 class Messages(models.QuerySet["Message"]):
     def said(self) -> "Messages":
-        """Return questions and answers, without summaries."""
+        """Return questions and answers, but not summaries."""
         return self.exclude(role=Message.Role.SUMMARY)
 
 
 class Message(models.Model):
-    """A question, or the answer of a run. The page shows it, and the next run reads it.
+    """A question, an answer or a summary. The page shows it, and the next run reads it.
 
-    The messages of a conversation are a tree, which `apps.conversations.branches` reads. `parent`
-    is the previous message. A question that starts another branch at the root is its own parent. A
-    message without a parent follows the previously stored one, as in copies of shared
-    conversations. A summary replaces all messages up to its `parent`. The `run` of a question is
-    the run that answered it last. The database indexes its `text`. Before changing this table, see
-    `apps.conversations.search_index`.
+    The messages of a conversation form a tree, which `apps.conversations.branches` reads. `parent`
+    is the previous message. An alternative first question is its own parent. A message without a
+    parent, as in copies of shared conversations, follows the message stored before it. A summary
+    replaces all messages up to its `parent`. A question's `run` is the run that answered it last.
+    The database indexes `text`. Before changing this table, see `apps.conversations.search_index`.
     """
 
     class Role(models.TextChoices):

@@ -1,4 +1,4 @@
-"""Pins conversations to the application version with which they began."""
+"""Pins conversations to the application version with which they started."""
 
 from uuid import UUID
 
@@ -14,17 +14,19 @@ from apps.errors import ApplicationNotFound
 
 
 def keep_version(row: Application, number: int) -> None:
-    """Pin all unpinned conversations to a version, before another one is published."""
+    """Pin the application's unpinned conversations to a version before another version is
+    published.
+    """
     Conversation.objects.filter(application=row.pk, pinned_version=None).update(
         pinned_version=number
     )
 
 
 async def find_for(slug: str, caller: Caller, conversation: UUID | None) -> ResolvedApplication:
-    """Return the application version that answers in a conversation: the pinned version, or the
-    live version if there is none or it was withdrawn.
+    """Return the application version that answers in a conversation.
 
-    Raises the same errors as `access.find`.
+    This is the pinned version, or the live version if none is pinned or the pinned version was
+    withdrawn. Raises the same errors as `access.find`.
     """
     live = await access.find(slug, caller)
     if conversation is None:

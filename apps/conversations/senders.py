@@ -1,9 +1,8 @@
-"""The senders of messages that a webhook, a schedule or an alarm sent instead of a user.
+"""Describes the webhook, schedule or alarm that sent a message instead of a user.
 
-`Message.sender` stores `{"kind": "webhook", "title": "Orders", "untrusted": true}`, and for a
-schedule or an alarm also its time (`at`). No user waits for the answer, so the run has its own
-limits: `Run.unattended` stores `{"seconds": 3600}` and the run's own budget, which
-`apps.conversations.answering.unattended` reads.
+`Message.sender` stores `{"kind": "webhook", "title": "Orders", "untrusted": true}`, and the time
+(`at`) for a schedule or an alarm. `Run.unattended` stores `{"seconds": 3600}`, the run's own budget,
+because no user waits for the answer, and `saved_by`, the ID of the user responsible for the run.
 """
 
 from collections.abc import Mapping
@@ -20,11 +19,13 @@ from apps.live.doors import SCHEDULE, WEBHOOK
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """The sender of a message. `title` is its name, and `at` the time of a schedule in ISO 8601.
+    """The sender of a message. `title` is its name, and `at` is the scheduled time in ISO 8601, or
+    "".
 
-    `is_untrusted` is True if third parties control the content of the message. `seconds` is the
-    timeout for the run's questions, or None for no timeout. `budget` is the run's own budget:
-    `tokens`, and `money` (a decimal) with its `currency`; empty if there is none.
+    `is_untrusted` is True if third parties control the message's content. `seconds` is the timeout
+    for the run's questions, or None for no timeout. `budget` is the run's own budget, or None:
+    `tokens`, and `money` (a decimal) with its `currency`. `saved_by` is the ID of the user who last
+    saved the webhook or schedule.
     """
 
     kind: Literal["webhook", "schedule", "alarm"]
@@ -33,10 +34,11 @@ class Sender:
     seconds: float | None = None
     at: str = ""
     budget: Mapping[str, Any] | None = None
+    saved_by: int | None = None
 
     @classmethod
     def read(cls, kept: Mapping[str, Any] | None) -> Self | None:
-        """Parse the sender of a queued message."""
+        """Parse a queued message's sender. Return None for a message that a user sent."""
         if kept is None:
             return None
         return cls(
@@ -46,6 +48,7 @@ class Sender:
             kept["seconds"],
             kept.get("at", ""),
             kept.get("budget"),
+            kept.get("saved_by"),
         )
 
     @property
@@ -54,9 +57,7 @@ class Sender:
 
     @property
     def kept(self) -> dict[str, Any]:
-        """Return all fields of the sender, for a queued message. A sent message stores only
-        `shown`.
-        """
+        """Return all fields as JSON for a queued message. A sent message stores only `shown`."""
         return {**self.shown, **self.unattended}
 
     @property
@@ -66,8 +67,10 @@ class Sender:
 
     @property
     def unattended(self) -> dict[str, Any]:
-        """Return the limits for the run that answers the message."""
-        limits = {"seconds": self.seconds}
+        """Return the limits of the run that answers the message, as JSON."""
+        limits: dict[str, Any] = {"seconds": self.seconds}
+        if self.saved_by is not None:
+            limits["saved_by"] = self.saved_by
         return {**limits, "budget": dict(self.budget)} if self.budget else limits
 
 
@@ -80,14 +83,14 @@ def is_continuation(sender: Mapping[str, Any] | None) -> bool:
 
 
 def sender_words(sender: Mapping[str, Any]) -> str:
-    """Return a text with the sender and the time of a message, for exports."""
+    """Return the text about a message's sender and time that exports contain."""
     kind, title = sender["kind"], sender["title"]
     if kind == "alarm":
         words = gettext("Alarm")
     elif kind == "webhook":
-        words = gettext("From the webhook “{title}”").format(title=title)
+        words = gettext("Sent by the webhook “{title}”").format(title=title)
     else:
-        words = gettext("From the schedule “{title}”").format(title=title)
+        words = gettext("Sent by the schedule “{title}”").format(title=title)
     if "at" not in sender:
         return words
     # The time is formatted here, in the time zone of the schedule.
@@ -97,7 +100,9 @@ def sender_words(sender: Mapping[str, Any]) -> str:
 
 
 def taint_of(sender: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the part of a message's state that marks its run as having read untrusted content."""
+    """Return the message state that marks a run's content as untrusted, or {} for a trusted
+    sender.
+    """
     if sender is None or not sender["untrusted"]:
         return {}
     return {UNTRUSTED: [f"the {sender['kind']} “{sender['title']}”"]}

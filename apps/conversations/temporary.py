@@ -1,8 +1,8 @@
-"""Temporary conversations, which are not listed, searched or remembered, and are erased soon.
+"""Temporary conversations, which are not listed, searched or remembered, and are deleted soon.
 
-A temporary conversation is deleted some time after its user leaves it, or a day after its last
-message. A lost connection does not count as leaving, so the conversation remains on a laptop that
-sleeps for some hours.
+A temporary conversation is deleted some minutes after its user leaves it, or a day after its last
+message. A lost connection does not count as leaving, so closing a laptop for some hours does not
+delete the conversation.
 """
 
 from datetime import datetime, timedelta
@@ -15,13 +15,13 @@ from django.utils.translation import gettext
 from apps.conversations.models import Conversation
 
 STAY = timedelta(hours=24)
-"""The time after its last message at which a temporary conversation is deleted."""
+"""A temporary conversation is deleted this long after its last message."""
 GRACE = timedelta(minutes=10)
-"""The time after which a temporary conversation that its user left is deleted. Until then, users
-can reload the page or use the browser's Back button.
+"""A temporary conversation is deleted this long after its user leaves it. Until then, users can
+reload the page or use the browser's Back button.
 """
 ABNORMAL = 1006
-"""The close code of a socket whose connection was lost."""
+"""The WebSocket close code for a lost connection."""
 
 
 def words() -> str:
@@ -34,19 +34,19 @@ def words() -> str:
 
 
 def erase_time(now: datetime | None = None) -> datetime:
-    """Return the time until which a temporary conversation with a new message exists at most."""
+    """Return the time at which a temporary conversation with a message from `now` is deleted."""
     return (now or timezone.now()) + STAY
 
 
 def note_seen(conversation: UUID) -> None:
-    """Record that a user is viewing the conversation."""
+    """Postpone the deletion of a temporary conversation, because a user is viewing it."""
     rows = Conversation.objects.filter(pk=conversation, temporary_until__isnull=False)
     rows.update(temporary_until=F("updated_at") + STAY)
 
 
 def note_left(conversation: UUID) -> None:
-    """Record that a tab has left the conversation. If another tab shows it, that tab soon records
-    this.
+    """Schedule the deletion of a temporary conversation that a tab has left. If another tab still
+    shows the conversation, this tab soon postpones the deletion again.
     """
     soon = timezone.now() + GRACE
     rows = Conversation.objects.filter(pk=conversation, temporary_until__gt=soon)

@@ -46,7 +46,7 @@ def answer(
     """
     name = " ".join(request.GET.get(parameter, "").split())
     if not name:
-        return refusal(400, f"Add a city to the address, as in ?{parameter}=Oslo.")
+        return refusal(400, f"Add a city to the URL, as in ?{parameter}=Oslo.")
     if len(name) > LONGEST_NAME:
         return refusal(
             400, f"The name of the city is too long; the limit is {LONGEST_NAME} characters."

@@ -17,8 +17,8 @@ INTRODUCTION = (
     "for the tools that your words point to, call them, and show what they return."
 )
 HOW_TO_GO_ON = (
-    "For real answers, add a deployment with an OpenAI-compatible service in the administration "
-    "and name it in the application's manifest."
+    "For real answers, an administrator can add a deployment with an OpenAI-compatible service in "
+    "the admin and choose it as the app's model."
 )
 TRICKS = (
     "- *Tell me a long story*, to watch an answer stream and to stop it\n"
@@ -80,7 +80,7 @@ def file_notes(tools: Sequence[ToolSpec], files: int) -> list[str]:
 
 def abilities(tools: Sequence[ToolSpec]) -> list[str]:
     if not tools:
-        return ["This application offers me no tools. You can still try:"]
+        return ["This app offers me no tools. You can still try:"]
     sentences = [
         re.split(r"(?<=[.!?])\s|\n", spec.description.strip(), maxsplit=1) for spec in tools
     ]
@@ -90,4 +90,4 @@ def abilities(tools: Sequence[ToolSpec]) -> list[str]:
     ]
     if len(tools) > SHOWN_TOOLS:
         lines.append(f"- … and {len(tools) - SHOWN_TOOLS} more")
-    return ["This application offers me these tools:", "\n".join(lines), "You can also try:"]
+    return ["This app offers me these tools:", "\n".join(lines), "You can also try:"]

@@ -1,4 +1,4 @@
-"""Reads one document from stdin: a line of JSON, then the document's bytes. Writes one line of JSON
+"""Reads one document from stdin: a line of JSON, then the document's bytes. Writes a line of JSON
 to stdout.
 """
 
@@ -14,20 +14,18 @@ from typing import Any, Literal
 from apps.documents.paged_text import PagePart, UnreadableDocument
 
 SOFT = 0.8
-"""The share of the time limit after which the process returns the text that it has read, marked as
+"""After this fraction of the time limit, the process returns the text that it has read, marked as
 truncated.
 """
 MOST_OPEN_FILES = 64
 
 Parts = Callable[[BytesIO, dict[str, Any]], Iterator[PagePart]]
-"""A function that yields the text of a document in pieces. Raises `UnreadableDocument` if it cannot
-read the document.
-"""
+"""A function that yields a document's text in parts. Raises `UnreadableDocument` if this fails."""
 
 
 @dataclass
 class Result:
-    """The parts that were read. `cut` is the reason why the document may have more parts."""
+    """The parts that were read. `cut` is the reason why the document may have more parts, or ""."""
 
     parts: list[PagePart] = field(default_factory=list)
     problem: str = ""
@@ -57,8 +55,8 @@ def main() -> None:
 
 
 def limit(memory: int, seconds: float) -> None:
-    """Limit the memory and the time of this process. On systems without such limits, only the
-    parent's timer applies.
+    """Limit the memory in bytes and the time of this process. On systems without such limits, only
+    the parent's timer applies.
     """
     try:
         import resource
@@ -76,8 +74,8 @@ def limit(memory: int, seconds: float) -> None:
 
 
 def read(content: BytesIO, order: dict[str, Any], deadline: float, result: Result) -> None:
-    """Read as much of the text as the limits for time and size allow. Raises `UnreadableDocument`
-    if the document cannot be read.
+    """Add the document's parts to `result` until its end, the deadline or the size limit. Raises
+    `UnreadableDocument` if the document cannot be read.
     """
     parts: Parts = import_module(f"apps.documents.{order['kind']}").parts
     room: int = order["characters"]

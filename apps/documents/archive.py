@@ -1,4 +1,4 @@
-"""Reads the XML parts of ZIP archives. A part is decompressed only up to a memory limit."""
+"""Reads the XML parts of ZIP archives, each up to a memory limit."""
 
 import unicodedata
 from io import BytesIO
@@ -12,12 +12,12 @@ from apps.documents.paged_text import PROTECTED, UnreadableDocument
 from apps.documents.zip_names import READ_AS, named_entries
 
 MOST_BYTES = 64 * 1024 * 1024
-"""The maximum number of bytes of a decompressed part of a document."""
+"""The maximum number of bytes in a decompressed part of a document."""
 
 
 class Archive:
-    """A ZIP archive. Its methods raise `UnreadableDocument` if it is damaged, and KeyError for a
-    missing part.
+    """A ZIP archive. Its methods raise `UnreadableDocument` if the archive is damaged, and KeyError
+    if a part is missing.
     """
 
     def __init__(self, content: BytesIO) -> None:
@@ -40,13 +40,17 @@ class Archive:
         return content
 
     def xml(self, name: str) -> etree._Element:
-        """Return the root of a part. Entities are not resolved, and no external resource is loaded."""
+        """Return the root element of the part with this name. Entities are not resolved, and no
+        external resource is loaded.
+        """
         parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
         return etree.fromstring(self.read(name), parser)
 
 
 def beside(name: str, target: str) -> str:
-    """Return the name of the part that another part refers to."""
+    """Return the name of the part to which the part `name` refers with the relative path
+    `target`.
+    """
     if target.startswith("/"):
         return normpath(unquote(target)).lstrip("/")
     return normpath(join(dirname(name), unquote(target)))

@@ -1,4 +1,4 @@
-"""Keyword search: Okapi BM25 over the texts of one or several documents."""
+"""Searches texts by keywords with the Okapi BM25 algorithm."""
 
 import math
 import re
@@ -9,8 +9,8 @@ from itertools import pairwise
 K1, B = 1.2, 0.75
 """BM25's usual weights for repeated words (k1) and penalty for long texts (b)."""
 STEM = 5
-"""The minimum length of a common prefix by which two words count as forms of the same word, at a
-lower weight.
+"""Words with a common prefix of at least this length count as forms of one word, with a lower
+weight.
 """
 STEM_WEIGHT = 0.4
 QUERY_TERMS = 64
@@ -21,7 +21,7 @@ _unspaced = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0e7f]{
 
 
 def terms(text: str) -> Iterable[str]:
-    """Return words, and the prefixes of longer words, which end in `*`."""
+    """Yield the text's words, and the prefixes of longer words, which end with `*`."""
     for word in _word.findall(text.casefold()):
         if _unspaced.search(word):
             yield from (one + other for one, other in pairwise(word))
@@ -44,17 +44,18 @@ class Bm25Index:
 
     @property
     def size(self) -> int:
-        """Return the estimated memory of the index in bytes, as measured with English and German
-        prose.
+        """Return the index's estimated memory in bytes, based on measurements with English and
+        German prose.
         """
         return 400 * len(self.places) + 30 * sum(map(len, self.places.values()))
 
 
 def word_scores(indexes: Sequence[Bm25Index], query: str) -> Iterator[tuple[int, int, float]]:
-    """Yield the texts that contain a word of the query: their index, their number in it, and the
-    score that each such word adds.
+    """Yield each text that contains a word of the query, once per word.
 
-    Word frequency and average text length are computed over all indexes together.
+    Each tuple contains the position of the text's index in `indexes`, the text's position in it,
+    and the score for the word. Word frequency and average text length refer to all indexes
+    together.
     """
     count = sum(len(index.lengths) for index in indexes)
     average = sum(sum(index.lengths) for index in indexes) / count if count else 0.0

@@ -1,7 +1,7 @@
 """Splits a document into chunks: parts of its pages that are searched and quoted.
 
-A page is split before headings, then between paragraphs, lines, sentences and words, in this order,
-and only as far as needed for parts of the target size. Small parts are joined again.
+A page is split before headings, then between paragraphs, lines, sentences and words, as far as the
+chunk size requires. Small parts are joined again.
 """
 
 import re
@@ -17,9 +17,9 @@ MOST = 800
 or more.
 """
 LEAST = 200
-"""The minimum number of characters in a chunk that the next heading ends."""
+"""The minimum number of characters in a chunk before the next heading."""
 TABLE = 7
-"""The level of a table's head, which is below the levels of headings."""
+"""The level of a table's header row, which is below all heading levels."""
 HEADING_CHARACTERS = 200
 
 Span = tuple[int, int]
@@ -37,10 +37,10 @@ _sentence = re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])|\n(?=[|#\-*]|[ 
 
 @dataclass(frozen=True, slots=True)
 class TextChunk:
-    """A chunk. `page` is its page number, or 0 in a document without pages.
+    """A part of a page. `page` is the page's number, or 0 in a document without pages.
 
-    `text` is the part of that page's text from `start` to `end`. `headings` are the headings above
-    it, the outermost first; the last heading may be the head of a table.
+    `text` is the page's text from `start` to `end`. `headings` are the headings above it, the
+    outermost first; the last heading may be a table's header row.
     """
 
     text: str
@@ -85,7 +85,9 @@ def headings_of(text: str) -> Iterator[Heading]:
 
 
 def pieces(text: str, start: int, end: int, level: int) -> Iterator[Span]:
-    """Yield spans of up to `MOST` characters that cover the text."""
+    """Yield consecutive spans of up to `MOST` characters that cover the text from `start` to `end`.
+    `level` selects the separators: headings first, then paragraphs, lines, sentences and words.
+    """
     if end - start <= MOST and level > 0:
         yield start, end
     elif level == len(_breaks):
@@ -101,7 +103,7 @@ def pieces(text: str, start: int, end: int, level: int) -> Iterator[Span]:
 
 
 def join_spans(text: str, spans: Iterable[Span]) -> Iterator[Span]:
-    """Join small spans. A heading always begins a new span."""
+    """Join small consecutive spans. A heading always begins a new span."""
     begin = end = 0
     for start, stop in spans:
         is_section = end - begin >= LEAST and text.startswith("#", start)
@@ -119,6 +121,6 @@ def trim_span(text: str, span: Span) -> Span:
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences of a chunk, and the rows of its tables, each on one line."""
+    """Return the sentences and table rows in a text, each on one line."""
     lines = (" ".join(found.split()) for found in _sentence.split(text))
     return [line for line in lines if any(character.isalnum() for character in line)]

@@ -1,4 +1,4 @@
-"""Reads a document only as far as needed, and each part only once."""
+"""Reads a document only as far as needed, and reads each part only once."""
 
 import asyncio
 import re
@@ -12,8 +12,8 @@ from apps.documents.process import CUTS, Bounds, Extract, Order, extract
 from apps.documents.reader import read_file_text
 
 FIRST_PAGES = 16
-"""The number of pages that the first process reads, which takes about as long as the start of
-another process.
+"""The number of pages that the first process reads, which takes about as long as starting another
+process.
 """
 MOST_PAGES_AT_ONCE = 128
 """The maximum number of pages that one process reads. Each process reads twice as many pages as the
@@ -21,8 +21,8 @@ previous process, so that a long document needs few processes.
 """
 ALL = 10**9
 LEAST_SECONDS = 1.0
-"""The minimum number of remaining seconds for which another process is started, because it needs
-about that long for its first page.
+"""Another process is only started if at least this many seconds remain, because it needs about that
+long for its first page.
 """
 
 Extracting = Callable[[bytes, Order, Bounds], Awaitable[Extract]]
@@ -31,15 +31,15 @@ _line_end = re.compile(r"\r\n|\n|\r")
 
 
 def lines_of(text: str) -> list[str]:
-    """Return the lines without line endings. A trailing line ending does not start another line."""
+    """Return the lines without line endings. A final line ending does not begin another line."""
     lines = _line_end.split(text)
     return lines[:-1] if not lines[-1] else lines
 
 
 @dataclass(slots=True)
 class Document:
-    """A document that is being read. `lines` are from the first `pages` of `total` pages. Only a
-    PDF has pages.
+    """A document that is read on demand. `lines` contains the first `pages` of `total` pages. Only
+    a PDF has pages.
     """
 
     content: bytes = field(repr=False)
@@ -56,10 +56,10 @@ class Document:
     extract: Extracting = field(default=extract, repr=False)
 
     async def until(self, end: int | None = None) -> None:
-        """Continue reading until there are `end` lines (None: to the end), within the time limit.
+        """Continue reading until `lines` has `end` lines, or to the end if `end` is None.
 
-        The next call continues at the same place. Raises `UnreadableDocument` if the document
-        cannot be read.
+        Reading stops at the time limit, and the next call continues. Raises `UnreadableDocument` if
+        the document cannot be read.
         """
         async with self.lock:
             if self.reaches(end):
@@ -77,7 +77,7 @@ class Document:
 
     @property
     def size(self) -> int:
-        """Return the estimated memory of the document in bytes."""
+        """Return the document's estimated memory in bytes."""
         return self.characters + len(self.content)
 
     def reaches(self, end: int | None) -> bool:
@@ -92,8 +92,8 @@ class Document:
         self.complete()
 
     async def grow(self, seconds: float) -> int:
-        """Read further pages. Return their number. Raises `UnreadableDocument` if no page was read
-        before.
+        """Read more pages within this time and return their number. Raises `UnreadableDocument` if
+        the first pages cannot be read.
         """
         first = self.pages + 1
         order = Order("pdf", TITLES["pdf"], pages=(first, first + self.at_once))
@@ -113,8 +113,8 @@ class Document:
         return len(found.parts)
 
     def without_pages(self, seconds: float) -> Extract:
-        """Return an empty extract, or a note that a page is unreadable if that page used all the
-        time.
+        """Return an extract without pages. If a single page has used the whole time limit, the
+        extract reports this page as unreadable.
         """
         is_hopeless = self.at_once == 1 and seconds == self.bounds.seconds
         number = self.pages + 1

@@ -1,4 +1,4 @@
-"""Reads Word documents: their paragraphs, with headings, lists and tables as Markdown."""
+"""Reads Word documents as Markdown: paragraphs, headings, lists and tables."""
 
 import re
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ def paragraph(block: Paragraph) -> str:
 
 
 def table(block: Table, depth: int = 1) -> str:
-    """Return a line for each row. Merged cells appear once."""
+    """Return a Word table as text with one line per row. Merged cells appear once."""
     lines = []
     for row in block.rows:
         # `row.cells` repeats a cell for each of its columns, up to billions of times.

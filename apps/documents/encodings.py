@@ -1,8 +1,8 @@
 """Detects the encoding of text that does not declare it.
 
-A wrong encoding turns text into meaningless words. Each candidate encoding is scored by how well
-its letters follow each other in the languages that use the encoding. If the best score does not
-clearly exceed the second best score, the encoding is unknown.
+Each candidate encoding gets a score for how well the decoded letters follow each other in the
+encoding's languages. If the best score does not clearly exceed the second best score, the encoding
+is unknown.
 """
 
 # ruff: noqa: RUF001 - this module is about the letters of many scripts
@@ -32,7 +32,7 @@ LATIN = {
     "iso-8859-2": "ąćęłńóśźżáčďéěíňřšťúůýžőűăâîşţäöüßôľĺŕđ",
     "cp850": "àáâãäåæçèéêëìíîïñòóôõöøùúûüÿß",
 }
-"""The letters of the languages that use each encoding."""
+"""The letters in the languages that use each encoding."""
 LEAST_SCORE = 0.05
 """The minimum score for text in other scripts. Random bytes and wrong encodings have lower
 scores.
@@ -58,7 +58,7 @@ _runs = re.compile(rb"[\x80-\xff]+")
 
 
 def encoding_of(content: bytes) -> str | None:
-    """Return the encoding of text that is not UTF-8, or None if unknown."""
+    """Return the encoding of text that is not UTF-8, or None if it is unknown."""
     sample = content[:SAMPLE_BYTES]
     if b"\0" in sample:
         return wide_encoding(sample)
@@ -75,7 +75,7 @@ def encoding_of(content: bytes) -> str | None:
 
 
 def best_encoding(content: bytes) -> str:
-    """Return UTF-8 for text that is UTF-8 or has an unknown encoding, otherwise its encoding."""
+    """Return the text's encoding, or UTF-8 if the encoding is unknown."""
     try:
         content.decode()
     except UnicodeDecodeError:
@@ -84,8 +84,8 @@ def best_encoding(content: bytes) -> str:
 
 
 def wide_encoding(sample: bytes) -> str | None:
-    """Return UTF-16 for text without a byte order mark if one byte of each pair has few values,
-    including zero.
+    """Return the UTF-16 encoding of text without a byte order mark, or None if it is not UTF-16. In
+    UTF-16, one byte of each pair has few different values, including zero.
     """
     sample = sample[: len(sample) // 2 * 2]
     for encoding, high in (("utf-16-le", sample[1::2]), ("utf-16-be", sample[0::2])):
@@ -103,8 +103,8 @@ def is_written(character: str) -> bool:
 
 
 def telling(content: bytes) -> bytes:
-    """Return the first non-ASCII lines. In no encoding does a character continue on the next
-    line.
+    """Return the first lines that are not ASCII. In no encoding does a character continue on the
+    next line.
     """
     found = bytearray()
     start = 0
@@ -129,7 +129,9 @@ def foreign_letters(text: str) -> list[str]:
 
 
 def is_other_script(sample: bytes) -> bool:
-    """Return True if most letters of the text are not ASCII, or are adjacent."""
+    """Return True if the text seems to be in a script other than Latin. Most letters are then not
+    ASCII, or letters that are not ASCII are adjacent.
+    """
     high = sum(byte > 127 for byte in sample)
     letters = sum(chr(byte).isalpha() for byte in sample if byte < 128)
     return high * 2 > letters or is_in_runs(sample)
@@ -141,8 +143,10 @@ def is_in_runs(sample: bytes) -> bool:
 
 
 def leading(scores: dict[str, tuple[float, str]], least: float, lead: float) -> str | None:
-    """Return the best encoding if its score is far enough above the next encoding that decodes the
-    text differently, otherwise None.
+    """Return the best encoding if its score is high enough, else None.
+
+    The score must exceed `least`, and be at least `lead` times the score of any encoding that
+    decodes the text differently.
     """
     if not scores:
         return None
@@ -173,7 +177,9 @@ def is_in_script(text: str, script: str) -> bool:
 
 
 def odd_neighbours(text: str) -> int:
-    """Count capitals after lowercase letters, and adjacent letters of two scripts, in words."""
+    """Count implausible pairs of letters: a capital after a lowercase letter, or letters of two
+    scripts.
+    """
     capitals = sum(one.islower() and other.isupper() for one, other in pairwise(text))
     return capitals + len(_beside_latin.findall(text))
 
@@ -200,8 +206,8 @@ def is_latin(text: str, letters: str) -> bool:
 
 
 def score_of(text: str, encoding: str) -> float:
-    """Return a score for how often the languages contain the text's pairs of letters. Lowercase
-    letters identify the languages.
+    """Return a score for how frequent the text's pairs of letters are in the encoding's languages.
+    The score is computed for the lowercase text, which identifies the languages better.
     """
     try:
         content = text.lower().encode(encoding)

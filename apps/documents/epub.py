@@ -1,4 +1,4 @@
-"""Reads EPUB books: their chapters in reading order, as Markdown."""
+"""Reads EPUB books as Markdown, with the chapters in reading order."""
 
 from collections.abc import Iterator
 from io import BytesIO
@@ -14,7 +14,7 @@ ENCRYPTION = "META-INF/encryption.xml"
 
 
 def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
-    """Yield the chapters. Raises `UnreadableDocument` if the document cannot be read."""
+    """Yield the book's chapters. Raises `UnreadableDocument` if the book cannot be read."""
     archive = Archive(content)
     chapters = chapter_names(archive)
     if locked_parts(archive).intersection(chapters):
@@ -25,7 +25,7 @@ def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
 
 
 def chapter_names(archive: Archive) -> list[str]:
-    """Return the text pages of the spine."""
+    """Return the names of the text files in the book's reading order."""
     root = archive.xml(CONTAINER).find(".//{*}rootfile")
     package = root.get("full-path", "") if root is not None else ""
     book = archive.xml(package)

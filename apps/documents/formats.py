@@ -1,4 +1,4 @@
-"""Detects the format of a document: by its first bytes, then by its name and media type."""
+"""Detects a document's format from its first bytes, then from its name and media type."""
 
 import codecs
 import re
@@ -14,7 +14,7 @@ Kind = Literal[Archived, "pdf", "rtf", "html", "text"]
 
 PAGES = frozenset({"text/html", "application/xhtml+xml"})
 UNTOLD = frozenset({"", "application/octet-stream", "binary/octet-stream", "application/unknown"})
-"""Media types without information, for which the file name determines the format."""
+"""Media types without information. The file name then determines the format."""
 PDF_HEAD_BYTES = 1_024
 """The number of bytes at the beginning of a file that are searched for a PDF's signature. Some
 programs write other data before it.
@@ -59,7 +59,7 @@ _control = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 
 
 def detect_format(content: bytes, name: str = "", media_type: str = "") -> Kind:
-    """Return the format of a document. Raises `UnreadableDocument` for an unsupported format."""
+    """Return the document's format. Raises `UnreadableDocument` if the format is not supported."""
     if b"%PDF-" in content[:PDF_HEAD_BYTES]:
         return "pdf"
     if content.startswith(ZIP):
@@ -94,7 +94,7 @@ def kind_of_archive(content: bytes, name: str) -> Kind:
 
 
 def decode_document(content: bytes) -> str:
-    """Decode a text document. Raises `UnreadableDocument` if the document cannot be read."""
+    """Decode a text document. Raises `UnreadableDocument` if it is binary."""
     encoding = next((e for mark, e in MARKS.items() if content.startswith(mark)), "utf-8")
     try:
         text = content.decode(encoding)
@@ -110,7 +110,7 @@ def decode_document(content: bytes) -> str:
 
 
 def other_text(content: bytes) -> str:
-    """Decode text that is not UTF-8. Raises `UnreadableDocument` if the document cannot be read."""
+    """Decode text that is not UTF-8. Raises `UnreadableDocument` if it is binary."""
     found = encoding_of(content)
     text = content.decode(found or OTHER, "replace")
     if is_binary(content, text):

@@ -1,4 +1,4 @@
-"""Converts web pages into Markdown. Pages may be malicious, so time and memory are limited."""
+"""Converts web pages to Markdown, with limits on time and memory because pages may be malicious."""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from markdownify import ATX, MarkdownConverter
 from apps.documents.paged_text import PagePart
 
 MOST_CHARACTERS = 500_000
-"""The maximum number of characters of a page that are read, without its scripts and styles."""
+"""The maximum number of characters that are read from a page, without its scripts and styles."""
 DEEPEST = 100
 """The maximum number of levels of nested elements. A page with deeper levels is read as plain
 text.
@@ -36,7 +36,7 @@ def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
 
 
 def markdown_of(text: str, base_url: str = "") -> str:
-    """Return the readable text of a page as Markdown, with absolute links."""
+    """Return a page's readable text as Markdown, with absolute links."""
     for name in HEAVY:
         text = without_element(text, name)
     more = "\n\n[cut: the rest is left out, because the page is too long]"
@@ -58,8 +58,8 @@ def markdown_of(text: str, base_url: str = "") -> str:
 
 
 def without_element(text: str, name: str) -> str:
-    """Remove the elements with this name in one pass. After an unclosed element, the remaining text
-    is removed too.
+    """Return the HTML without the elements of this name. After an unclosed element, the remaining
+    text is removed too.
     """
     opening = re.compile(rf"<{name}\b", re.IGNORECASE)
     closing = re.compile(rf"</{name}\s*>", re.IGNORECASE)
@@ -85,7 +85,7 @@ def close_gaps(soup: BeautifulSoup) -> None:
 
 
 def depth(soup: BeautifulSoup) -> int:
-    """Return the depth of the elements. Counting stops above `DEEPEST`."""
+    """Return the depth to which elements are nested. Counting stops above `DEEPEST`."""
     level: list[Tag] = [soup]
     deepest = 0
     while level and deepest <= DEEPEST:

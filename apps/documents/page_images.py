@@ -1,4 +1,4 @@
-"""Renders the pages of a PDF as images, for models that can read them."""
+"""Renders the pages of a PDF as images, for vision models."""
 
 from base64 import b64encode
 from collections.abc import Iterator
@@ -12,23 +12,23 @@ from apps.documents.paged_text import PagePart, UnreadableDocument, wanted_pages
 from apps.documents.png import png
 
 LONGER_SIDE = 1_600
-"""The maximum number of pixels of the longer side of a page's image, which is 137 dpi for an A4
+"""The maximum number of pixels on the longer side of a page's image, which is 137 dpi for an A4
 page. Models scale larger images down to about this size. In grayscale, an image has up to 3.4
 million characters, which is below the process's output limit.
 """
 LARGE_IMAGE = 20_000_000
-"""The number of pixels above which an image is large: half an A4 page at 600 dpi. The renderer
-omits images that exceed its memory.
+"""An image with more pixels is large: half an A4 page at 600 dpi. The renderer omits images that
+exceed its memory.
 """
 LARGEST_SCALE = 3.0
-"""The maximum number of pixels per point at which a page is rendered, which is 216 dpi. Pages
-smaller than a letter are not enlarged further.
+"""Pages are rendered with at most this many pixels per point, which is 216 dpi. Pages smaller than
+US Letter are not enlarged further.
 """
 
 
 def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
-    """Yield the images of the pages. The text of a part is a PNG in base64, or "" for a page with
-    only one color. Raises `UnreadableDocument` if the document cannot be read.
+    """Yield each page as a PNG in base64, or "" if the page has only one color. Raises
+    `UnreadableDocument` if the PDF cannot be read.
     """
     document = PdfDocument(content.getvalue())
     for number in wanted_pages(order, len(document), "page"):
@@ -36,7 +36,9 @@ def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
 
 
 def picture(page: PdfPage) -> str:
-    """Return the PNG in base64. Raises `UnreadableDocument` if the document cannot be read."""
+    """Return the page as a PNG in base64, or "" if it has only one color. Raises
+    `UnreadableDocument` if the page contains an image that is too large.
+    """
     scale = min(LONGER_SIDE / max(*page.get_size(), 1.0), LARGEST_SCALE)
     bitmap = page.render(scale=scale, grayscale=True)
     pixels, width, stride = bytes(bitmap.buffer), bitmap.width, bitmap.stride

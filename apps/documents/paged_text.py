@@ -1,5 +1,5 @@
-"""Defines the pieces of a document, the selection of pages, and the error for an unreadable
-document.
+"""Defines the parts of a document, the selection of pages, and the error for unreadable
+documents.
 """
 
 from typing import Any, NamedTuple
@@ -8,11 +8,11 @@ PROTECTED = "it is protected by a password."
 
 
 class PagePart(NamedTuple):
-    """A piece of a document's text.
+    """A part of a document's text.
 
-    `mark` is the line that marks the beginning of a page in the whole text, or "" within a page.
-    `page` is the number of the page, slide, sheet or chapter, from 1, or 0 if there are none;
-    `title` is its name, or "".
+    `mark` is the line that begins a page in the whole text, or "" within a page. `page` is the
+    number of the page, slide, sheet or chapter, from 1, or 0 if the format has none. `title` is its
+    name, or "".
     """
 
     text: str
@@ -25,7 +25,7 @@ class PagePart(NamedTuple):
         return "\n".join(filter(None, (self.mark, self.text)))
 
     def shortened(self, most: int) -> "PagePart":
-        """Return the part with up to `most` characters of its marked text."""
+        """Return the part truncated so that its mark and text have up to `most` characters."""
         if len(self.marked) <= most:
             return self
         room = most - len(self.mark) - 1 if self.mark else most
@@ -33,16 +33,17 @@ class PagePart(NamedTuple):
 
 
 class UnreadableDocument(Exception):
-    """Raised if a document cannot be read. The message is the end of a sentence that begins with
-    the document's name: "it is …".
+    """A document cannot be read. The message completes a sentence that begins with the document's
+    name.
     """
 
 
 def wanted_pages(order: dict[str, Any], count: int, noun: str) -> range:
-    """Return the numbers of the requested pages, from 1, and set `order["total"]` to the number of
-    all pages.
+    """Return the numbers of the requested pages, from 1, and set `order["total"]` to the total
+    number.
 
-    Raises `UnreadableDocument` if none of the requested pages exists.
+    `count` is the total number, and `noun` is the word for the pages in messages. Raises
+    `UnreadableDocument` if none of the requested pages exists.
     """
     order["total"] = count
     if not order["pages"]:

@@ -11,7 +11,7 @@ from apps.documents.paged_text import PROTECTED, PagePart, UnreadableDocument, w
 
 
 def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
-    """Yield the pages. Raises `UnreadableDocument` if the document cannot be read."""
+    """Yield the PDF's requested pages. Raises `UnreadableDocument` if the PDF cannot be read."""
     reader = PdfReader(content)
     if reader.is_encrypted:
         unlock(reader)
@@ -29,8 +29,8 @@ def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
 
 
 def unlock(reader: PdfReader) -> None:
-    """Unlock the PDF with the empty password, which works for many PDFs. Raises
-    `UnreadableDocument` if the document cannot be read.
+    """Decrypt the PDF with an empty password. Raises `UnreadableDocument` if it needs another
+    password.
     """
     try:
         if not reader.decrypt(""):
@@ -40,7 +40,7 @@ def unlock(reader: PdfReader) -> None:
 
 
 def page_text(reader: PdfReader, number: int) -> str | None:
-    """Return the text of a page, or None if it is broken."""
+    """Return the page's text, or None if the page is damaged."""
     try:
         page: PageObject = reader.pages[number - 1]
         lines = (line.rstrip() for line in page.extract_text().splitlines())

@@ -1,4 +1,4 @@
-"""Writes PNG images without a library."""
+"""Writes PNG images without an image library."""
 
 import struct
 import zlib
@@ -10,8 +10,8 @@ GREY, PALETTE = 0, 3
 
 
 def png(width: int, height: int, rows: Iterable[bytes | bytearray], colours: bytes = b"") -> bytes:
-    """Return a PNG. `rows` has a byte for each pixel; `colours` has three bytes for each color, or
-    is b"" for grayscale.
+    """Return a PNG image. `rows` contain one byte per pixel. `colours` contains three bytes for
+    each color of the palette, or is b"" for grayscale.
     """
     kind = PALETTE if colours else GREY
     parts = [(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, kind, 0, 0, 0))]

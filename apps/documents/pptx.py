@@ -1,6 +1,4 @@
-"""Reads PowerPoint presentations: the text of each slide, with its title as a heading, its tables,
-and the speaker's notes.
-"""
+"""Reads PowerPoint presentations: the text and tables on each slide, and the speaker's notes."""
 
 from collections.abc import Iterator
 from io import BytesIO
@@ -21,7 +19,7 @@ NO_NOTES = frozenset({"sldNum", "dt", "hdr", "ftr", "sldImg"})
 
 
 def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
-    """Yield the slides. Raises `UnreadableDocument` if the document cannot be read."""
+    """Yield the presentation's slides. Raises `UnreadableDocument` if it cannot be read."""
     archive = Archive(content)
     links = targets(archive, PRESENTATION)
     wanted = archive.xml(PRESENTATION).iter(f"{P}sldId")
@@ -36,7 +34,9 @@ def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
 
 
 def targets(archive: Archive, name: str) -> dict[str, tuple[str, str]]:
-    """Return the kind and the name of each part to which a part refers, by ID."""
+    """Return the type and the name of each part to which the part `name` refers, by relationship
+    ID.
+    """
     folder, _, file = name.rpartition("/")
     links = f"{folder}/_rels/{file}.rels"
     if links not in archive:
@@ -52,7 +52,7 @@ def targets(archive: Archive, name: str) -> dict[str, tuple[str, str]]:
 
 
 def slide_text(slide: etree._Element) -> tuple[str, str]:
-    """Return the title, and the whole text as Markdown."""
+    """Return a slide's title, and its whole text as Markdown."""
     title, blocks = "", []
     for block in slide.iter(f"{P}txBody", f"{A}tbl"):
         text = table(block) if block.tag == f"{A}tbl" else paragraphs(block)
@@ -69,7 +69,7 @@ def notes_text(notes: etree._Element) -> str:
 
 
 def placeholder(body: etree._Element) -> str:
-    """Return the type of a shape's placeholder, or "" if it is none."""
+    """Return the type of a shape's placeholder, or "" if the shape is not a placeholder."""
     shape = body.getparent()
     found = shape.find(f"{P}nvSpPr/{P}nvPr/{P}ph") if shape is not None else None
     return found.get("type", "body") if found is not None else ""
@@ -88,7 +88,7 @@ def line(paragraph: etree._Element) -> str:
 
 
 def table(element: etree._Element) -> str:
-    """Return a line for each row."""
+    """Return a PowerPoint table as text with one line per row."""
     rows = (
         [" ".join(paragraphs(cell).split()) for cell in row.iter(f"{A}tc")]
         for row in element.iter(f"{A}tr")

@@ -1,7 +1,7 @@
 """Runs a process that reads one document.
 
-The process has memory and time limits, no environment variables of this process, and no permission
-to write files, so a malicious document cannot harm anything else.
+The process has memory and time limits, none of this process's environment variables, and no
+permission to write files. A malicious document therefore cannot harm anything else.
 """
 
 import asyncio
@@ -24,23 +24,23 @@ from apps.documents.turns import FairPool
 ROOT = Path(__file__).resolve().parents[2]
 MODULE = "apps.documents"
 BYTES_OF_A_CHARACTER = 12
-"""The maximum number of bytes of a character in the process's response: two escaped surrogates in
+"""The maximum number of bytes per character in the process's response: two escaped surrogates in
 JSON.
 """
 ROOM = 4_096
-"""The number of bytes that a response can contain in addition to the text."""
+"""The maximum number of bytes in a response in addition to the text."""
 GRACE_SECONDS = 2.0
-"""The seconds after the time limit in which the process can report that the limit is exceeded,
-before it is killed.
+"""The process is killed this many seconds after the time limit, so that it can report that the
+limit is exceeded.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Limits for one document: `memory` in bytes, and `characters` of its text.
+    """The limits for reading one document: `memory` in bytes, `seconds`, and `characters` of text.
 
-    Documents of the same `owner` are queued, but owners take turns, so that none waits for all
-    documents of another.
+    One `owner`'s documents are queued. Owners take turns, so that none waits for all of another's
+    documents.
     """
 
     seconds: float = 30.0
@@ -51,7 +51,7 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The task of the process. `title` is the name of the format in messages."""
+    """The instructions for the process. `title` is the format's name in messages."""
 
     kind: Kind | Literal["page_images"]
     title: str
@@ -68,7 +68,7 @@ CUTS = {
 @dataclass(frozen=True, slots=True)
 class Extract:
     """The extracted text. `total` is the number of pages, slides, sheets or chapters. `cut` is the
-    reason why there may be more text.
+    reason why there may be more text, or "".
     """
 
     parts: tuple[PagePart, ...]
@@ -82,8 +82,8 @@ class Extract:
 
 
 async def extract(content: bytes, order: Order, bounds: Bounds) -> Extract:
-    """Read a document. Raises `UnreadableDocument`. A cancellation kills the process
-    immediately.
+    """Read a document in a separate process. Cancelling the call kills the process. Raises
+    `UnreadableDocument` if the document cannot be read.
     """
     job = ReadingJob(content, order, bounds)
     future = pool().submit(bounds.owner, job.run)
@@ -110,12 +110,13 @@ class ReadingJob:
     is_stopped: bool = False
 
     def run(self) -> Extract:
-        """Start the process and return its result. Raises `UnreadableDocument` if the document
-        cannot be read.
+        """Run the process and return its result. Raises `UnreadableDocument` if the document cannot
+        be read within the limits.
         """
         with tempfile.TemporaryFile() as given:
             header = {**asdict(self.order), **asdict(self.bounds)}
-            given.write(json.dumps(header).encode() + b"\n" + self.content)
+            given.write(json.dumps(header).encode() + b"\n")
+            given.write(self.content)
             given.seek(0)
             process = self.start(given.fileno())
         timer = threading.Timer(self.bounds.seconds + GRACE_SECONDS, self.kill)
@@ -147,7 +148,9 @@ class ReadingJob:
             return self.process
 
     def read(self, answer: bytes) -> Extract:
-        """Parse the response. Raises `UnreadableDocument` if the document cannot be read."""
+        """Parse the process's response. Raises `UnreadableDocument` if it reports a problem or is
+        incomplete because of a limit.
+        """
         try:
             found = json.loads(answer)
         except ValueError:

@@ -1,6 +1,5 @@
-"""Extracts the text of documents.
-
-A PDF has a line [page 2 of 9] before each page, a workbook [sheet Prices] before each sheet.
+"""Extracts text from documents. A line such as [page 2 of 9] precedes each page of a PDF, and
+[sheet Prices] each sheet of a workbook.
 """
 
 from apps.documents.formats import TITLES, decode_document, detect_format
@@ -18,10 +17,10 @@ async def read_file_text(
     pages: tuple[int, int] | None = None,
     bounds: Bounds | None = None,
 ) -> str:
-    """Return the text of a file. Raises `UnreadableDocument` if the document cannot be read.
+    """Return a file's text. Raises `UnreadableDocument` if it cannot be read.
 
-    `pages` is the number of the first requested page or sheet, from 1, and the number after the
-    last. Other formats are read completely.
+    `pages` contains the first requested page or sheet, from 1, and the page after the last. Other
+    formats are always read completely.
     """
     kind = detect_format(content, name, media_type)
     match kind:
@@ -35,8 +34,8 @@ async def read_file_text(
 
 
 async def html_to_markdown(text: str, base_url: str = "", *, bounds: Bounds | None = None) -> str:
-    """Return the readable text of a web page as Markdown, with absolute links. Raises
-    `UnreadableDocument` if the document cannot be read.
+    """Return a web page's readable text as Markdown, with absolute links. Raises
+    `UnreadableDocument` if the page cannot be converted within the limits.
     """
     order = Order("html", TITLES["html"], base_url=base_url)
     return (await extract(text.encode("utf-8", "replace"), order, bounds or Bounds())).text

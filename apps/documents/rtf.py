@@ -1,4 +1,4 @@
-"""Reads the plain text of Rich Text Format documents."""
+"""Reads plain text from Rich Text Format documents."""
 
 from collections.abc import Iterator
 from io import BytesIO

@@ -1,4 +1,4 @@
-"""Reads a document by its pages, slides, sheets or chapters, so that answers can cite them."""
+"""Reads a document by pages, slides, sheets or chapters, so that answers can cite them."""
 
 import asyncio
 import csv
@@ -11,18 +11,18 @@ from apps.documents.paged_text import PagePart
 from apps.documents.process import CUTS, Bounds, Order, extract
 
 NOUNS: dict[Kind, str] = {"pdf": "page", "pptx": "slide", "xlsx": "sheet", "epub": "chapter"}
-"""The word for the pages of each format. Other formats have no pages."""
+"""The word for pages in each format. Other formats have no pages."""
 CSV_TYPES = frozenset({"text/csv", "application/csv", "text/tab-separated-values"})
 CSV_NAMES = (".csv", ".tsv")
 DELIMITERS = ",;\t|"
 HEAD_CHARACTERS = 10_000
-"""The number of characters at the beginning of a CSV file from which its delimiter is detected."""
+"""The delimiter of a CSV file is detected from this many characters at its beginning."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page. `number` is from 1, or 0 in a document without pages; `title` is the name of a sheet,
-    a slide or a chapter, or "".
+    """A page. `number` counts from 1, or is 0 in a document without pages. `title` is the name of a
+    sheet, slide or chapter, or "".
     """
 
     text: str
@@ -32,11 +32,10 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class PagedText:
-    """The text of a document by pages. `noun` is the word for its pages, or "" for a document
-    without pages. `notice` explains what is missing, or is "".
+    """A document's text by pages. `noun` is the word for its pages, or "" if it has none.
 
-    `images`: the numbers of pages without text that a vision model may still read, each with the
-    reason for a failed attempt, or "".
+    `notice` explains what is missing, or is "". `images` maps the numbers of pages without text,
+    which a vision model may read, to the reason why an earlier attempt failed, or "".
     """
 
     pages: tuple[Page, ...]
@@ -52,7 +51,7 @@ class PagedText:
 
     @property
     def failures(self) -> tuple[str, ...]:
-        """Return the notices about pages that could not be read."""
+        """Return a notice for each page that a vision model could not read."""
         failed = ((number, why) for number, why in self.images.items() if why)
         return tuple(f"[page {number}: could not be read: {why}]" for number, why in failed)
 
@@ -61,7 +60,9 @@ class PagedText:
         return not any(page.text for page in self.pages)
 
     def with_images_read(self, texts: Mapping[int, str], unread: Mapping[int, str]) -> "PagedText":
-        """Return the text with the texts of further pages. `unread` are the images that remain."""
+        """Return the document with the texts that a vision model has read from pages. `unread` maps
+        the numbers of the remaining pages without text to reasons, as in `images`.
+        """
         pages = tuple(replace(p, text=tidy(texts.get(p.number, p.text))) for p in self.pages)
         return replace(self, pages=pages, images=dict(unread))
 
@@ -69,7 +70,7 @@ class PagedText:
 async def read_pages(
     content: bytes, *, name: str = "", media_type: str = "", bounds: Bounds | None = None
 ) -> PagedText:
-    """Return the document by its pages. Raises `UnreadableDocument` if the document cannot be read."""
+    """Return a document's text by pages. Raises `UnreadableDocument` if it cannot be read."""
     kind = await asyncio.to_thread(detect_format, content, name, media_type)
     if kind == "text":
         return await asyncio.to_thread(plain_text, content, name, media_type)
@@ -80,7 +81,9 @@ async def read_pages(
 
 
 def plain_text(content: bytes, name: str, media_type: str) -> PagedText:
-    """Return a document without pages. Raises `UnreadableDocument` if the document cannot be read."""
+    """Return the text of a document without pages. Raises `UnreadableDocument` if it cannot be
+    read.
+    """
     text = decode_document(content)
     kind = media_type.partition(";")[0].strip().lower()
     if kind in CSV_TYPES or name.lower().endswith(CSV_NAMES):
@@ -105,7 +108,7 @@ def join_parts(kind: Kind, parts: Iterable[PagePart]) -> Iterator[Page]:
 
 
 def csv_as_markdown(text: str) -> str:
-    """Return the CSV text as a Markdown table, or unchanged if it is not a table."""
+    """Return CSV text as a Markdown table, or unchanged if it is not a table."""
     first = next((line for line in text[:HEAD_CHARACTERS].splitlines() if line.strip()), "")
     delimiter = max(DELIMITERS, key=first.count)
     try:
@@ -115,7 +118,9 @@ def csv_as_markdown(text: str) -> str:
 
 
 def markdown_table(rows: Iterable[Sequence[str]]) -> str:
-    """Return a table whose head is the first row. Each row retains its number of cells."""
+    """Return a Markdown table with the first row as its header. Each row retains its number of
+    cells.
+    """
     return "\n".join(table_lines(rows))
 
 

@@ -1,4 +1,4 @@
-"""Provides a pool of threads in which owners take turns."""
+"""Provides a thread pool in which owners take turns."""
 
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
@@ -11,10 +11,8 @@ Task = tuple[Future[Any], Callable[[], Any]]
 
 
 class FairPool:
-    """Runs one task of each waiting owner before a second task of any owner.
-
-    No owner ever uses all threads, so that a short task does not wait for another owner's long
-    tasks.
+    """Runs one task per waiting owner before a second task of any owner. One owner's tasks never
+    occupy all threads, so that another owner's short task need not wait for them.
     """
 
     def __init__(self, threads: int, name: str) -> None:

@@ -1,8 +1,7 @@
-"""Reads Excel workbooks: the rows of each sheet, with the last calculated values. Tabs separate the
-cells.
+"""Reads Excel workbooks: the rows of each sheet, with calculated values and tabs between cells.
 
-A cell that is far from the previous cell, often by mistake, is written with its address:
-`[XFD7] far`.
+A cell that is far from the previous cell, often by mistake, is written with its address: `[XFD7]
+far`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,13 +17,13 @@ from openpyxl.worksheet._reader import WorkSheetParser
 from apps.documents.paged_text import PagePart, wanted_pages
 
 ROWS_AT_ONCE = 500
-"""The number of rows in one part. The time limit is checked after each part."""
+"""The number of rows in one part. The process checks the time limit after each part."""
 MOST_EMPTY = 100
 """The maximum number of adjacent empty cells that are written as tabs."""
 
 
 def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
-    """Yield the rows of the sheets. Raises `UnreadableDocument` if the document cannot be read."""
+    """Yield the rows of the workbook's sheets. Raises `UnreadableDocument` if it cannot be read."""
     book = load_workbook(content, read_only=True, data_only=True, keep_links=False)
     sheets = book.worksheets
     for number in wanted_pages(order, len(sheets), "sheet"):
@@ -36,9 +35,8 @@ def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
 
 
 def rows_of(sheet: Any) -> Iterator[tuple[int, list[dict[str, Any]]]]:
-    """Yield the numbers of the stored rows, and their cells.
-
-    `iter_rows` would also create all rows and cells in between, which can be millions.
+    """Yield the number and the cells of each row that the sheet stores. `iter_rows` would also
+    create the rows and cells between them, which can be millions.
     """
     book = sheet.parent
     with sheet._get_source() as source:  # noqa: SLF001 - as `iter_rows` opens it
@@ -54,7 +52,7 @@ def rows_of(sheet: Any) -> Iterator[tuple[int, list[dict[str, Any]]]]:
 
 
 def nonempty_rows(rows: Iterator[tuple[int, list[dict[str, Any]]]]) -> Iterator[str]:
-    """Yield the rows that are not empty."""
+    """Yield the text of each row that is not empty."""
     lines: list[str] = []
     for count, (number, cells) in enumerate(rows, start=1):
         if line := row_text(number, cells):
@@ -67,7 +65,7 @@ def nonempty_rows(rows: Iterator[tuple[int, list[dict[str, Any]]]]) -> Iterator[
 
 
 def row_text(number: int, cells: Sequence[dict[str, Any]]) -> str:
-    """Return the cells of a row, with tabs for empty cells."""
+    """Return a row's text, with tabs between cells and for empty cells."""
     line, last = "", 0
     texts = ((cell["column"], cell_text(cell["value"])) for cell in cells)
     for column, text in sorted(filter(itemgetter(1), texts), key=itemgetter(0)):

@@ -1,8 +1,8 @@
-"""Decodes file names in a ZIP archive.
+"""Decodes the names of files in a ZIP archive.
 
-A flag marks a name as UTF-8. Without the flag, a name has the encoding of the computer that created
-the archive, and `zipfile` decodes it as MS-DOS text. macOS uses UTF-8, and Windows uses the
-encoding of its console.
+A flag marks a name as UTF-8. Without the flag, the encoding depends on the computer that created
+the archive: UTF-8 on macOS, and the console's encoding on Windows. `zipfile` always decodes such
+names as MS-DOS text.
 """
 
 import unicodedata
@@ -16,21 +16,21 @@ IS_UTF8 = 0x800
 READ_AS = "cp437"
 """The encoding with which `zipfile` decodes a name without the UTF-8 flag."""
 UNICODE_PATH = 0x7075
-"""The ID of the extra field that contains the name in UTF-8, after a version and the other name's
-checksum.
+"""The ID of the extra field that contains the name in UTF-8, after a version number and a checksum
+of the other name.
 """
 CHECKED_BYTES = 5
 
 
 class NamesUnreadable(Exception):
-    """Raised if the encoding of the names is unknown."""
+    """The encoding of the names in an archive is unknown."""
 
 
 def named_entries(archive: ZipFile, otherwise: str | None = None) -> Iterator[tuple[str, ZipInfo]]:
-    """Yield all entries, with their names in Unicode's NFC form.
+    """Yield the name of each entry in Unicode's NFC form, and the entry.
 
-    Names of an unknown encoding are decoded as `otherwise`. Raises `NamesUnreadable` for such a
-    name if `otherwise` is None.
+    `otherwise` is the encoding for names whose encoding is unknown. If it is None,
+    `NamesUnreadable` is raised for such a name.
     """
     names = [(entry, name_of(entry)) for entry in archive.infolist()]
     unknown = b"\n".join(raw_name(entry) for entry, name in names if name is None)
@@ -45,7 +45,7 @@ def named_entries(archive: ZipFile, otherwise: str | None = None) -> Iterator[tu
 
 
 def name_of(entry: ZipInfo) -> str | None:
-    """Return the name, or None if the encoding must be guessed."""
+    """Return the entry's name, or None if its encoding is unknown."""
     if entry.flag_bits & IS_UTF8:
         return entry.orig_filename
     raw = raw_name(entry)
@@ -60,8 +60,8 @@ def raw_name(entry: ZipInfo) -> bytes:
 
 
 def unicode_path(entry: ZipInfo, raw: bytes) -> bytes:
-    """Return the name in the extra field, or b"" if there is none or it belongs to a different
-    name.
+    """Return the name in the entry's extra field. Return b"" if there is no such field or it
+    belongs to a different name.
     """
     extra = entry.extra
     while len(extra) >= 4:

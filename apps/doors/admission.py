@@ -1,11 +1,11 @@
 """Admits requests to the gateway: identifies the caller and the application.
 
-A key of this installation identifies its own caller. Any other key may be a key of DIAL Core. Core
-does not sign requests, so the gateway asks Core about the key. Core accepts only its own keys, and
-reports the application for which the key was created; a manifest is used only for that application.
-The name in the URL selects the application. If it is a slug of this installation, the slug's
-application is called, whatever headers are sent. Any other name is an application type;
-`X-DIAL-APPLICATION-ID` then identifies the application, whose manifest Core stores.
+An installation key identifies its own caller. Any other key may belong to DIAL Core, which does not
+sign requests, so the gateway asks Core about the key. Core accepts only its own keys and reports
+the application for which a key was created; only that application's manifest is used. If the name
+in the URL is a slug of this installation, its application is called, whatever headers are sent. Any
+other name is an application type. The header `X-DIAL-APPLICATION-ID` then identifies the
+application, whose manifest Core stores.
 """
 
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
@@ -45,9 +45,9 @@ WhileConnected = Callable[[Coroutine[Any, Any, "Admission"]], Awaitable["Admissi
 class Admission:
     """The caller of an admitted request.
 
-    For callers from DIAL Core, `named` is the decoded ID of the application in the request. `kept`
-    is the application's document in Core, or None if there is none or the key was created for
-    another application.
+    If the request comes from DIAL Core, `named` is the decoded ID of its application. `kept` is the
+    application's document in Core, or None if there is none or the key was created for another
+    application.
     """
 
     caller: Caller
@@ -55,7 +55,7 @@ class Admission:
     kept: Mapping[str, Any] | None = field(default=None, repr=False)
 
     async def find(self, name: str) -> ResolvedApplication:
-        """Return the requested application. Raises `QuickAppError` if the caller may not use it."""
+        """Return the requested application. Raises `QuickAppError` if the caller cannot use it."""
         if self.caller.kind != "dial":
             return await find_application(name, self.caller)
         own = await find_own(name)
@@ -68,8 +68,8 @@ class Admission:
         return own
 
     async def kept_application(self, name: str) -> ResolvedApplication:
-        """Return an application that Core stores. Raises `NotAuthenticated` for a key of a
-        different application, and `ApplicationBroken` for an invalid manifest.
+        """Return an application that Core stores. Raises `NotAuthenticated` if the key was created
+        for another application, and `ApplicationBroken` if the manifest is invalid.
         """
         if not encoded_name(self.named):
             raise hidden_error(self.named or name, self.caller)
@@ -85,7 +85,7 @@ class Admission:
 
 
 async def visit(scope: Mapping[str, Any], while_connected: WhileConnected) -> Admission:
-    """Admit the sender of an ASGI request.
+    """Identify the sender of an ASGI request.
 
     `while_connected` cancels the request to Core if the client disconnects. Raises
     `NotAuthenticated` if the credentials are invalid, and `ServiceFailed` if Core is unavailable.
@@ -103,11 +103,11 @@ async def visit(scope: Mapping[str, Any], while_connected: WhileConnected) -> Ad
 
 
 async def ask_core(core: Core, stranger: Caller, named: str) -> Admission:
-    """Ask Core for which application the key was created. This is necessary for each request,
-    because a key is valid for one request only.
+    """Ask Core for which application the caller's key was created.
 
-    The application's document is read only if the request is for it. Raises `NotAuthenticated` if
-    the credentials are invalid, and `ServiceFailed` if Core is unavailable.
+    Each request has its own key, so the response is not cached. The application's document is read
+    only if the request is for this application. Raises `NotAuthenticated` if Core does not accept
+    the key, and `ServiceFailed` if Core is unavailable.
     """
     try:
         caller = await find_caller(Calls(core, stranger))
@@ -121,7 +121,9 @@ async def ask_core(core: Core, stranger: Caller, named: str) -> Admission:
 
 
 def named_in(scope: Mapping[str, Any]) -> str:
-    """Return the decoded ID of the application in a request from Core, or "" if there is none."""
+    """Return the decoded application ID from the headers of a request from Core, or "" if it is
+    missing.
+    """
     for name, value in scope["headers"]:
         if name == b"x-dial-application-id":
             return decode_name(value.decode("utf-8", "replace").strip())
@@ -132,7 +134,9 @@ def named_in(scope: Mapping[str, Any]) -> str:
 
 
 async def find_own(name: str) -> ResolvedApplication | ApplicationBroken | None:
-    """Return the application with this slug, or None."""
+    """Return the application with this slug, the error if it is broken, or None if it does not
+    exist.
+    """
     try:
         return await resolve_application(name)
     except ApplicationBroken as broken:
@@ -149,9 +153,7 @@ def title_of(kept: Mapping[str, Any]) -> str:
 
 
 def hidden_error(slug: str, caller: Caller) -> QuickAppError:
-    """Return the error for an application that does not exist or that the caller may not use. Both
-    cases have the same error.
-    """
+    """Return the same error for applications that do not exist and that the caller cannot use."""
     # The status 401 shows callers without a key that a key may be required.
     return (
         NotAuthenticated() if caller.kind == "visitor" else ApplicationNotFound(shorten_text(slug))
@@ -159,10 +161,8 @@ def hidden_error(slug: str, caller: Caller) -> QuickAppError:
 
 
 async def find_application(slug: str, caller: Caller) -> ResolvedApplication:
-    """Return the application, or a version of it (`slug@3`), if the caller may use it.
-
-    Raises the error of `hidden_error` if the caller may not use it, and `ApplicationBroken` if its
-    manifest is invalid.
+    """Return the application with this slug, or a version of it (`slug@3`). Raises `hidden_error`
+    if the caller cannot use it, and `ApplicationBroken` if its manifest is invalid.
     """
     check_slug(versioned_name(slug)[0], caller)
     try:
@@ -172,7 +172,7 @@ async def find_application(slug: str, caller: Caller) -> ResolvedApplication:
 
 
 def check_slug(slug: str, caller: Caller) -> str:
-    """Return the slug if its format is valid, otherwise raise the error of `hidden_error`."""
+    """Return the slug. Raises `hidden_error` if its format is invalid."""
     if not slug_re.match(slug):
         raise hidden_error(slug, caller)
     return slug

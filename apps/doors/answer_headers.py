@@ -1,7 +1,4 @@
-"""Response headers about rate limits and the retry time.
-
-The rate limit headers have OpenAI's names.
-"""
+"""Creates response headers for rate limits and retries. Rate limit headers have OpenAI's names."""
 
 import math
 from collections.abc import Sequence
@@ -12,14 +9,14 @@ from apps.live.limits.rates import KINDS, RemainingRate
 from apps.runs.failures import TOO_MANY, RunFailure
 
 MOST_RETRY_SECONDS = 31 * 86_400
-"""The maximum of `Retry-After` in seconds. Budgets reset every month, and quotas of services
+"""The maximum value of `Retry-After`. Budgets reset every month, and services' quotas reset
 sooner.
 """
 
 
 def rate_headers(rests: Sequence[RemainingRate]) -> tuple[Header, ...]:
-    """Return the rate limit headers: for each kind of limit, the values of the limit that will be
-    reached first.
+    """Return the rate limit headers. For each kind of limit, they describe the limit that is
+    closest.
     """
     headers: list[Header] = []
     for kind in KINDS:

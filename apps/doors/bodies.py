@@ -1,7 +1,5 @@
 """Reads and decodes request bodies within size and time limits. Validation errors contain the path
-of the field.
-
-Error messages shorten the client's texts.
+of the invalid field, and at most the beginning of its value.
 """
 
 import asyncio
@@ -20,13 +18,17 @@ Message = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 
 BODY_SECONDS = 300.0
-"""The number of seconds within which a request body must arrive. The largest allowed body takes
-four and a half minutes at 1 Mbit/s.
+"""The number of seconds within which a request body must arrive. Larger limits allow more time, as
+in `SLOWEST_BYTES`.
+"""
+SLOWEST_BYTES = 125_000
+"""The bytes per second of the slowest connection (1 Mbit/s) over which a body of the maximum size
+arrives in time.
 """
 LINGERING_SECONDS = 5.0
 LARGEST_FRAME_BYTES = 1024 * 1024
-"""A frame of the page, or the body of a request to the conversations API, can have at most this
-many bytes.
+"""The maximum number of bytes in a frame from the page, or in the body of a request to the
+conversations API.
 """
 HALF_CHARACTER = (
     "The request body has an escape of half a character (an unpaired surrogate). Send whole "
@@ -35,7 +37,7 @@ HALF_CHARACTER = (
 NO_UTF_8 = "The request body isn't valid JSON: it is not in UTF-8. Send it in UTF-8."
 T = TypeVar("T")
 LONGEST_QUOTE = 100
-"""The maximum number of characters of a client's text that an error message repeats."""
+"""An error message repeats at most this many characters of a client's text."""
 MOST_LINES = 100
 
 
@@ -55,7 +57,7 @@ class BodyTooSlow(BadRequest):
 
 class BoundedBody:
     """An ASGI `receive` that returns up to `limit` bytes of a body, which must arrive within
-    `seconds`.
+    `seconds`, or within the time that the limit takes at `SLOWEST_BYTES` if that is longer.
 
     After the end of the body, it returns further messages without a time limit.
     """
@@ -63,13 +65,13 @@ class BoundedBody:
     def __init__(self, receive: Receive, limit: int, seconds: float) -> None:
         self.next = receive
         self.limit = limit
-        self.seconds = seconds
-        self.end = asyncio.get_running_loop().time() + seconds
+        self.seconds = max(seconds, limit / SLOWEST_BYTES)
+        self.end = asyncio.get_running_loop().time() + self.seconds
         self.size = 0
         self.is_complete = False
 
     def expect(self, headers: Iterable[tuple[bytes, bytes]]) -> None:
-        """Raise `RequestBodyTooLarge` if the headers announce a body that is too large."""
+        """Raise `RequestBodyTooLarge` if the headers announce too large a body."""
         for name, value in headers:
             if name.lower() == b"content-length" and value.isdigit():
                 if int(value[:20]) > self.limit:
@@ -96,10 +98,10 @@ class BoundedBody:
 
 
 async def drain(receive: Receive) -> None:
-    """Read and drop the rest of a body, for up to `LINGERING_SECONDS`.
+    """Read and discard the rest of a body, for up to `LINGERING_SECONDS`.
 
-    If a connection is closed with unread bytes, it is reset. A client that sends its whole body
-    before it reads would then lose the response.
+    Closing a connection with unread bytes resets it. A client that sends its whole body before it
+    reads would then lose the response.
     """
     with suppress(TimeoutError):
         async with asyncio.timeout(LINGERING_SECONDS):
@@ -109,14 +111,14 @@ async def drain(receive: Receive) -> None:
 
 
 def first_problem(error: ValidationError) -> str:
-    """Return the first error, after the name of its field."""
+    """Return the first error as text, preceded by the path of its field."""
     problem = error.errors(include_url=False, include_input=False)[0]
     place = ".".join(str(part) for part in problem["loc"])
     return f"{place}: {problem['msg']}" if place else problem["msg"]
 
 
 def decode_body(body: bytes, decode: Callable[[bytes], T]) -> T:
-    """Decode a JSON body with msgspec. Raises `BadRequest`."""
+    """Decode a JSON body with msgspec. Raises `BadRequest` if the body is invalid."""
     try:
         if not body.isascii():
             body.decode()
@@ -135,7 +137,9 @@ def decode_body(body: bytes, decode: Callable[[bytes], T]) -> T:
 
 
 def converted(value: Any, kind: type[T], path: str) -> T:
-    """Return the value as a struct. Raises `BadRequest` with its path."""
+    """Convert a JSON value to a struct. Raises `BadRequest`, with the value's path, if it is
+    invalid.
+    """
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
@@ -148,8 +152,8 @@ def invalid(path: str, problem: str) -> BadRequest:
 
 
 def invalid_structure(text: str, prefix: str = "") -> BadRequest:
-    """Convert the text of msgspec's error to a `BadRequest`. Its path is in DIAL's format, such as
-    `messages.0.role`.
+    """Convert the text of a msgspec error to a `BadRequest`. Its path has DIAL's format:
+    `messages.0.role`. `prefix` is the path of the decoded value.
     """
     problem, _, place = text.partition(" - at `$")
     path = place.rstrip("`").replace("[", ".").replace("]", "").replace(".....", ".").strip(".")
@@ -157,8 +161,8 @@ def invalid_structure(text: str, prefix: str = "") -> BadRequest:
 
 
 def check_depth(body: bytes, values: Iterable[Any], limit: int, level: int) -> None:
-    """Raise `BadRequest` if the body is nested more deeply than `limit`. `values` are its values on
-    the level `level`.
+    """Raise `BadRequest` if the body is nested more deeply than `limit`. `values` are the decoded
+    values in the body at nesting level `level`.
     """
     # A body with this few brackets cannot exceed the limit, so no counting is necessary.
     if body.count(b"[") + body.count(b"{") <= limit:
@@ -188,7 +192,9 @@ def shorten_text(text: str) -> str:
 
 
 def bullet_lines(lines: Sequence[str]) -> str:
-    """Return the lines as a bulleted list, followed by the number of omitted lines."""
+    """Return the lines as a bulleted list. If there are too many, the last line is the number of
+    omitted lines.
+    """
     shown = [f"- {line}" for line in lines[:MOST_LINES]]
     if len(lines) > MOST_LINES:
         shown.append(f"- … and {len(lines) - MOST_LINES} more")
@@ -199,10 +205,8 @@ S = TypeVar("S", bound=msgspec.Struct)
 
 
 class NamedUnknown(Generic[S]):
-    """Decodes a body and returns the names of its unknown fields.
-
-    The body is decoded as the `strict` struct, which rejects unknown fields. If it has unknown
-    fields, it is decoded again as the `lenient` struct.
+    """Decodes a body and finds its unknown fields. The body is decoded as the `strict` struct,
+    which rejects unknown fields. If there are any, it is decoded again as the `lenient` struct.
     """
 
     def __init__(self, strict: type[S], lenient: type[S]) -> None:
@@ -212,7 +216,9 @@ class NamedUnknown(Generic[S]):
         self.decode_names = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
     def decode(self, body: bytes) -> tuple[S, frozenset[str]]:
-        """Return the request, and the names of its unknown fields. Raises msgspec's errors."""
+        """Return the request and the names of its unknown fields. Raises msgspec's errors if the
+        body is invalid.
+        """
         try:
             return self.decode_strict(body), frozenset()
         except msgspec.ValidationError as error:

@@ -1,8 +1,8 @@
-"""Validates messages in the format of chat completions, and converts them to `ModelMessage`s.
+"""Validates chat completions messages, and converts them to `ModelMessage`s.
 
-Other protocols first convert their conversations to this format. Unknown keys are skipped, because
-every DIAL release adds new keys. The classes are msgspec structs, because pydantic would take ten
-times as long for every request.
+Other protocols first convert their conversations to this format. Unknown keys are ignored, because
+every DIAL release adds keys. The classes are msgspec structs, because pydantic would take ten times
+as long for every request.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ from apps.runs.history import StoredCustomContent
 Object = dict[str, Any]
 SYSTEM = ("system", "developer")
 FORM_FIELD = "answer"
-"""The property of a card's form that contains the user's answer."""
+"""The field in a card's form that contains the user's answer."""
 
 
 class FunctionCall(Struct, gc=False):
@@ -47,9 +47,8 @@ class ChatMessage(Struct):
 
 
 def to_message(written: ChatMessage, external: dict[str, ToolSpec]) -> ModelMessage:
-    """Convert a message. Only the calls to the client's own tools are included.
-
-    The state of the message contains the application's calls and their results.
+    """Convert a message. Only calls to the client's own tools in `external` are included. The
+    message's state contains the application's calls and their results.
     """
     custom = dict(written.custom_content or {})
     attachments: tuple[Attachment, ...] = tuple(
@@ -80,7 +79,7 @@ def to_message(written: ChatMessage, external: dict[str, ToolSpec]) -> ModelMess
 
 
 def form_answer(messages: Sequence[ModelMessage]) -> Any:
-    """Return the form data of the last message, or None."""
+    """Return the user's answer in the last message's form data, or None if it has none."""
     form = messages[-1].extra.get("form_value") if messages else None
     return form.get(FORM_FIELD) if isinstance(form, Mapping) else None
 

@@ -1,13 +1,12 @@
 """Converts conversations from OpenAI's clients, whose messages can be in nearly any order.
 
     system and developer messages   anywhere; their text goes below the operator's prompt
-    tool messages                   after the calls they answer, and not for the application's tools
-    everything else                 in any order
+    tool messages                   after the calls that they answer, for the client's tools only
+    other messages                  in any order
 
-Calls to tools that the request does not define become text of the user, because services reject
-such calls if no tools are listed, and a model might repeat such a call. Results for the
-application's own tools are rejected later by the run, because only the run has the names of these
-tools.
+Calls to tools that the request does not define are converted to user messages, because services
+reject such calls if no tools are listed, and a model might repeat them. The run later rejects
+results for the application's own tools, because only the run knows their names.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -30,8 +29,8 @@ ARGUMENTS_SHOWN = 2000
 
 
 class ParsedConversation(msgspec.Struct, frozen=True):
-    """A parsed conversation. `instructions` is the text of the system messages. `textual_results`
-    contains the names of the tools whose results became text of the user.
+    """A parsed conversation. `instructions` contains the text of the system messages.
+    `textual_results` contains the names of tools whose results were converted to user messages.
     """
 
     messages: tuple[ModelMessage, ...]
@@ -44,13 +43,13 @@ NO_TEXTUAL_RESULTS: frozenset[str] = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class MessageGroup:
-    """A message, and the tool results that follow it, by the IDs of their calls."""
+    """A message with the tool results that follow it, by call ID."""
 
     first: ChatMessage
     results: Mapping[str | None, ChatMessage]
 
     def foreign(self, external: Collection[str]) -> list[RequestedCall]:
-        """Return the calls to tools that the request does not define."""
+        """Return the message's calls to tools that are not in `external`."""
         calls = self.first.tool_calls if self.first.role == "assistant" else ()
         return [call for call in calls or () if call.function.name not in external]
 
@@ -58,7 +57,9 @@ class MessageGroup:
 def read_conversation(
     written: Sequence[ChatMessage], external: dict[str, ToolSpec]
 ) -> ParsedConversation:
-    """Parse the conversation. Raises `BadRequest`."""
+    """Parse a conversation. `external` contains the client's tools by name. Raises `BadRequest` if
+    the conversation is empty or a tool message has no matching call.
+    """
     if len(written) == 1 and is_plain(written[0]):  # In most requests, all messages are plain.
         return ParsedConversation((to_message(written[0], external),), "", NO_TEXTUAL_RESULTS)
     for index, message in enumerate(written):
@@ -78,7 +79,7 @@ def read_conversation(
 
 
 def is_plain(message: ChatMessage) -> bool:
-    """Return True if the message needs no checks and no repairs."""
+    """Return True if the message needs neither checks nor repairs."""
     rest = (message.tool_calls, message.name, message.refusal, message.function_call, message.audio)
     return message.role == "user" and rest == (None,) * len(rest)
 
@@ -109,9 +110,7 @@ def check_text_alone(path: str, content: Any) -> None:
 
 
 def violations(messages: Sequence[ChatMessage]) -> Iterator[str]:
-    """Yield an error for each tool message without a call. OpenAI's API rejects such messages
-    too.
-    """
+    """Yield an error for each tool message that has no matching call, as OpenAI's API does."""
     if not messages:
         yield "Messages array must not be empty."
     calls: Collection[str] = ()
@@ -134,13 +133,14 @@ def violations(messages: Sequence[ChatMessage]) -> Iterator[str]:
 
 
 def check_instructions(permissions: ClientPermissions, path: str) -> None:
-    """Raise `BadRequest` if the manifest forbids instructions from clients. `path` is the path of
-    the instructions in the request.
+    """Raise `BadRequest` if the manifest forbids instructions from clients.
+
+    `path` is the path of the instructions in the request.
     """
     if not permissions.system_messages:
         raise invalid(
             path,
-            "This application forbids instructions of its clients "
+            "This application does not accept instructions from clients "
             "(orchestrator.client.system_messages). Leave them out.",
         )
 
@@ -156,7 +156,7 @@ def content_of(message: ChatMessage) -> Content:
 
 
 def groups(messages: Iterable[ChatMessage]) -> Iterator[MessageGroup]:
-    """Yield each message with the results that follow it."""
+    """Yield each message together with the tool results that follow it."""
     first: ChatMessage | None = None
     results: dict[str | None, ChatMessage] = {}
     for message in messages:
@@ -171,8 +171,8 @@ def groups(messages: Iterable[ChatMessage]) -> Iterator[MessageGroup]:
 
 
 def values_of(group: MessageGroup, external: dict[str, ToolSpec]) -> Iterator[ModelMessage]:
-    """Yield the message, then the results of the client's tools, then the calls to other tools as
-    text.
+    """Yield the message, the results of the client's tools, and then calls to unknown tools as
+    text. `external` contains the client's tools by name.
     """
     said, foreign = to_value(group.first, external), group.foreign(external)
     if not foreign or said.content or said.tool_calls or said.attachments or said.state:
@@ -195,7 +195,7 @@ def to_value(message: ChatMessage, external: dict[str, ToolSpec]) -> ModelMessag
 
 
 def as_text(call: RequestedCall, result: ChatMessage | None) -> ModelMessage:
-    """Return a call and its result as a user message."""
+    """Return a tool call and its result as a user message."""
     arguments = call.function.arguments or ""
     text = arguments if isinstance(arguments, str) else object_text(arguments)
     made = f"{call.function.name}({text[:ARGUMENTS_SHOWN]})"

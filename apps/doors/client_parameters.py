@@ -1,5 +1,5 @@
-"""The client's parameters, named as in chat completions: those for the application's model, and the
-response header that lists the ignored ones.
+"""Selects the client's parameters for the application's model, and reports the ignored parameters.
+The parameters have the names of the chat completions API.
 """
 
 import heapq
@@ -33,9 +33,7 @@ _unsafe = re.compile(r"[^A-Za-z0-9_.-]")
 
 
 class SortedParameters(msgspec.Struct, frozen=True):
-    """The client's parameters, divided into those for the model and the names of ignored
-    parameters.
-    """
+    """The client's parameters for the model, and the names of the ignored parameters."""
 
     forwarded: Mapping[str, Any]
     ignored: frozenset[str] = frozenset()
@@ -44,8 +42,9 @@ class SortedParameters(msgspec.Struct, frozen=True):
 def sort_parameters(
     sent: Mapping[str, Any], application: ResolvedApplication, *, has_functions: bool
 ) -> SortedParameters:
-    """Select the client's parameters for the model. Parameters that the manifest sets or does not
-    allow are ignored.
+    """Select the client's parameters for the model.
+
+    Parameters that the manifest sets or does not allow are ignored.
     """
     if not sent:
         return SortedParameters(sent)
@@ -61,9 +60,8 @@ def sort_parameters(
 async def unsupported_parameters(
     parameters: Mapping[str, Any], application: ResolvedApplication, workspace: Workspace
 ) -> frozenset[str]:
-    """Return the names of the parameters that the application's model does not support.
-
-    Raises `BadRequest` if the client requested `logprobs` and the model does not support them.
+    """Return the names of the parameters that the application's model does not support. Raises
+    `BadRequest` if the client requests `logprobs` and the model does not support them.
     """
     if not parameters:
         return frozenset()
@@ -80,8 +78,8 @@ async def unsupported_parameters(
 
 
 def ignored_header(names: Collection[str]) -> tuple[Header, ...]:
-    """Return the header that lists ignored parameters, truncated if there are very many, or () if
-    there are none.
+    """Return the header that lists the ignored parameters, or () if there are none. A very long
+    list is truncated.
     """
     if not names:
         return ()

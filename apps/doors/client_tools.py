@@ -1,9 +1,8 @@
-"""The tools that clients define in requests, for all protocols, including tools that accept plain
-text.
+"""Represents the tools that clients define in requests, including tools that accept plain text.
 
-The model gets a plain-text tool as a function with one text parameter, because only some services
-support tools without JSON arguments. In the answer for the client, the call contains plain text
-again. A grammar is added to the description and not enforced.
+The model gets a plain-text tool as a function with one text parameter, because few services support
+tools without JSON arguments. In the response, the call contains plain text again. A grammar is
+added to the description and not enforced.
 """
 
 from collections.abc import Collection, Mapping
@@ -23,10 +22,10 @@ TEXT_PARAMETERS = {
 
 @dataclass(frozen=True, slots=True)
 class ClientTools:
-    """The tools of one request, by their names for the model.
+    """The tools in one request, by the names that the model sees.
 
-    `namespaces` maps the model's name for a tool in a namespace to its namespace and name.
-    `ignored` contains the types of tools that are not offered.
+    `namespaces` maps such a name to the tool's namespace and its name there. `ignored` contains the
+    types of tools that the model does not get.
     """
 
     specs: Mapping[str, ToolSpec] = field(default_factory=dict)
@@ -38,7 +37,7 @@ NO_TOOLS = ClientTools()
 
 
 def text_description(description: str, grammar: str = "", syntax: str = "") -> str:
-    """Return the description of a tool that accepts plain text."""
+    """Return the description of a plain-text tool, including its grammar."""
     rule = f"The input follows this {syntax} grammar:\n{grammar}" if grammar else ""
     return "\n\n".join(filter(None, (description, rule)))
 
@@ -46,8 +45,8 @@ def text_description(description: str, grammar: str = "", syntax: str = "") -> s
 def offered(
     specs: Mapping[str, ToolSpec], allowed: Collection[str] | None
 ) -> Mapping[str, ToolSpec]:
-    """Return the tools to offer to the model in this answer: the `allowed` tools, or all tools if
-    `allowed` is None.
+    """Return the tools that the model gets for this answer: the `allowed` tools, or all if it is
+    None.
     """
     if allowed is None:
         return specs
@@ -55,9 +54,8 @@ def offered(
 
 
 def requires_client_tool(choice: str | Mapping[str, Any] | None, external: Collection[str]) -> bool:
-    """Return True if the tool choice requires a call to one of the client's tools.
-
-    `choice` is in the format of a `ModelRequest`.
+    """Return True if the tool choice forces the model to call one of the client's tools. `choice`
+    has the format of a `ModelRequest`.
     """
     if isinstance(choice, Mapping):
         return choice["function"]["name"] in external

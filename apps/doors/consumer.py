@@ -1,8 +1,8 @@
-"""Handles HTTP requests with streamed responses. A request ends when its client disconnects.
+"""Handles HTTP requests with streamed responses, which end when the client disconnects.
 
-This is the base of every streaming door. Its requests are routed before Django. Each request needs
-only two tasks: the server's own task, which writes the answer, and a task that waits for the
-client's disconnect.
+This is the base of every streaming door. These requests are routed before Django. Each needs only
+two tasks: the server's own task, which writes the response, and a task that waits for the client to
+disconnect.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ EVENT_STREAM: tuple[Header, ...] = (
     (b"cache-control", b"no-store"),
     (b"x-accel-buffering", b"no"),
 )
-"""The headers of an event stream, which prevent proxies from storing or buffering it."""
+"""The headers of an event stream, which keep proxies from storing or buffering it."""
 CLOSE = (b"connection", b"close")
 PLAIN = (b"content-type", b"text/plain; charset=utf-8")
 RETRY_AFTER = (b"retry-after", b"%d" % RETRY_SECONDS)
@@ -37,11 +37,11 @@ HEARTBEAT = b": heartbeat\n\n"
 
 
 class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
-    """The consumer of a request. Doors implement `handle`, which is canceled when the client
+    """Handles one request. Subclasses implement `handle`, which is canceled when the client
     disconnects.
 
-    `handle` first reads the body (`read_body`, which also starts waiting for a disconnect), then
-    answers with `respond`, or with `start`, any number of `write` and `end`.
+    `handle` first calls `read_body`, which also starts waiting for a disconnect. It then responds
+    with `respond`, or with `start`, any number of `write` calls and `end`.
     """
 
     scope: Scope
@@ -94,15 +94,15 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
     # --- In ------------------------------------------------------------------------------------
 
     def header(self, name: bytes) -> str:
-        """Return the first header with that name (in lower case), or ""."""
+        """Return the first header with this lowercase name, or "" if it is missing."""
         for key, value in self.scope["headers"]:
             if key == name:
                 return str(value.decode("latin-1"))
         return ""
 
     async def while_connected(self, work: Coroutine[Any, Any, T]) -> T:
-        """Return the result of `work`, which is canceled when the client disconnects. Must be
-        called before the body is read.
+        """Return the result of `work`, which is canceled when the client disconnects. Call this
+        method before reading the body.
         """
         listening = asyncio.ensure_future(self.listen_early(asyncio.current_task()))
         try:
@@ -120,9 +120,8 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
             self.leave(answering)
 
     async def read_body(self, limit: int) -> bytes:
-        """Return the whole body, then start detecting disconnects.
-
-        Raises the same errors as `body_parts`.
+        """Return the whole body, then start waiting for a disconnect. Raises the same errors as
+        `body_parts`.
         """
         body, parts = self.bounded_body(limit), []
         while not self.is_read:
@@ -130,23 +129,27 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
         return b"".join(parts)
 
     async def body_parts(self, limit: int) -> AsyncGenerator[bytes, None]:
-        """Yield the body as it arrives. Once it is complete, start detecting disconnects.
+        """Yield the body as it arrives, then start waiting for a disconnect.
 
-        Raises `RequestBodyTooLarge` as early as possible, and `BodyTooSlow`. A disconnect ends the
-        request.
+        Raises `RequestBodyTooLarge` as early as possible, and `BodyTooSlow` after a timeout. A
+        disconnect cancels the request.
         """
         body = self.bounded_body(limit)
         while not self.is_read:
             yield await self.next_part(body)
 
     def bounded_body(self, limit: int) -> BoundedBody:
-        """Return the bounded body. Raises `RequestBodyTooLarge`."""
+        """Return a reader for the body. Raises `RequestBodyTooLarge` if the headers announce more
+        than `limit` bytes.
+        """
         body = BoundedBody(self.receive_next, limit, self.body_seconds)
         body.expect(self.scope["headers"])
         return body
 
     async def next_part(self, body: BoundedBody) -> bytes:
-        """Return the next part of the body. Raises `RequestBodyTooLarge` and `BodyTooSlow`."""
+        """Return the next part of the body. Raises `RequestBodyTooLarge` or `BodyTooSlow` if a
+        limit is exceeded.
+        """
         try:
             message = await body.receive()
         finally:
@@ -190,7 +193,7 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
     # --- Out -----------------------------------------------------------------------------------
 
     async def respond(self, status: int, body: bytes, headers: Iterable[Header] = ()) -> None:
-        """Send a complete response. HEAD gets the same headers and no body."""
+        """Send a complete response. A HEAD request gets the same headers and no body."""
         length = (b"content-length", b"%d" % len(body))
         await self.start(status, (*headers, length))
         await self.end(b"" if self.scope["method"] == "HEAD" else body)
@@ -205,10 +208,8 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
         await self.base_send({"type": "http.response.body", "body": body, "more_body": True})
 
     async def end(self, body: bytes = b"") -> None:
-        """Write the last piece of the body, which ends the response.
-
-        If the client is still sending its body, read the rest, so that the client receives the
-        response.
+        """Write the last part of the response and end it. If the client is still sending its body,
+        read the rest, so that the client gets the response.
         """
         self.is_complete = True
         if self.is_awaiting_body():
@@ -230,9 +231,8 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
     # --- Silence -------------------------------------------------------------------------------
 
     def keep_alive(self, seconds: float) -> None:
-        """Call `on_silence` each time when nothing was written for this many seconds.
-
-        The timer is set once for each period, not for each write.
+        """Call `on_silence` whenever nothing was written for this many seconds. The timer is set
+        once per period, not for each write.
         """
         self.written_at = time.monotonic()
         self.wait_for_silence(seconds, seconds)

@@ -1,4 +1,4 @@
-"""The interface of a dialect, the wire format of a door: it parses requests and encodes answers."""
+"""Defines the interface of a dialect, the wire format of a door."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
@@ -13,9 +13,8 @@ from apps.runs.requests import RunRequest
 
 
 class PreparedRun(msgspec.Struct, frozen=True):
-    """A request for a run, and the names of the client's parameters that have no effect on it.
-
-    `narrative` describes the user's screen. The page shows it to the user.
+    """A request for a run, and the names of parameters that have no effect on it. `narrative`
+    describes the user's screen. The page shows it to the user.
     """
 
     request: RunRequest
@@ -24,38 +23,36 @@ class PreparedRun(msgspec.Struct, frozen=True):
 
 
 class Encoder(Protocol):
-    """Encodes the events of one run as a stream."""
+    """Encodes one run's events as a stream of bytes."""
 
     @property
     def headers(self) -> Sequence[Header]: ...
 
     @property
     def heartbeat(self) -> bytes:
-        """Return the bytes to send if the run has emitted no events for some time."""
+        """Return the bytes to send after a while without events."""
 
     @property
     def ends_apart(self) -> bool:
-        """Return True if `end` is sent separately, not with the last event."""
+        """Return True if `end` is sent separately and not together with the last event."""
 
     def opening(self) -> bytes:
-        """Return the beginning of the stream, which is sent with the first event or the first
-        heartbeat.
-        """
+        """Return the beginning of the stream, which is sent with the first event or heartbeat."""
 
     def encode(self, events: Sequence[Event]) -> bytes:
-        """Return all frames of a batch, or b"" if there is nothing to show yet."""
+        """Return the frames for a batch of events, or b"" if there is nothing to show yet."""
 
     def error(self, body: Any) -> bytes:
-        """Return the frames that end the stream with an error. `body` is the error body from the
-        dialect.
+        """Return the frames that end the stream with an error. `body` is the dialect's error
+        body.
         """
 
     def end(self) -> bytes:
-        """Return the bytes after the last event or the error."""
+        """Return the bytes that follow the last event or the error."""
 
 
 class WholeEncoder(Protocol):
-    """Collects the events of one run into a whole answer."""
+    """Collects one run's events into a complete response."""
 
     @property
     def headers(self) -> Sequence[Header]: ...
@@ -66,10 +63,10 @@ class WholeEncoder(Protocol):
 
 
 class ParsedRequest(msgspec.Struct, frozen=True):
-    """A parsed request, before its application is resolved.
+    """A parsed request, before its application is known.
 
     `prepare` may raise `BadRequest`. `encoder` and `whole` are called with the application's slug.
-    `application` is the application in the body, for URLs without an application. `end_user` is the
+    `application` is the application in the body, or "" if the URL contains it. `end_user` is the
     user on whose behalf the client sends the request.
     """
 
@@ -82,11 +79,11 @@ class ParsedRequest(msgspec.Struct, frozen=True):
 
 
 class Dialect(Protocol):
-    """Parses the requests and encodes the responses of a door. `door` is the name of the door,
-    which is stored with its runs.
+    """Parses a door's requests and encodes its responses.
 
-    `passed_on` contains the status codes of model services that the client gets unchanged. If it
-    does not contain 429, rate limits are reported with another status.
+    `door` is the name of the door, which is stored with its runs. `passed_on` contains the model
+    services' status codes that the client gets unchanged. If it lacks 429, rate limits are reported
+    with another status.
     """
 
     @property
@@ -96,6 +93,6 @@ class Dialect(Protocol):
     def passed_on(self) -> frozenset[int]: ...
 
     def read(self, body: bytes) -> ParsedRequest:
-        """Parse a request. Raises `BadRequest`."""
+        """Parse a request's body. Raises `BadRequest` if it is invalid."""
 
     def error_body(self, found: RunFailure) -> dict[str, Any]: ...

@@ -1,6 +1,4 @@
-"""The base of all doors' consumers, which send an answer, or an error in the format of the door's
-clients.
-"""
+"""The base of all doors' consumers, which send responses and errors in the clients' format."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -25,8 +23,8 @@ JSON: tuple[Header, ...] = (
 )
 READING = frozenset({"GET", "HEAD"})
 ONCE_IN_SECONDS = 60.0
-"""The time in seconds in which the audit log gets at most one event for each IP address, door and
-application, so that a client that retries does not flood it.
+"""The audit log gets at most one event per IP address, door and application in this many seconds,
+so that a client that retries does not flood it.
 """
 DENIALS = NotAuthenticated, ApplicationNotFound
 _noted: AgedCache[tuple[str, str, str], bool] = AgedCache()
@@ -34,19 +32,17 @@ on_reset(_noted.clear)
 
 
 class DoorConsumer(HttpConsumer):
-    """The base class of a door's requests. Subclasses implement `answer` and `error_body`."""
+    """The base class for a door's requests. Subclasses implement `answer` and `error_body`."""
 
     methods: ClassVar[tuple[str, ...]] = ("GET", "HEAD")
     finishes_answers: ClassVar[bool] = False
-    """True if the requests belong to answers in progress, which can finish while the site is
+    """True if the requests belong to running answers, which can finish while the site is
     read-only.
     """
     spent_budget_status: ClassVar[int | None] = None
-    """The status code for an exhausted budget, if the door's clients would retry in vain after a
-    429.
-    """
+    """The status code for an exhausted budget, if the door's clients would retry after a 429."""
     headers: tuple[Header, ...] = ()
-    """Headers that are sent with every response, including errors."""
+    """Headers that every response contains, including errors."""
 
     async def handle(self) -> None:
         try:
@@ -69,18 +65,18 @@ class DoorConsumer(HttpConsumer):
 
     @property
     def passed_on(self) -> frozenset[int]:
-        """Return the model service's status codes that the client gets unchanged."""
+        """Return the model services' status codes that the client gets unchanged."""
         return WITH_LIMITS
 
     @property
     def slug(self) -> str:
-        """Return the application's slug from the URL, or ""."""
+        """Return the application's slug from the URL, or "" if the URL has none."""
         return str(self.scope["url_route"]["kwargs"].get("slug", ""))
 
     # --- Errors --------------------------------------------------------------------------------
 
     def is_denial(self, error: Exception) -> bool:
-        """Return True if the audit log records the error."""
+        """Return True if the error must be recorded in the audit log."""
         return isinstance(error, DENIALS)
 
     def note_denial(self) -> None:
@@ -112,10 +108,8 @@ class DoorConsumer(HttpConsumer):
 
 
 def note_denial(scope: Mapping[str, Any], door: str, application: str = "") -> None:
-    """Record a rejected API client in the audit log, once a minute for each address, door and
-    application.
-
-    `door` is the name of the rejecting door, so that each door has its own event.
+    """Record a rejected API client in the audit log, once a minute per address, door and
+    application. `door` is the name of the door that rejected the client.
     """
     address = address_of_scope(scope)
     key = address, door, application

@@ -1,4 +1,6 @@
-"""The first steps of a new installation: a model, an application and a conversation with it."""
+"""Defines the first steps of a new installation: a model, an application and a conversation with
+it.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,8 +17,8 @@ from apps.workspace.local.deployments.deployment import Deployment
 
 @dataclass(frozen=True, slots=True)
 class FirstStep:
-    """A step. `link` is "" if the user doesn't have the permission, or if an earlier step is
-    missing.
+    """A setup step. `link` is "" if the user lacks the permission or an earlier step is
+    incomplete.
     """
 
     name: str
@@ -29,10 +31,10 @@ class FirstStep:
 def first_steps(
     user: Any, applications: QuerySet[Application], *, uses_demo: bool = False
 ) -> list[FirstStep]:
-    """Return the steps, or [] once all are done. Takes one query.
+    """Return the setup steps, or [] if all are complete. Runs one query.
 
-    `applications` are those that the user may see. With `uses_demo`, the user does without another
-    model than the demo.
+    `applications` contains the applications that the user can see. `uses_demo` is True if the user
+    has chosen to use only the demo model.
     """
     models = Deployment.objects.filter(is_enabled=True, kind=Deployment.Kind.CHAT)
     own = applications.filter(imported_hash="", archived_at=None).order_by("-pk")
@@ -55,21 +57,21 @@ def first_steps(
             "model",
             gettext("Connect a model"),
             gettext(
-                "Enter the address and key of a model service. Until then, the demo model answers."
+                "Enter the URL and API key of a model service. Until you do, the demo model answers."
             ),
             reverse("admin:workspace_deployment_add") if may_add else "",
             bool(has_model),
         ),
         FirstStep(
             "application",
-            gettext("Make an app"),
+            gettext("Create an app"),
             gettext("Choose a template, try the draft, and publish it."),
             reverse("studio:page", args=[draft]) if draft else reverse("studio-new"),
             bool(slug),
         ),
         FirstStep(
             "conversation",
-            gettext("Talk to it"),
+            gettext("Try your app"),
             gettext("Ask your app a question."),
             reverse("chat", args=[slug]) if slug else "",
             bool(has_talked),

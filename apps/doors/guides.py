@@ -1,4 +1,6 @@
-"""Guides to each door for clients, with URLs and snippets. The studio and the docs show them."""
+"""Defines the guides for clients of each door, with URLs and snippets, for the studio and the
+docs.
+"""
 
 import json
 from collections.abc import Sequence
@@ -10,12 +12,12 @@ from django.utils.module_loading import import_string
 ORIGIN, SLUG, TITLE = "{origin}", "{slug}", "{title}"
 """The placeholders in URLs and texts. All other braces are literal."""
 KEY = "QUICKAPPS_KEY"
-"""The environment variable from which snippets read the key."""
+"""The environment variable from which snippets read the API key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """A snippet in one of the languages sh, python, javascript, toml or json."""
+    """A code snippet. Its language is sh, python, javascript, toml or json."""
 
     title: str
     language: str
@@ -24,9 +26,8 @@ class Snippet:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A POST request with which the studio tries a door, with an operator's key.
-
-    The body is JSON, in which `MESSAGE` is replaced by the operator's message.
+    """A POST request with which an operator tries a door in the studio. `MESSAGE` in the JSON body
+    is replaced by the operator's message.
     """
 
     MESSAGE = "{message}"
@@ -38,8 +39,8 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class DoorGuide:
-    """The guide to a door. `docs` is its docs page. `trial` is None for a door that a single
-    request cannot demonstrate.
+    """The guide to a door. `docs` is its docs page. `trial` is None if one request is not enough to
+    try the door.
     """
 
     id: str
@@ -51,7 +52,7 @@ class DoorGuide:
     trial: Trial | None = None
 
     def fill(self, origin: str, slug: str, title: str) -> "DoorGuide":
-        """Return the guide for one application."""
+        """Return the guide with its placeholders replaced."""
 
         quoted = json.dumps(title, ensure_ascii=False)[1:-1]  # Titles occur only within JSON.
 

@@ -1,6 +1,4 @@
-"""The base of requests from pages' scripts and API clients. It identifies the caller, and sends
-errors as JSON.
-"""
+"""The base of requests from page scripts and API clients, with JSON responses and errors."""
 
 from dataclasses import replace
 
@@ -19,8 +17,8 @@ from apps.runs.explanations import error_text
 
 
 class JsonConsumer(DoorConsumer):
-    """The base of requests with JSON responses. Subclasses implement `answer`, which may raise any
-    `QuickAppError`.
+    """The base class for requests with JSON responses. Subclasses implement `answer`, which may
+    raise any `QuickAppError`.
     """
 
     methods = ("GET",)
@@ -30,12 +28,11 @@ class JsonConsumer(DoorConsumer):
 
     async def refuse_method(self) -> None:
         allowed = ", ".join(self.methods)
-        raise MethodNotAllowed(gettext("Use {method}.").format(method=allowed))
+        raise MethodNotAllowed(gettext("Use the {method} method.").format(method=allowed))
 
     async def caller(self) -> Caller:
-        """Return the holder of the API key, or the visitor of the session.
-
-        Raises `NotAuthenticated` for an invalid key, and `Refused`.
+        """Return the holder of the API key, or else the session's visitor. Raises
+        `NotAuthenticated` for an invalid key, and `Refused` if the browser has no session.
         """
         sent = read_headers(self.scope["headers"])
         if not sent.api_key and not sent.bearer:

@@ -1,5 +1,5 @@
-"""JSON responses for unknown URLs and unsupported methods, in the format of Django REST
-framework.
+"""Returns JSON errors for unknown URLs and unsupported methods, in Django REST framework's
+format.
 """
 
 from collections.abc import Callable
@@ -17,10 +17,8 @@ View = Callable[..., Any]
 
 @csrf_exempt
 def nowhere(request: HttpRequest) -> HttpResponse:
-    """Return a 404, or a redirect to the URL with a trailing slash.
-
-    `APPEND_SLASH` cannot add the slash, because this view matches every path, and a POST would
-    raise an error.
+    """Return a 404, or redirect to the URL with a trailing slash. `APPEND_SLASH` cannot add the
+    slash, because this view matches every path, and a POST would raise an error.
     """
     mended = f"{request.path_info}/"
     if request.path_info.endswith("/") or resolve(mended).func is nowhere:
@@ -28,12 +26,12 @@ def nowhere(request: HttpRequest) -> HttpResponse:
     if request.method in ("GET", "HEAD"):
         address = request.get_full_path(force_append_slash=True)
         return HttpResponsePermanentRedirect(escape_leading_slashes(address))
-    return JsonResponse({"detail": f"Not found. Use the address {mended}"}, status=404)
+    return JsonResponse({"detail": f"Not found. Use the URL {mended}"}, status=404)
 
 
 def allow_methods(*methods: str) -> Callable[[View], View]:
-    """Reject other methods with 405. The view is exempt from CSRF checks, so it must not trust
-    cookies.
+    """Return a decorator that rejects other methods with 405. The view is exempt from CSRF checks,
+    so it must not trust cookies.
     """
 
     def refusal(request: HttpRequest) -> JsonResponse | None:

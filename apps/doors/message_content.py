@@ -1,12 +1,10 @@
-"""Converts the content of a client's message to the format of chat completions, with parts for the
-model and attached files.
-"""
+"""Converts a client message's content to the format of the chat completions API."""
 
 from apps.doors.chat_messages import Object
 
 
 class MessageContent:
-    """Collects the parts of a message that the model reads, and the attached files."""
+    """Collects a message's parts for the model, and its attached files."""
 
     def __init__(self) -> None:
         self.parts: list[Object] = []
@@ -19,7 +17,7 @@ class MessageContent:
         self.parts.append({"type": "image_url", "image_url": {"url": url}})
 
     def file(self, kind: str, name: str, **place: str) -> None:
-        """Attach a file; `place` is its `data` or its `url`."""
+        """Attach a file. `kind` is its media type. `place` contains its `data` or its `url`."""
         self.files.append({"type": kind or "application/octet-stream", "title": name, **place})
 
     @property

@@ -1,4 +1,4 @@
-"""Errors in the format of OpenAI's APIs."""
+"""Formats errors as OpenAI's APIs do."""
 
 from typing import Any
 
@@ -20,7 +20,9 @@ def openai_error(found: RunFailure, *, internal: str, code: str | None) -> dict[
 
 
 def error_type(found: RunFailure, internal: str) -> str:
-    """Return the error type from the model's service, or OpenAI's type for the status."""
+    """Return the model service's error type, or else OpenAI's type for the status. `internal` is
+    the API's error type for server failures.
+    """
     if found.upstream_type:
         return found.upstream_type
     if found.code == BudgetSpent.code:
@@ -31,6 +33,6 @@ def error_type(found: RunFailure, internal: str) -> str:
 
 
 def field_of(found: RunFailure) -> str | None:
-    """Return the field that caused the rejection."""
+    """Return the path of the field that caused the error, or None if no field did."""
     path = found.message.removeprefix(FIELD) if found.message.startswith(FIELD) else ""
     return path.partition(". ")[0] or None

@@ -1,7 +1,5 @@
-"""Accepts WebSockets only from pages of this site, or of an origin in `CSRF_TRUSTED_ORIGINS`.
-
-The check is necessary because any page can open a WebSocket, and browsers send this site's cookies
-with it.
+"""Accepts WebSockets only from pages of this site or of an origin in `CSRF_TRUSTED_ORIGINS`. Any
+page can open a WebSocket, and browsers send this site's cookies with it.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -23,7 +21,7 @@ Application = Callable[..., Awaitable[Any]]
 
 
 class SameOrigin:
-    """Denies handshakes whose `Origin` is not allowed. Scheme and port must match."""
+    """Rejects WebSocket handshakes with other origins. Scheme and port must match too."""
 
     def __init__(self, application: Application) -> None:
         self.application = application
@@ -35,14 +33,16 @@ class SameOrigin:
 
 
 class CsrfCheck(CsrfViewMiddleware):
-    """Django's check without the page for a failure, whose template reads the database."""
+    """Django's CSRF check without its error page, whose template would query the database."""
 
     def _reject(self, request: HttpRequest, reason: str) -> HttpResponse:
         return HttpResponse(status=403)
 
 
 def check_csrf(scope: Mapping[str, Any]) -> None:
-    """Raise `Refused` for a request from a page of another site, by the rules of Django's views."""
+    """Raise `Refused` if a request comes from another site's page, by the rules for Django's
+    views.
+    """
     # Django would search the token in the form data, which is not read here.
     headers = [header for header in scope["headers"] if header[0] != b"content-type"]
     request = ASGIRequest({**scope, "headers": headers}, BytesIO())
@@ -63,8 +63,9 @@ def is_allowed(origin: str, headers: Mapping[bytes, str]) -> bool:
 
 
 def is_trusted(origin: str) -> bool:
-    """Return True if the origin is in `CSRF_TRUSTED_ORIGINS`. `https://*.example.com` matches every
-    subdomain.
+    """Return True if the origin is in `CSRF_TRUSTED_ORIGINS`.
+
+    `https://*.example.com` matches every subdomain.
     """
     if origin in settings.CSRF_TRUSTED_ORIGINS:
         return True

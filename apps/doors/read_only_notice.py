@@ -1,4 +1,4 @@
-"""The notice that pages show while the installation is read-only."""
+"""Provides the notice that pages show while the installation is read-only."""
 
 from apps.errors import ReadOnly
 from apps.runs.explanations import error_text
@@ -6,5 +6,5 @@ from apps.workspace.local import read_only
 
 
 def read_only_notice() -> str:
-    """Return the notice in the user's language, or ""."""
+    """Return the notice in the current language, or "" if the installation is not read-only."""
     return error_text(ReadOnly()) if read_only.is_on() else ""

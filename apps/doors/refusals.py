@@ -1,6 +1,4 @@
-"""Error responses for requests that are rejected before they reach a door or a view, in the format
-of the clients.
-"""
+"""Formats errors for requests that are rejected before they reach a door or a view."""
 
 import json
 from collections.abc import Mapping
@@ -15,9 +13,7 @@ JSON = b"application/json"
 
 
 def has_detail(path: str) -> bool:
-    """Return True if errors at the path have a `detail`, as in the admin API and the API for
-    manifest editors.
-    """
+    """Return True if errors at this path contain a `detail` like those of Django REST framework."""
     if path.startswith("/v1/configuration-support/"):
         return True
     return path.startswith("/api/") and not path.startswith("/api/IAIAssistantApi/")
@@ -26,7 +22,7 @@ def has_detail(path: str) -> bool:
 def write_refusal(
     path: str, accept: str, status: int, title: str, text: str, code: str
 ) -> tuple[bytes, bytes]:
-    """Return the content type and the content of an error response: a page for browsers, otherwise
+    """Return an error response's content type and content, as a page for browsers and else as
     JSON.
     """
     if "text/html" in accept:
@@ -39,7 +35,7 @@ def write_refusal(
 
 
 def outage_content(outage: Outage, path: str, accept: str) -> tuple[bytes, bytes]:
-    """Return the content type and the content of a 503 response."""
+    """Return the content type and the content of a 503 response about an outage."""
     return write_refusal(
-        path, accept, 503, gettext("Back in a moment"), outage.translated, outage.code
+        path, accept, 503, gettext("Temporarily unavailable"), outage.translated, outage.code
     )

@@ -1,5 +1,5 @@
-"""The consumer of every door that answers: parses a request, finds its application, runs it and
-encodes the answer.
+"""Handles requests to every door that answers: parses the request, runs the application and encodes
+the answer.
 """
 
 import asyncio
@@ -38,14 +38,14 @@ OpenWorkspace = Callable[[Caller, ResolvedApplication], Workspace]
 logger = logging.getLogger(__name__)
 
 FAREWELL_SECONDS = 4.0
-"""The time in seconds for interrupted runs to release their tools and send the error to their
+"""Interrupted runs have this many seconds to release their tools and send the error to their
 clients.
 """
 
 
 class RunConsumer(DoorConsumer):
-    """Answers a request, with a stream or a whole answer, in the client's dialect. `route` is the
-    name of the request in traces.
+    """Answers a request in the client's dialect, with a stream or a complete response. `route` is
+    the name of the request in traces.
     """
 
     methods = ("POST",)
@@ -80,7 +80,7 @@ class RunConsumer(DoorConsumer):
     # --- In ------------------------------------------------------------------------------------
 
     async def read(self) -> tuple[Events, Callable[[Events], Awaitable[None]]]:
-        """Return the events of the run, and the function that sends them to the client."""
+        """Read the request, and return its run's events and the function that sends them."""
         # The body is freed when this function returns. Otherwise, it would stay in memory until the
         # stream ends.
         visitor = await visit(self.scope, self.while_connected)
@@ -112,15 +112,15 @@ class RunConsumer(DoorConsumer):
     async def complete(
         self, asked: ParsedRequest, caller: Caller, application: ResolvedApplication
     ) -> ParsedRequest:
-        """Return the request, with the stored part of its conversation added. Raises
-        `BadRequest`.
+        """Return the request with the stored part of its conversation. Subclasses raise
+        `BadRequest` if the conversation is invalid.
         """
         return asked
 
     def begin(
         self, asked: ParsedRequest, run: AdmittedRun
     ) -> tuple[Events, Callable[[Events], Awaitable[None]]]:
-        """Return the events of the run, and the function that sends them to the client."""
+        """Return the run's events and the function that sends them to the client."""
         events, slug = stream(partial(self.run, run)), run.application.slug
         if asked.is_streamed:
             return events, partial(self.send_stream, encoder=asked.encoder(slug))
@@ -141,8 +141,8 @@ class RunConsumer(DoorConsumer):
         await self.respond(200, encoder.body(), (*encoder.headers, *self.headers))
 
     async def send_stream(self, events: Events, encoder: Encoder) -> None:
-        """Send the frames of the run. The head is sent with the first frame, so that earlier errors
-        have an HTTP status.
+        """Send the run's events as frames. The response starts with the first frame, so that
+        earlier errors have an HTTP status.
         """
         self.encoder = encoder
         self.keep_alive(settings.HEARTBEAT_SECONDS)
@@ -161,7 +161,7 @@ class RunConsumer(DoorConsumer):
         await self.end(rest + encoder.end())
 
     async def complete_answer(self, encoder: Encoder | WholeEncoder) -> None:
-        """Finish the work that must be done before the client reads the end of the answer."""
+        """Finish the work that must be done before the client reads the end of the response."""
 
     async def open_stream(self, encoder: Encoder) -> bytes:
         await self.start(200, (*encoder.headers, *self.headers))
@@ -196,21 +196,21 @@ class RunConsumer(DoorConsumer):
 
 
 class OpenAnswers:
-    """The deadlines of open answers. An answer without a deadline has not been interrupted."""
+    """Tracks this process's running answers, so that they can be interrupted when it stops."""
 
     def __init__(self) -> None:
         self.deadlines: set[asyncio.Timeout] = set()
         self.left = asyncio.Event()
 
     def hold(self) -> AbstractAsyncContextManager[None]:
-        """Register the answer of the block. When the process stops, `ServerStopping` is raised in
-        the block.
+        """Return a context manager that registers a running answer. It raises `ServerStopping` in
+        its block when the process interrupts the answer.
         """
         return OpenAnswer(self)
 
     async def end(self, seconds: float) -> None:
-        """Wait up to `seconds` for the open answers, interrupt the remaining answers, and return
-        when all have ended.
+        """Wait up to `seconds` for running answers, then interrupt the rest and wait for their
+        end.
         """
         await self.wait_for_end(seconds)
         if self.deadlines:
@@ -251,4 +251,4 @@ class OpenAnswer:
 
 
 OPEN_ANSWERS = OpenAnswers()
-"""The open answers of this process."""
+"""The running answers in this process."""

@@ -1,4 +1,4 @@
-"""Runs a request: holds its slot, writes its row, checks its key, and counts its tokens."""
+"""Runs a request: holds a slot, stores a row, checks the caller's key and counts tokens."""
 
 import asyncio
 import logging
@@ -33,15 +33,15 @@ from apps.runs.run import run_application
 from apps.workspace.port import Workspace
 
 Recorded = Callable[[RunFigures], AbstractContextManager[Progress]]
-"""A function that returns a context manager around a run. It stores the run's row, and yields a
-`Progress` for the counts.
+"""A function that returns a context manager for a run. It yields a `Progress`, and stores the run's
+row.
 """
 
 
 @asynccontextmanager
 async def held_place(places: RunSlots, caller: Caller, name: str) -> AsyncIterator[None]:
-    """Hold a slot for an answer of the application or deployment. Raises `TooManyRuns` if no slot
-    is free.
+    """Hold a slot for an answer by the application or deployment `name`. Raises `TooManyRuns` if no
+    slot is free.
     """
     with places.taken(caller.bucket, name):
         async with places.among_processes(caller.bucket, name):
@@ -63,10 +63,8 @@ class AdmittedRun(msgspec.Struct, frozen=True):
 async def run_slot(
     run: AdmittedRun, places: RunSlots, recorded: Recorded
 ) -> AsyncIterator[Progress]:
-    """Hold a slot and a row for the run in the block, which is canceled when the caller's key
-    expires.
-
-    Raises `TooManyRuns` if no slot is free, and `NotAuthenticated` if the key expires.
+    """Hold a slot and a row for the run in the block, which is canceled if the caller's key
+    expires. Raises `TooManyRuns` if no slot is free, and `NotAuthenticated` if the key expires.
     """
     caller, name = run.caller, run.application.slug
     figures = RunFigures(run.door, name, caller.bucket, caller.team)
@@ -83,8 +81,8 @@ async def run_slot(
 
 
 async def answer_request(run: AdmittedRun, emit: Emit, progress: Progress) -> Ledger:
-    """Run the request. If the previous answer ended with a question, the newest message may be the
-    answer to it. Raises `QuickAppError` if the run fails.
+    """Run the request and return its ledger. Raises `QuickAppError` if the run fails. If the
+    previous answer ended with a question, the newest message may be the answer to it.
     """
     application, caller = run.application, run.caller
     asked, ledger = await take_answer(run.request, application, caller, claim_answer)
@@ -96,11 +94,10 @@ logger = logging.getLogger(__name__)
 
 
 def while_valid(caller: Caller) -> AbstractAsyncContextManager[None]:
-    """Cancel the block when the caller's key is revoked or expires. Callers without a key are not
-    checked.
+    """Return a context manager that cancels its block when the caller's key is revoked or expires.
 
-    A key is checked every `HEARTBEAT_SECONDS`, so short answers are not affected. Raises
-    `NotAuthenticated`.
+    The key is checked every `HEARTBEAT_SECONDS`, so short answers are not affected. The context
+    manager then raises `NotAuthenticated`.
     """
     return KeyWatch(caller) if caller.kind == "key" else nullcontext()
 

@@ -1,7 +1,5 @@
-"""Encrypts the state of an answer into text that only this installation can decrypt.
-
-For protocols without a field for the state, the text is sent in the field for the vendor's own
-encrypted reasoning.
+"""Encrypts an answer's state as text that only this installation can decrypt. Protocols without a
+field for the state contain the text in the field for the vendor's own encrypted reasoning.
 """
 
 import zlib
@@ -14,7 +12,7 @@ from cryptography.fernet import InvalidToken
 from apps.accounts.encryption import cipher
 
 MOST_BYTES = 16 * 1024 * 1024
-"""The maximum number of bytes of an unpacked state."""
+"""The maximum number of bytes in a decompressed state."""
 
 
 def sealed(state: Mapping[str, Any]) -> str:
@@ -22,8 +20,8 @@ def sealed(state: Mapping[str, Any]) -> str:
 
 
 def unsealed(content: str) -> dict[str, Any]:
-    """Return the state in an encrypted text, or {} if another service or installation wrote the
-    text.
+    """Return the state from an encrypted text, or {} if another service or installation encrypted
+    it.
     """
     try:
         written = unpacked(content)
@@ -33,7 +31,7 @@ def unsealed(content: str) -> dict[str, Any]:
 
 
 class StateTooLarge(ValueError):
-    """Raised if a sealed state exceeds `MOST_BYTES` when it is unpacked."""
+    """A state has more than `MOST_BYTES` when it is decompressed."""
 
 
 def packed(written: bytes) -> str:
@@ -41,8 +39,8 @@ def packed(written: bytes) -> str:
 
 
 def unpacked(content: str) -> bytes:
-    """Decrypt and decompress a text. Raises `InvalidToken` if another installation or service wrote
-    it, and `StateTooLarge`.
+    """Decrypt and decompress a text. Raises `InvalidToken` if another installation or service
+    encrypted it, and `StateTooLarge`.
     """
     unpacking = zlib.decompressobj()
     written = unpacking.decompress(cipher().decrypt(content), MOST_BYTES)

@@ -1,4 +1,4 @@
-"""Finds the caller of a browser session, and ends connections together with their session."""
+"""Finds a browser session's caller, and ends connections when their session ends."""
 
 import asyncio
 import hashlib
@@ -28,13 +28,11 @@ from apps.live.hub import HUB, Hub
 from apps.live.journal.notifications import wake_viewers
 
 VISITOR = "visitor"
-"""The key of the session data for a visitor's bucket, which is stored until the visitor signs
-in.
-"""
+"""The session key for a visitor's bucket, which is stored until the visitor signs in."""
 
 
 def session_bucket(session_key: str) -> str:
-    """Return the bucket of a session without an account."""
+    """Return the bucket of a signed-out session."""
     # The session key is a credential, so only its hash is stored.
     return f"session-{hashlib.sha256(session_key.encode()).hexdigest()[:32]}"
 
@@ -45,8 +43,8 @@ def stranger(locale: str) -> Caller:
 
 
 def session_caller(user: Any, session: SessionBase, locale: str) -> Caller:
-    """Return the caller of a session. Raises `Refused` for a browser without a session, because it
-    has not loaded a page yet.
+    """Return the session's caller. Raises `Refused` if the browser has no session, because it has
+    not loaded a page yet.
     """
     if user is not None and user.is_authenticated:
         return caller_in(user.pk, team_of(user, session), locale=locale)
@@ -58,9 +56,8 @@ def session_caller(user: Any, session: SessionBase, locale: str) -> Caller:
 
 
 async def caller_of_scope(scope: Mapping[str, Any]) -> Caller:
-    """Return the caller of a connection that bypasses Django's middleware. Raises `Refused`.
-
-    Also activate the caller's language in the connection's task.
+    """Return the caller of a connection that bypasses Django's middleware, and activate their
+    language. Raises `Refused` if the browser has no session.
     """
     name = settings.PROXY_LANGUAGE_HEADER.encode()
     accepted = next((value for key, value in scope["headers"] if key.lower() == name), b"")
@@ -80,7 +77,7 @@ async def caller_of_scope(scope: Mapping[str, Any]) -> Caller:
 
 
 def has_moved(caller: Caller, session_key: str) -> bool:
-    """Return True if the user of an open connection has switched or left the team."""
+    """Return True if the caller has switched or left the team since the connection was opened."""
     if caller.kind == "key":
         prefix = caller.bucket.removeprefix("key-")
         return caller.team is not None and find_holder_of(prefix) is None
@@ -95,7 +92,7 @@ async def look_whether_moved(caller: Caller, session_key: str) -> bool:
 
 
 async def check_session(scope: Mapping[str, Any]) -> None:
-    """Raise `Refused` if the session of an account has ended. Visitors' sessions are not checked."""
+    """Raise `Refused` if an account's session has ended. Visitors' sessions are not checked."""
     user, session = scope["user"], scope["session"]
     if not user.is_authenticated:
         return
@@ -111,7 +108,9 @@ async def while_open(
     check: Callable[[asyncio.Event], Awaitable[None]],
     work: Awaitable[None],
 ) -> None:
-    """Run the work until it ends, or until `check` finds that the caller no longer has access."""
+    """Run `work` until it ends, or until `check` raises an error because the caller has lost
+    access.
+    """
     try:
         async with asyncio.TaskGroup() as tasks:
             guard = tasks.create_task(keep_looking(hub, person_stream(caller.bucket), check))
@@ -122,6 +121,8 @@ async def while_open(
 
 
 def announce_end(user: Any) -> None:
-    """Notify all connections of an account, in all processes, to check their session at once."""
+    """Notify all of the account's connections, in all processes, to check their session
+    immediately.
+    """
     for team in [None, *teams_of(user).values_list("pk", flat=True)]:
         async_to_sync(wake_viewers)(HUB.streams, person_stream(bucket_of(user.pk, team)))

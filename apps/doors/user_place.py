@@ -1,7 +1,7 @@
-"""Reads the place of an API client's user, and a description of the user's screen, from a request.
+"""Reads the place of an API client's user, and a description of their screen, from requests.
 
-OpenAI's clients send it in `metadata`, DIAL's in `custom_fields.configuration`, as `place` and
-`narrative`.
+OpenAI's clients send `place` and `narrative` in `metadata`, DIAL's in
+`custom_fields.configuration`.
 """
 
 from collections.abc import Mapping
@@ -24,10 +24,10 @@ KEYS = frozenset({PLACE, NARRATIVE})
 def run_at_place(
     prepared: PreparedRun, application: ResolvedApplication, told: Mapping[str, Any], path: str
 ) -> PreparedRun:
-    """Return the run with the requested place and narrative. `path` is the path of the fields, for
-    error messages.
+    """Return the run with the place and the narrative that the client sent in `told`.
 
-    Raises `BadRequest` for an unknown place, and for values that are not text.
+    `path` is the path of these fields for error messages. Raises `BadRequest` if the place is
+    unknown or a value is not text.
     """
     if not told.keys() & KEYS:
         return prepared
@@ -45,9 +45,8 @@ def run_at_place(
 
 
 def without_places(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the parameters of a request without the place in their metadata.
-
-    The place is for this server only, and is not sent to the model's service.
+    """Return a request's parameters without the place in their metadata. Model services do not get
+    the place.
     """
     metadata = parameters.get("metadata") or {}
     if not metadata.keys() & KEYS:
@@ -58,8 +57,8 @@ def without_places(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def text_at(told: Mapping[str, Any], key: str, path: str) -> str:
-    """Return the text at `key`. Raises `BadRequest` for other values and for texts that are too
-    long.
+    """Return the text at `key`, or "" if it is missing. Raises `BadRequest` if the value is not
+    text or is too long.
     """
     text = told.get(key)
     if text is None:
@@ -74,7 +73,7 @@ def text_at(told: Mapping[str, Any], key: str, path: str) -> str:
 
 
 def with_narrative(messages: tuple[ModelMessage, ...], said: str) -> tuple[ModelMessage, ...]:
-    """Return the conversation with the narrative before the newest question."""
+    """Return the conversation with the narrative inserted before the newest question."""
     places = [index for index, message in enumerate(messages) if message.role == "user"]
     if not places:
         return messages

@@ -23,11 +23,11 @@ class Feedback(models.Model):
         DOWN = "down", "bad"
 
     class Reason(models.TextChoices):
-        WRONG = "wrong", gettext_lazy("It is wrong")
-        INCOMPLETE = "incomplete", gettext_lazy("It is incomplete")
-        NOT_ASKED = "not_asked", gettext_lazy("It is not what I asked")
-        SLOW = "slow", gettext_lazy("It was too slow")
-        UNSAFE = "unsafe", gettext_lazy("It is unsafe")
+        WRONG = "wrong", gettext_lazy("Incorrect")
+        INCOMPLETE = "incomplete", gettext_lazy("Incomplete")
+        NOT_ASKED = "not_asked", gettext_lazy("Not what I asked for")
+        SLOW = "slow", gettext_lazy("Too slow")
+        UNSAFE = "unsafe", gettext_lazy("Unsafe")
         OTHER = "other", gettext_lazy("Something else")
 
     class State(models.TextChoices):

@@ -5,7 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from apps.accounts.buckets import of_person
+from apps.accounts.caller import Caller
 from apps.feedback.models import Feedback
 
 
@@ -46,8 +49,11 @@ def keep(row: Feedback, answer: RatedAnswer) -> None:
     row.save()
 
 
-def remove(bucket: str, message: UUID) -> None:
-    Feedback.objects.filter(bucket=bucket, message=message).delete()
+def find_all(caller: Caller) -> QuerySet[Feedback]:
+    """Return the user's feedback on the applications that the caller may use."""
+    rows = Feedback.objects.filter(bucket=caller.bucket)
+    scope = caller.limits.scope
+    return rows if scope is None else rows.filter(application__in=scope)
 
 
 def forget_conversation(sender: Any, instance: Any, **told: Any) -> None:

@@ -1,6 +1,4 @@
-"""The base of the gateway's consumers, and error bodies in the formats of DIAL and of chat
-completions.
-"""
+"""The base of the gateway's consumers, and error bodies in DIAL's and OpenAI's formats."""
 
 from typing import Any
 
@@ -17,7 +15,7 @@ class GatewayConsumer(DoorConsumer):
 
 
 def error_body(found: RunFailure) -> dict[str, Any]:
-    """Return DIAL's error object."""
+    """Return a failure as DIAL's error object."""
     error = {
         "message": found.message,
         "type": error_type(found, INTERNAL),
@@ -28,13 +26,13 @@ def error_body(found: RunFailure) -> dict[str, Any]:
 
 
 def openai_error_body(found: RunFailure) -> dict[str, Any]:
-    """Return OpenAI's error object. Clients show only its message, so the message is the text for
-    the user.
+    """Return a failure as OpenAI's error object. Clients show only its message, so the message is
+    the text for the user.
     """
     error = openai_error(found, internal=INTERNAL, code=error_code(found))
     return {"error": {**error, "display_message": found.text}}
 
 
 def error_code(found: RunFailure) -> str:
-    """Return the code of the error, or its HTTP status if the code is generic."""
+    """Return the failure's code, or its HTTP status as text if the code is generic."""
     return str(found.status) if found.code in GENERAL_CODES else found.code

@@ -1,6 +1,6 @@
-"""The body of a chat completion request: its structs, its validation, and its conversion.
+"""Defines and validates the body of a chat completions request.
 
-Unknown keys are skipped, because every DIAL release adds new keys. The classes are msgspec structs,
+Unknown keys are ignored, because every DIAL release adds keys. The classes are msgspec structs,
 because pydantic would take ten times as long for every request.
 """
 
@@ -54,7 +54,7 @@ class ChatRequest(Struct):
 
     @property
     def objects(self) -> list[Any]:
-        """Return the values of the request, other than the messages, that may contain any JSON."""
+        """Return the values in the request that may contain arbitrary JSON, except the messages."""
         return [self.tools, self.tool_choice, self.response_format]
 
 
@@ -66,7 +66,7 @@ class ManyChoices(BadRequest):
 
 
 def check_choices(asked: ChatRequest, application: ResolvedApplication) -> None:
-    """Raise `ManyChoices` if the request requires several choices (`n`)."""
+    """Raise `ManyChoices` if the request asks for several choices (`n`)."""
     if asked.n is not None and asked.n > 1:
         raise ManyChoices(application.slug)
 
@@ -88,7 +88,7 @@ R = TypeVar("R", bound=ChatRequest)
 
 
 def read_request(body: bytes, decode: Callable[[bytes], R]) -> R:
-    """Parse a request, and validate each of its parts. Raises `BadRequest`."""
+    """Decode and validate a request body. Raises `BadRequest` if it is invalid."""
     request = decode_body(body, decode)
     if len(request.messages) > settings.GATEWAY_MAX_MESSAGES:
         raise invalid(
@@ -102,7 +102,7 @@ def read_request(body: bytes, decode: Callable[[bytes], R]) -> R:
 
 
 def check_request_depth(request: ChatRequest, body: bytes) -> None:
-    """Raise `BadRequest` for a body that is nested too deeply."""
+    """Raise `BadRequest` if the body is nested too deeply."""
     values = request.objects
     for message in request.messages:
         values += (message.content, message.custom_content)

@@ -1,5 +1,5 @@
-"""The gateway's short responses: application lists, conversation starters, health, and errors for
-unknown URLs.
+"""Serves the gateway's short responses: application lists, conversation starters, health and
+404s.
 """
 
 from collections.abc import Sequence
@@ -30,12 +30,12 @@ DIRECTORY = (
 NO_BASE_URL = "The client's base_url has to end in /v1: completions are at /v1/chat/completions."
 OWNER = "quickapps"
 STARTER = "starter"
-"""The property of the form that contains the chosen button."""
+"""The form field that contains the chosen starter."""
 
 
 class ListConsumer(GatewayConsumer):
-    """Serves `GET /openai/models` and `/openai/deployments`: lists the caller's applications by
-    title.
+    """Serves `GET /openai/models` and `/openai/deployments`: lists the applications and embedding
+    models that the caller can use.
     """
 
     async def answer(self) -> None:
@@ -47,7 +47,9 @@ class ListConsumer(GatewayConsumer):
 
 
 class EntryConsumer(GatewayConsumer):
-    """Serves `GET /openai/models/{slug}` and `/openai/deployments/{slug}`."""
+    """Serves `GET /openai/models/{slug}` and `/openai/deployments/{slug}`: returns one list
+    entry.
+    """
 
     async def answer(self) -> None:
         caller = await authenticate(self.scope)
@@ -60,7 +62,9 @@ class EntryConsumer(GatewayConsumer):
         await self.send_json(200, list_application(application, input_types(application.manifest)))
 
     async def application(self, caller: Caller) -> Application:
-        """Return the application. Raises `ApplicationNotFound`, `NotAuthenticated`."""
+        """Return the application in the URL. Raises `ApplicationNotFound` if the caller cannot use
+        it, and `NotAuthenticated` for a visitor.
+        """
         slug, number = versioned_name(self.slug)
         application = await usable(caller).filter(slug=check_slug(slug, caller)).afirst()
         if application is None:
@@ -72,7 +76,7 @@ class EntryConsumer(GatewayConsumer):
 
 
 class ConfigurationConsumer(GatewayConsumer):
-    """Serves `GET …/configuration`: returns the form with the conversation starters."""
+    """Serves `GET …/configuration`: returns a form with the conversation starters."""
 
     async def answer(self) -> None:
         visitor = await visit(self.scope, self.while_connected)
@@ -81,14 +85,16 @@ class ConfigurationConsumer(GatewayConsumer):
 
 
 class HealthConsumer(GatewayConsumer):
-    """Serves `GET /healthz`: reports that the process responds."""
+    """Serves `GET /healthz`, which succeeds while the process responds."""
 
     async def answer(self) -> None:
         await self.send_json(200, {"status": "ok"})
 
 
 class ReadyConsumer(GatewayConsumer):
-    """Serves `GET /readyz`: reports whether the services that the process needs are available."""
+    """Serves `GET /readyz`, which succeeds while the services that the process needs are
+    available.
+    """
 
     async def answer(self) -> None:
         found = await troubles()
@@ -99,7 +105,7 @@ class ReadyConsumer(GatewayConsumer):
 
 
 class NotFoundConsumer(GatewayConsumer):
-    """Responds with 404 to every method, always in JSON. `advice` contains the correct URL."""
+    """Responds to any method with a 404 in JSON. `advice` contains the correct URL."""
 
     def __init__(self, advice: str = DIRECTORY) -> None:
         super().__init__()
@@ -111,9 +117,11 @@ class NotFoundConsumer(GatewayConsumer):
 
 
 def list_application(application: Application, types: Sequence[str] | None) -> dict[str, Any]:
-    """Return an entry of the list for OpenAI's and DIAL's clients. Times are in seconds since 1970.
+    """Return the application's list entry for OpenAI's and DIAL's clients. Times are in seconds
+    since 1970.
 
-    `types` are the accepted attachment types; empty means any.
+    `types` contains the accepted attachment types. If it is empty, the application accepts any
+    type.
     """
     return {
         **entry(application, application.slug, application.title),
@@ -123,9 +131,7 @@ def list_application(application: Application, types: Sequence[str] | None) -> d
 
 
 def listed_embedder(deployment: Deployment) -> dict[str, Any]:
-    """Return the list entry of an embedding model, like `list_application`, with its capabilities
-    and limits in DIAL's format.
-    """
+    """Return an embedding model's list entry, with capabilities and limits in DIAL's format."""
     window = deployment.context_window
     return {
         **entry(deployment, deployment.deployment_id, deployment.display_name),
@@ -152,7 +158,9 @@ def entry(row: Application | Deployment, name: str, title: str) -> dict[str, Any
 
 
 def configuration_form(starters: ConversationStarters | None) -> dict[str, Any]:
-    """Return the JSON schema of the form that a chat shows before the first question."""
+    """Return the JSON schema of the form that a chat shows before the first question. If `starters`
+    is None, the form is empty.
+    """
     if starters is None:
         return {"type": "object", "properties": {}}
     made = (

@@ -1,4 +1,4 @@
-"""Converts a run's events into changes to its message, for a stream and for a whole answer."""
+"""Converts a run's events to deltas of its message, for streams and for complete responses."""
 
 from collections.abc import Iterable, Mapping
 from itertools import count
@@ -35,15 +35,13 @@ from apps.doors.chat_messages import FORM_FIELD
 from apps.runs.asking_ledger import CARDS
 
 Delta = dict[str, Any]
-"""A delta is a part of the message. Texts are appended, and list entries with the same `index` are
-merged.
-"""
+"""A part of a message. Texts are appended, and list entries with the same `index` are merged."""
 SEPARATOR = "\n\n"
 
 
 class DialDeltas:
-    """Converts the events of one answer to deltas for DIAL Core. Reasoning becomes a stage, and a
-    refusal becomes text.
+    """Converts an answer's events to deltas for DIAL Core. Reasoning becomes a stage, and a refusal
+    becomes text.
     """
 
     def __init__(self) -> None:
@@ -54,7 +52,7 @@ class DialDeltas:
         self.calls = count()
 
     def write(self, event: Event) -> Delta | None:  # noqa: C901 - one case for each event
-        """Return the delta of an event, or None for the state and for events that are not shown."""
+        """Return the event's delta, or None for the state and for events that are not shown."""
         match event:
             case TextDelta(text):
                 return {"content": text}
@@ -125,7 +123,7 @@ class DialDeltas:
         return self.stage(event.stage_id, name=event.title, **nested)
 
     def notice(self, text: str) -> Delta:
-        """Return a stage without content, whose name is the notice."""
+        """Return a delta with an empty stage whose name is the notice."""
         index = next(self.stage_indexes)
         return {
             "custom_content": {"stages": [{"index": index, "name": text, "status": "completed"}]}
@@ -139,8 +137,8 @@ class DialDeltas:
 
 
 class OpenAIDeltas(DialDeltas):
-    """Converts the events of one answer to deltas for clients of OpenAI's API. Reasoning and
-    refusals have separate keys.
+    """Converts an answer's events to deltas for OpenAI's clients. Reasoning and refusals have their
+    own keys.
     """
 
     has_thought = False
@@ -152,8 +150,8 @@ class OpenAIDeltas(DialDeltas):
         return {"reasoning_content": event.text}
 
     def open_thoughts(self, event: StageOpened) -> Delta | None:
-        """Return a delta that separates the reasoning of the model's next answer from the previous
-        reasoning.
+        """Return a delta that separates the reasoning of two model calls, or None if it is not
+        needed.
         """
         lead = {"reasoning_content": SEPARATOR} if self.has_thought else None
         self.has_thought = True
@@ -170,13 +168,13 @@ class OpenAIDeltas(DialDeltas):
 
 
 def custom_call(call: ToolCall) -> Delta:
-    """Return the call to a tool that accepts plain text."""
+    """Return a call to a plain-text tool as an entry of the message."""
     called = {"name": call.name, "input": input_text(call.arguments)}
     return {"id": call.id, "type": "custom", "custom": called}
 
 
 class Text(list[str]):
-    """A text of a message as a list of pieces, to which deltas append."""
+    """A text in a message, stored as a list of pieces so that deltas can append to it."""
 
 
 AS_THEY_CAME = "annotations"
@@ -188,7 +186,7 @@ FORM = "form_schema"
 
 
 def merge_delta(whole: Delta, delta: Mapping[str, Any]) -> None:
-    """Add a delta to the message `whole`. Texts are `Text` objects until the message is
+    """Merge a delta into the message `whole`. Texts are `Text` objects until the message is
     complete.
     """
     for key, value in delta.items():
@@ -216,7 +214,7 @@ def merge_entries(known: list[Delta], added: list[Delta]) -> None:
 
 
 def join_texts(value: Any) -> Any:
-    """Return the value with each `Text` object joined to a string."""
+    """Return the JSON value with each `Text` object joined into a string."""
     match value:
         case Text():
             return "".join(value)
@@ -229,9 +227,7 @@ def join_texts(value: Any) -> Any:
 
 
 def button(number: int, title: str, text: str, *, submit: bool) -> dict[str, Any]:
-    """Return a button that fills in `text` for the user. It also sends the text if `submit` is
-    True.
-    """
+    """Return a button that fills in `text`, and also sends it if `submit` is True."""
     options = {"populateText": text, "submit": submit, "confirmationMessage": None}
     return {"const": number, "title": title, "dial:widgetOptions": options}
 
@@ -246,8 +242,8 @@ def buttons(description: str, choices: Iterable[dict[str, Any]]) -> dict[str, An
 
 
 def card_form(card: NumberedCard) -> dict[str, Any] | None:
-    """Return the form of a card, or None if the card has no choices. The card's text is part of the
-    answer.
+    """Return a card's form, or None if the card has no choices. The answer contains the card's
+    text.
     """
     if not card.choices:
         return None

@@ -1,11 +1,11 @@
-"""DIAL's dialect of a completion, for callers from DIAL Core.
+"""DIAL's dialect of the chat completions API, for callers from DIAL Core.
 
 Messages must be in this order. All violations are reported together.
 
     (system)? (user assistant (tool+ assistant?)*)* (user | tool+)
 
-Tool messages can contain only results of the client's own tools. Results of the application's tools
-are rejected, because a client could forge them.
+Tool messages can contain only results of the client's own tools. Results of the application's
+tools are rejected, because a client could forge them.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -46,7 +46,7 @@ class DialRequest(ChatRequest):
 
     @property
     def configuration(self) -> Object:
-        """Return the values of the application's configuration form."""
+        """Return the values of the application's configuration form, by field name."""
         found = (self.custom_fields or {}).get("configuration")
         return found if isinstance(found, dict) else {}
 
@@ -55,10 +55,10 @@ _decode = msgspec.json.Decoder(DialRequest).decode
 
 
 class DialDialect:
-    """The dialect for callers from DIAL Core. Core relays only the status codes in `PASSED_ON`, and
-    treats 429 as a failure of the service.
+    """DIAL's dialect of the chat completions API, for callers from DIAL Core.
 
-    The last chunks are sent after the usage of the answer has been recorded.
+    Core relays only the status codes in `PASSED_ON`, and treats 429 as a failure of the service.
+    The last chunks are sent after the answer's usage was recorded.
     """
 
     door = CORE
@@ -85,12 +85,12 @@ class DialDialect:
 
 
 def parse(body: bytes) -> DialRequest:
-    """Parse a request. Raises `BadRequest`."""
+    """Parse a request's body. Raises `BadRequest` if it is invalid."""
     return read_request(body, _decode)
 
 
 def prepare(asked: DialRequest, application: ResolvedApplication) -> PreparedRun:
-    """Prepare a run. Raises `BadRequest`."""
+    """Prepare a run. Raises `BadRequest` if the request does not fit the application."""
     check_choices(asked, application)
     external = to_specs(asked.tools or ())
     check_order(asked.messages, external)
@@ -109,8 +109,8 @@ def prepare(asked: DialRequest, application: ResolvedApplication) -> PreparedRun
 
 
 def check_order(messages: Sequence[ChatMessage], external: Collection[str]) -> None:
-    """Check the order of the messages. `external` contains the names of the client's tools. Raises
-    `BadRequest`.
+    """Raise `BadRequest` if the messages are not in DIAL's order. `external` contains the names of
+    the client's tools.
     """
     if len(messages) == 1 and messages[0].role == "user":
         return  # In most requests, the order is valid.
@@ -145,8 +145,8 @@ def violations(messages: Sequence[ChatMessage], external: Collection[str]) -> li
 
 
 def order(messages: Sequence[ChatMessage], start: int) -> Iterator[str]:
-    """Yield violations of the rule that user and assistant messages alternate. After a violation,
-    the check continues with the role of the message at that position.
+    """Yield an error for each message, from index `start`, that breaks the alternation of user and
+    assistant.
     """
     expected = "user"
     for index, message in enumerate(messages[start:], start):
@@ -203,7 +203,7 @@ def ending(messages: Sequence[ChatMessage]) -> Iterator[str]:
 
 
 def missing_results(messages: Sequence[ChatMessage], external: Collection[str]) -> Iterator[str]:
-    """Yield calls to the client's tools that are not directly followed by their results."""
+    """Yield an error for each call to a client's tool that has no result directly after it."""
     for index, message in enumerate(messages):
         if not message.tool_calls:
             continue
@@ -218,7 +218,7 @@ def missing_results(messages: Sequence[ChatMessage], external: Collection[str]) 
 
 
 def results_after(messages: Sequence[ChatMessage], index: int) -> Iterator[str | None]:
-    """Yield the call IDs of the tool messages directly after the message at `index`."""
+    """Yield the call IDs in the tool messages directly after the message at `index`."""
     for later in range(index + 1, len(messages)):
         if messages[later].role != "tool":
             return

@@ -1,4 +1,4 @@
-"""Serves `POST …/embeddings`: returns vectors of texts from embedding deployments."""
+"""Serves `POST …/embeddings`: returns texts' vectors from embedding deployments."""
 
 import asyncio
 import base64
@@ -35,8 +35,8 @@ from apps.workspace.local.workspace import LocalWorkspace
 
 MOST_TEXTS = 2_048
 MOST_CHARACTERS = 1_000_000
-"""The maximum total length of the texts of a request, in characters, about the length of a long
-book. The built-in model needs minutes for such a request.
+"""The maximum number of characters in a request's texts, about a long book. The built-in model
+needs minutes for them.
 """
 USED = frozenset({"input", "model", "encoding_format", "dimensions"})
 
@@ -50,8 +50,8 @@ class EmbeddingsRequest(msgspec.Struct):
 
     @property
     def texts(self) -> list[Any]:
-        """Return the texts of the request as a list. Before `check_texts`, the list may contain
-        other values.
+        """Return the request's `input` as a list. Before `check_texts`, the list may contain other
+        values than texts.
         """
         return [self.input] if isinstance(self.input, str) else list(self.input)
 
@@ -61,7 +61,9 @@ _decode_names = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
 def read_embeddings_request(body: bytes) -> tuple[EmbeddingsRequest, frozenset[str]]:
-    """Return the request, and the names of its ignored parameters. Raises `BadRequest`."""
+    """Return the request and the names of its ignored parameters. Raises `BadRequest` if the body
+    is invalid.
+    """
     asked = decode_body(body, _decode)
     names = decode_body(body, _decode_names).keys()
     if asked.custom_input is not None:
@@ -71,7 +73,9 @@ def read_embeddings_request(body: bytes) -> tuple[EmbeddingsRequest, frozenset[s
 
 
 def check_texts(asked: EmbeddingsRequest) -> None:
-    """Raise `BadRequest` for anything but texts."""
+    """Raise `BadRequest` if the input is not one text or a list of texts, or is empty or too
+    long.
+    """
     if not isinstance(asked.input, str | list):
         raise invalid("input", "Expected `str | array`.")
     if not 0 < len(asked.texts) <= MOST_TEXTS:
@@ -88,7 +92,7 @@ def check_texts(asked: EmbeddingsRequest) -> None:
 
 
 def check_size(texts: Sequence[str]) -> None:
-    """Raise `BadRequest` if the texts are too long in total."""
+    """Raise `BadRequest` if the texts have more than `MOST_CHARACTERS` in total."""
     if sum(map(len, texts)) > MOST_CHARACTERS:
         raise invalid(
             "input",
@@ -137,10 +141,10 @@ class EmbeddingsConsumer(GatewayConsumer):
 
 
 def offered_deployments(caller: Caller) -> QuerySet[Deployment]:
-    """Return the deployments whose embeddings the caller may request, by ID.
+    """Return the embedding deployments that the caller can use, sorted by ID.
 
-    Embedding deployments belong to no application, so the result is empty for visitors and for keys
-    that are limited to some applications.
+    They belong to no application, so the result is empty for visitors and for keys that are limited
+    to certain applications.
     """
     is_admitted = caller.kind in ("user", "key") and caller.limits.scope is None
     rows = Deployment.objects.filter(kind=Deployment.Kind.EMBEDDING, is_enabled=True)
@@ -148,8 +152,10 @@ def offered_deployments(caller: Caller) -> QuerySet[Deployment]:
 
 
 async def find_embedder(name: str, caller: Caller, dimensions: int | None) -> Embedder:
-    """Return the embedder of the deployment. Raises `EmbedderNotFound` if the caller may not use
-    it, `NotAuthenticated` for visitors, and `BadRequest` for unsupported `dimensions`.
+    """Return the embedder of this deployment.
+
+    Raises `EmbedderNotFound` if the caller cannot use it, `NotAuthenticated` for visitors, and
+    `BadRequest` if the model does not support `dimensions`.
     """
     if caller.kind == "visitor":
         raise hidden_error(name, caller)
@@ -170,7 +176,9 @@ async def find_embedder(name: str, caller: Caller, dimensions: int | None) -> Em
 
 
 async def embed(embedder: Embedder, asked: EmbeddingsRequest) -> Embeddings:
-    """Return the vectors of the request's texts. Raises `ModelFailed` if the service fails."""
+    """Return the vectors of the request's texts. Raises `ModelFailed` if the model's service
+    fails.
+    """
     try:
         return await embedder.embed(asked.texts)
     except ServiceFailed as failure:

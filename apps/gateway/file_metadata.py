@@ -1,5 +1,5 @@
-"""Converts the metadata of files and folders to DIAL's format, with camel case, times in
-milliseconds, and paginated lists.
+"""Converts files' and folders' metadata to DIAL's format: camel case, times in milliseconds, and
+pages.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ MOST_ITEMS = 1000
 
 @dataclass(frozen=True, slots=True)
 class MetadataQuery:
-    """The query parameters of a metadata request. `token` is the last URL of the previous page."""
+    """A metadata request's query parameters. `token` is the last URL on the previous page."""
 
     limit: int = USUAL_ITEMS
     token: str = ""
@@ -27,7 +27,7 @@ class MetadataQuery:
 
 
 def read_metadata_query(written: bytes) -> MetadataQuery:
-    """Parse the query. Raises `BadRequest`."""
+    """Parse a metadata request's query string. Raises `BadRequest` if a parameter is invalid."""
     try:
         given = {name: values[0] for name, values in parse_qs(written.decode()).items()}
     except (ValueError, UnicodeError) as error:
@@ -57,8 +57,8 @@ def describe_entry(entry: FileInfo | FolderInfo) -> dict[str, Any]:
 
 
 def head(url: str) -> dict[str, Any]:
-    """Return the common fields. The URL of a folder ends with a slash; the root folder of a bucket
-    has no name.
+    """Return the fields that files and folders have in common. A folder's URL ends with a slash. A
+    bucket's root folder has no name.
     """
     _, bucket, *names = (unquote(segment) for segment in url.rstrip("/").split("/"))
     return {

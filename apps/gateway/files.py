@@ -1,6 +1,6 @@
-"""Serves the files of API clients at DIAL's URLs. The files belong to the key in the request.
+"""Serves API clients' files at DIAL's URLs. The files belong to the key in the request.
 
-Callers from DIAL Core have their files in Core. Visitors without a key have none, because they
+Callers from DIAL Core have their files in Core. Visitors without a key have no files, because they
 cannot be distinguished.
 """
 
@@ -44,12 +44,12 @@ METADATA = "application/vnd.dial.metadata+json"
 NO_OWNER = "Files need an API key. Send one in the Api-Key header or as a bearer token."
 FOLDER = "This is a folder. Its files are listed under /v1/metadata/files/."
 OVERHEAD_BYTES = 16 * 1024
-"""The maximum size of a form in bytes, in addition to its file."""
+"""The maximum number of bytes in a form in addition to its file."""
 NOT_ONE_FILE = "Send one file, as a part with a file name, in a body of type multipart/form-data."
 
 
 class FilesConsumer(GatewayConsumer):
-    """The base of requests for files. `owner` is the bucket of the key in the request."""
+    """The base class for file requests. `owner` is the bucket of the key in the request."""
 
     owner: str
     reader: FileReader
@@ -77,7 +77,9 @@ class FilesConsumer(GatewayConsumer):
             await super().send_error(error)
 
     async def read(self, function: Callable[..., Any], path: str, *rest: object) -> Any:
-        """Call a function of the module `files` for the caller. Raises `FileMissing`."""
+        """Call a function from the `files` module on behalf of the caller. Raises `FileMissing` if
+        the file does not exist.
+        """
         return await database_sync_to_async(function)(self.reader, path, *rest)
 
     @property
@@ -94,7 +96,7 @@ class FilesConsumer(GatewayConsumer):
 
 
 class BucketConsumer(FilesConsumer):
-    """Serves `GET /v1/bucket`: returns the bucket of the key's files."""
+    """Serves `GET /v1/bucket`: returns the bucket that contains the key's files."""
 
     async def answer_owner(self) -> None:
         await self.send_json(200, {"bucket": self.owner})
@@ -172,7 +174,7 @@ class FileConsumer(FilesConsumer):
 
 
 class MetadataConsumer(FilesConsumer):
-    """Serves `GET /v1/metadata/files/{bucket}/{path}`: returns a file, or a folder with its
+    """Serves `GET /v1/metadata/files/{bucket}/{path}`: describes a file, or a folder with its
     entries.
     """
 
@@ -188,7 +190,9 @@ class MetadataConsumer(FilesConsumer):
         await self.respond(200, msgspec.json.encode(found), (*kind, *JSON[1:]))
 
     async def describe(self, query: MetadataQuery) -> dict[str, Any]:
-        """Return the metadata. Raises `FileRefused`."""
+        """Return the metadata of the file or folder. Raises `FileRefused` if the caller cannot read
+        it.
+        """
         if self.name and not self.name.endswith("/"):
             try:
                 return describe_entry(await self.read(files.info, self.path))
@@ -201,21 +205,25 @@ class MetadataConsumer(FilesConsumer):
 
 
 def store(owner: str, name: str, sent: UploadedFile[Any], condition: files.Condition) -> FileInfo:
-    """Store an upload and close it. Raises `FileRefused`."""
+    """Store an uploaded file and close it. Raises `FileRefused` if the file is rejected or the
+    condition is not met.
+    """
     with sent:
         return files.take(owner, name, sent, sent.content_type or "", condition)
 
 
 def etags_of(header: str) -> frozenset[str]:
-    """Return the entity tags in an `If-Match` header. The result is empty for `*`, which matches
-    every file.
+    """Return the entity tags in an `If-Match` header, or no tags for `*`, which matches every
+    file.
     """
     tags = (tag.strip().removeprefix("W/").strip('"') for tag in header.split(","))
     return frozenset() if header in ("", "*") else frozenset(tags)
 
 
 def condition_of(match: str, none_match: str) -> files.Condition:
-    """Return the condition of a write. Raises `BadRequest`."""
+    """Return the condition under which a file is written. `match` and `none_match` are the headers
+    `If-Match` and `If-None-Match`. Raises `BadRequest` if `none_match` is not supported.
+    """
     if none_match not in ("", "*"):
         raise BadRequest("If-None-Match: use * to create a file, or leave the header out.")
     return files.Condition(etags_of(match), is_new=none_match == "*")
@@ -226,7 +234,9 @@ def encode_headers(headers: Mapping[str, str]) -> list[Header]:
 
 
 async def uploaded_file(content_type: str, parts: AsyncIterable[bytes]) -> UploadedFile[Any]:
-    """Return the only file in a form. The caller must close the file. Raises `BadRequest`."""
+    """Return the only file in a form, which the caller must close. Raises `BadRequest` if the form
+    is invalid or does not contain exactly one file.
+    """
     if not content_type.lower().startswith("multipart/form-data"):
         raise BadRequest(NOT_ONE_FILE)
     with SpooledTemporaryFile(settings.FILE_UPLOAD_MAX_MEMORY_SIZE) as body:
@@ -239,8 +249,8 @@ async def uploaded_file(content_type: str, parts: AsyncIterable[bytes]) -> Uploa
 
 
 def read_form(content_type: str, body: Any, size: int) -> UploadedFile[Any]:
-    """Parse the form in the open file `body`, and return the only file in it. Raises
-    `BadRequest`.
+    """Parse a form from the open file `body`, and return the only file in it. Raises `BadRequest`
+    if the form is invalid or does not contain exactly one file.
     """
     described = {"CONTENT_TYPE": content_type, "CONTENT_LENGTH": str(size)}
     handlers = [MemoryFileUploadHandler(), TemporaryFileUploadHandler()]

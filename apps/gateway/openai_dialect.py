@@ -1,6 +1,5 @@
-"""OpenAI's dialect of a completion, for all callers except DIAL Core.
-
-Each parameter is forwarded, rejected with an error that contains its name, or reported as ignored.
+"""OpenAI's dialect of the chat completions API, for all callers except DIAL Core. Each parameter is
+forwarded, rejected with an error that contains its name, or reported as ignored.
 """
 
 from collections.abc import Iterator
@@ -102,9 +101,8 @@ class OpenAIDialect:
 
 
 class ParsedBody(msgspec.Struct, frozen=True):
-    """A request, the names of its unknown parameters, and the names of the tools that it allows.
-
-    `allowed` is None if the request allows all its tools.
+    """A request, the names of its unknown parameters, and the names of the tools that the model can
+    call. `allowed` is None if the model can call all tools.
     """
 
     request: OpenAIRequest
@@ -113,7 +111,7 @@ class ParsedBody(msgspec.Struct, frozen=True):
 
 
 def parse(body: bytes) -> ParsedBody:
-    """Parse a request. Raises `BadRequest`."""
+    """Parse a request's body. Raises `BadRequest` if it is invalid."""
     unknown: frozenset[str] = frozenset()
     allowed: frozenset[str] | None = None
 
@@ -129,7 +127,7 @@ def parse(body: bytes) -> ParsedBody:
 
 
 def check_supported(request: OpenAIRequest) -> None:
-    """Raise `BadRequest` for the first unsupported parameter."""
+    """Raise `BadRequest` if the request contains an unsupported parameter."""
     for name, advice in UNSUPPORTED.items():
         if getattr(request, name) is not None:
             raise invalid(name, advice)
@@ -144,7 +142,7 @@ def check_supported(request: OpenAIRequest) -> None:
 
 
 def prepare(parsed: ParsedBody, application: ResolvedApplication) -> PreparedRun:
-    """Prepare a run. Raises `BadRequest`."""
+    """Prepare a run. Raises `BadRequest` if the request does not fit the application."""
     asked = parsed.request
     check_choices(asked, application)
     own = to_specs(asked.tools or ())
@@ -173,7 +171,7 @@ def prepare(parsed: ParsedBody, application: ResolvedApplication) -> PreparedRun
 
 
 def first_instructions(asked: OpenAIRequest) -> str:
-    """Return the path of the first system message."""
+    """Return the path of the request's first system message, for an error."""
     index = next(i for i, message in enumerate(asked.messages) if message.role in SYSTEM)
     return f"messages.{index}.role"
 
@@ -188,7 +186,9 @@ def has_functions(request: OpenAIRequest) -> bool:
 
 
 def without_effect(request: OpenAIRequest, slug: str) -> Iterator[str]:
-    """Yield the names of further parts of a request that are accepted but have no effect."""
+    """Yield the names of request parts that are accepted but have no effect on the application.
+    `slug` is the slug of the application.
+    """
     if request.model not in (None, slug):
         yield "model"
     for name, value in (request.stream_options or {}).items():

@@ -1,4 +1,4 @@
-"""The tools in requests for chat completions: functions, custom tools, and the tool choice."""
+"""Parses the tools in chat completions requests: functions, custom tools and the tool choice."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -28,7 +28,9 @@ class OpenAICall(RequestedCall, kw_only=True):
     custom: CustomCall | None = None
 
     def __post_init__(self) -> None:
-        """Check the fields. Raises `ValueError`, which msgspec reports with the path of the call."""
+        """Raise `ValueError` if a field is missing. Msgspec reports the error with the call's
+        path.
+        """
         if self.custom is not None:
             self.function = FunctionCall(self.custom.name, text_arguments(self.custom.input))
         elif self.function is None:
@@ -59,7 +61,9 @@ class OpenAITool(RequestTool):
     custom: RequestedCustom | None = None
 
     def __post_init__(self) -> None:
-        """Check the fields. Raises `ValueError`, which msgspec reports with the path of the tool."""
+        """Raise `ValueError` if a field is missing. Msgspec reports the error with the tool's
+        path.
+        """
         if self.type != CUSTOM:
             self.custom = None
         elif self.custom is None:
@@ -69,8 +73,9 @@ class OpenAITool(RequestTool):
 
 
 def to_function(custom: RequestedCustom) -> RequestedFunction:
-    """Return the function that the model gets in place of a custom tool. Its only parameter is the
-    text.
+    """Return the function that the model gets in place of a custom tool.
+
+    Its only parameter is the text.
     """
     grammar = None if custom.format is None else custom.format.grammar
     written = () if grammar is None else (grammar.definition, grammar.syntax)
@@ -91,9 +96,10 @@ class AllowedTools(Struct):
 
 
 def read_choice(request: ChatRequest) -> frozenset[str] | None:
-    """Convert the request's `tool_choice` to the format that every dialect supports.
+    """Convert the request's `tool_choice` to the format that all dialects share.
 
-    Return the names of its `allowed_tools`, or None without such a list. Raises `BadRequest`.
+    Return the names of the `allowed_tools`, or None if all tools are allowed. Raises `BadRequest`
+    if the choice is invalid.
     """
     choice = request.tool_choice
     if not isinstance(choice, dict):
@@ -116,7 +122,9 @@ def read_choice(request: ChatRequest) -> frozenset[str] | None:
 
 
 def read_name(tool: AllowedTool, path: str, there: Collection[str]) -> str:
-    """Return the name of a tool. Raises `BadRequest` for a tool that the request does not define."""
+    """Return the tool's name. Raises `BadRequest` if it is not in `there`, the names of the
+    request's tools.
+    """
     told = {FUNCTION: tool.function, CUSTOM: tool.custom}.get(tool.type) or {}
     name = told.get("name")
     if not isinstance(name, str):
@@ -127,7 +135,7 @@ def read_name(tool: AllowedTool, path: str, there: Collection[str]) -> str:
 
 
 def to_specs(tools: Sequence[OpenAITool]) -> dict[str, ToolSpec]:
-    """Return the client's own tools by name. Raises `BadRequest`."""
+    """Return the client's tools by name. Raises `BadRequest` if a tool is invalid."""
     specs = chat_requests.to_specs(tools)
     for index, tool in enumerate(tools):
         if tool.type != FUNCTION or tool.function is None:

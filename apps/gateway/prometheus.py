@@ -1,4 +1,4 @@
-"""Stores the metrics of this process in a registry of the Prometheus client."""
+"""Stores this process's metrics in a registry of the Prometheus client library."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class GaugeCollector(Collector):
 
 @dataclass(slots=True)
 class PrometheusSink:
-    """A sink that stores metrics in a registry. `families` maps names to metric families."""
+    """Stores metrics in a registry. `families` maps names to metric families."""
 
     registry: CollectorRegistry = field(default_factory=CollectorRegistry)
     families: dict[str, Counter | Histogram] = field(default_factory=dict)
@@ -66,7 +66,7 @@ class PrometheusSink:
         self.registry.register(GaugeCollector(gauge))
 
     def text(self) -> bytes:
-        """Return all metrics in Prometheus' text format. This may query the database, and takes up
+        """Return all metrics in Prometheus' text format. This may query the database and takes up
         to a tenth of a second.
         """
         return generate_latest(self.registry)

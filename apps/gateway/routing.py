@@ -32,7 +32,7 @@ OPENAI, DIAL = OpenAIDialect(), DialDialect()
 
 
 class CompletionConsumer(RunConsumer):
-    """Serves `POST …/chat/completions`, for clients of OpenAI's API and for DIAL Core."""
+    """Serves `POST …/chat/completions` for OpenAI's clients and for DIAL Core."""
 
     route = "/openai/deployments/{slug}/chat/completions"
     dialect: Dialect = OPENAI
@@ -73,20 +73,22 @@ urlpatterns: list[URLPattern] = [
 
 
 def health_only(advice: str) -> list[URLPattern]:
-    """Return the routes of a process that does not serve the site. `advice` explains this in its
-    404.
+    """Return the URL patterns of a process that does not serve the site. `advice` explains this in
+    the process's 404 responses.
     """
     return [*health_urlpatterns, re_path(r"", NotFoundConsumer.as_asgi(advice=advice))]
 
 
 def otherwise(application: Any) -> list[URLPattern]:
-    """Return the routes for requests that no consumer handles."""
+    """Return the URL patterns for requests that no consumer handles."""
     return [re_path(r"^chat/completions/?$", misplaced_url(application)), re_path(r"", application)]
 
 
 def misplaced_url(application: Any) -> Any:
-    """Return the handler of a URL that clients with a wrong `base_url` call. A `POST` is such a
-    call; a `GET` requests the page of an application.
+    """Return an ASGI application for a URL that clients with a wrong `base_url` use.
+
+    A POST comes from such a client and gets a 404. Any other request is a page request and goes to
+    `application`.
     """
     not_found = NotFoundConsumer.as_asgi(advice=NO_BASE_URL)
 

@@ -1,7 +1,7 @@
-"""The API for manifest editors: schema, default configuration, skills, validation.
+"""The API for manifest editors: schema, default configuration, skills and validation.
 
 `GET` needs no key, as in the reference backend: its responses are the same for all callers, and
-DIAL Core controls the access.
+DIAL Core controls access.
 """
 
 from dataclasses import asdict
@@ -63,7 +63,7 @@ def written_schema(preview: bool, default_deployment: str) -> bytes:
 
 @allow_methods("GET", "HEAD")
 def default_configuration(request: HttpRequest) -> JsonResponse:
-    """Return the manifest of a new application, with its predefined toolsets inlined."""
+    """Return a new application's manifest, with the predefined toolsets inlined."""
     return JsonResponse(configuration.default_configuration(installed_content()))
 
 
@@ -81,7 +81,7 @@ def unauthorized_response(request: ASGIRequest, text: str) -> JsonResponse:
 
 @allow_methods("POST")
 async def validate(request: ASGIRequest) -> JsonResponse:
-    """Return the errors and warnings of a manifest."""
+    """Return the errors and warnings in the manifest that the request contains."""
     try:
         await authenticate(request.scope)
         document = decode_body(request.body, msgspec.json.decode)
@@ -108,7 +108,7 @@ async def validate(request: ASGIRequest) -> JsonResponse:
 
 @allow_methods("GET", "HEAD")
 def skills(request: HttpRequest) -> JsonResponse:
-    """Return the predefined skills that every application is offered."""
+    """Return the predefined skills, which all applications can use."""
     found = installed_skills(installed_content())
     return JsonResponse([skill_metadata(skill.document) for skill in found], safe=False)
 
@@ -135,8 +135,8 @@ async def validate_skill(request: ASGIRequest) -> JsonResponse:
 
 
 async def sender(request: ASGIRequest) -> Caller:
-    """Return the caller: the owner of a key of this installation, or the holder of a key that may
-    belong to DIAL Core. Raises `NotAuthenticated`.
+    """Return the caller, whose key belongs to this installation or possibly to DIAL Core. Raises
+    `NotAuthenticated` if the key is missing or invalid.
     """
     if not read_headers(request.scope["headers"]).api_key:
         raise NotAuthenticated
@@ -150,7 +150,9 @@ async def sender(request: ASGIRequest) -> Caller:
 
 
 async def validate_caller(address: SkillAddress, caller: Caller) -> JsonResponse | None:
-    """Return an error response if DIAL Core does not accept the caller's key, otherwise None."""
+    """Return a response with the skill's metadata or its errors. Return None if DIAL Core does not
+    accept the caller's key.
+    """
     try:
         text, _, _ = await read_skill(open_workspace(caller), address)
         document = read_skill_document(text, settings.DIAL_SKILLS_FILE_MAX_BYTES)

@@ -1,4 +1,4 @@
-"""Encodes a run as DIAL's stream of completion chunks, or as one JSON completion."""
+"""Encodes a run as a stream of completion chunks or as one JSON completion."""
 
 import random
 import time
@@ -24,7 +24,7 @@ def new_id() -> str:
 
 
 def usage_to_dict(usage: Usage) -> dict[str, Any] | None:
-    """Return the usage, or None if no model reported it."""
+    """Return the usage as JSON, or None if no model reported any."""
     if not usage.per_model:
         return None
     written: dict[str, Any] = tokens(usage.input, usage.output)
@@ -38,8 +38,8 @@ def usage_to_dict(usage: Usage) -> dict[str, Any] | None:
 def statistics_to_dict(
     usage: Usage, discarded: Sequence[int] | None = None
 ) -> dict[str, Any] | None:
-    """Return the statistics of an answer, or None if there are none. An installation may hide the
-    names of its models.
+    """Return an answer's usage by model and the indexes of its discarded messages, or None if both
+    are missing. The usage by model is hidden if `SHOW_USAGE_STATISTICS` is off.
     """
     statistics: dict[str, Any] = {}
     if usage.per_model and settings.SHOW_USAGE_STATISTICS:
@@ -80,10 +80,8 @@ def write_token(one: TokenLogprob) -> dict[str, Any]:
 
 
 class ChunkEncoder:
-    """Converts the events of a run to the frames of a stream.
-
-    State and usage are sent at the end, so that a run that fails before its first text can have an
-    error status.
+    """Encodes a run's events as the frames of a stream. State and usage are sent at the end, so
+    that a run that fails before its first text can have an error status.
     """
 
     headers = EVENT_STREAM
@@ -112,7 +110,7 @@ class ChunkEncoder:
         return self.new_deltas()
 
     def encode(self, events: Iterable[Event]) -> bytes:
-        """Return all frames of a batch, or b"" if there is nothing to show yet."""
+        """Return the frames for a batch of events, or b"" if there is nothing to show yet."""
         return b"".join(map(self.frame, events))
 
     def opening(self) -> bytes:
@@ -152,7 +150,7 @@ class ChunkEncoder:
         return self.chunk({"custom_content": {"state": state}})
 
     def error(self, body: Mapping[str, Any]) -> bytes:
-        """Return the state and the usage of the answer, then the error."""
+        """Return the frames with the answer's state and usage, and then the error."""
         cost = self.last(None, self.usage) if self.usage.per_model else b""
         return self.take_state() + cost + frame_of(body)
 
@@ -174,10 +172,10 @@ class ChunkEncoder:
 
 
 class CompletionRequest:
-    """Collects the events of a run into the message that a client would assemble from the chunks.
+    """Collects a run's events into the message that a client would assemble from the chunks.
 
-    With `has_all_keys`, the message contains all keys that OpenAI's schema requires, with empty
-    values if necessary.
+    With `has_all_keys`, the message contains all keys that OpenAI's schema requires, if necessary
+    with empty values.
     """
 
     headers = JSON

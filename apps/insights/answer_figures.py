@@ -1,4 +1,4 @@
-"""Sums up the cost of one answer while its calls end, at the prices that are known at that time."""
+"""Sums up the cost of an answer after each of its calls, at current prices."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -14,18 +14,16 @@ from apps.insights.prices import PRICES, PricedService
 from apps.manifest.features.features import Figure
 
 MOST_MODELS = 20
-"""The maximum number of models that an answer lists, because a sub-agent may call any number of
-models.
-"""
+"""The maximum number of models that an answer lists. A sub-agent may call any number of models."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerFigures:
-    """The sums of the calls so far, including calls by other applications.
+    """The totals of an answer's calls so far, including calls by nested applications.
 
-    `models` contains deployment titles, in the order of their first answers. `costs` contains
-    amounts by currency; they are incomplete if `is_priced` is false, because the cost of a call is
-    unknown. `told` contains the metrics that the application shows, or None for all metrics.
+    `models` contains deployment titles in the order of their first calls. `costs` contains amounts
+    by currency. If `is_priced` is False, the cost of a call is unknown and `costs` is incomplete.
+    `told` contains the metrics that the application shows, or None for all metrics.
     """
 
     version: int = 0
@@ -57,14 +55,16 @@ class AnswerFigures:
 
 
 def has_cost(report: ModelCallReport, service: PricedService) -> bool:
-    """Return True if a call has a cost, even an unknown cost. A rejected call has no cost."""
+    """Return True if the call was billed, even if its cost is unknown. Rejected calls are not
+    billed.
+    """
     if service.is_built_in:
         return False
     return report.error in ("", CANCELLED) or bool(report.usage)
 
 
 class FiguresMeter(msgspec.Struct):
-    """Forwards each report to the next meter, and emits the metrics of the answer after each model
+    """Forwards each report to the next meter, and emits the answer's metrics after each model
     call.
     """
 
@@ -93,6 +93,6 @@ class FiguresMeter(msgspec.Struct):
 
 
 def with_call(figures: AnswerFigures, report: ModelCallReport) -> AnswerFigures:
-    """Return the metrics including a call that has just ended, at the process's cached prices."""
+    """Return the metrics with this call added, at the prices that this process has cached."""
     today = datetime.now(UTC).date()
     return figures.with_call(report, PRICES.service(report.deployment), today)

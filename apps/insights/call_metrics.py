@@ -1,4 +1,4 @@
-"""Computes metrics of calls when the rows of the calls are written, so that no call is delayed."""
+"""Computes metrics of calls when their rows are written, so that calls are not delayed."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -11,7 +11,7 @@ DURATIONS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0
 """The histogram buckets in seconds: from the shortest noticeable time to twice the tool timeout."""
 RATIOS = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 MOST_MODELS = 200
-"""The maximum number of models with separate series, because services may report any names."""
+"""The maximum number of models with their own series, because services may report any names."""
 
 TURN_SECONDS = Instrument(
     "quickapps_turn_seconds", "The duration of model calls.", MODEL, DURATIONS
@@ -31,7 +31,7 @@ CACHED_RATIO = Instrument(
 MODEL_CALLS = Instrument("quickapps_model_calls", "Model calls by outcome.", (*MODEL, "outcome"))
 TOKENS = Instrument(
     "quickapps_tokens",
-    "Tokens by kind. Cached and created are parts of the input, reasoning of the output.",
+    "Tokens by kind. Cached and created tokens are part of the input; reasoning tokens are part of the output.",
     (*MODEL, "kind"),
 )
 COST = Instrument("quickapps_cost", "Costs of calls with a price.", (*MODEL, "currency"))
@@ -45,7 +45,7 @@ TOOL_SECONDS = Instrument(
 
 KINDS = ("input", "cached", "created", "output", "reasoning")
 REASONS = frozenset({"timeout", "connection", "stream", "answer", CANCELLED})
-"""The kinds of failures that are separate outcomes, in addition to the HTTP status codes."""
+"""The kinds of failures that are separate outcomes, in addition to HTTP status codes."""
 
 Row = Mapping[str, Any]
 
@@ -53,7 +53,9 @@ _models: set[tuple[str, str]] = set()
 
 
 def count(calls: Iterable[Row], uses: Iterable[Row]) -> None:
-    """Count rows of model and tool calls, by the names of their columns."""
+    """Add rows of model calls and tool calls to the metrics. A row contains values by column
+    name.
+    """
     for call in calls:
         count_model_call(call)
     for use in uses:
@@ -83,9 +85,7 @@ def count_model_call(row: Row) -> None:
 
 
 def labels_of(provider: str, model: str, *, has_failed: bool) -> tuple[str, str]:
-    """Return the labels of a model, or `OTHER` for a model that never answered, because it may not
-    exist.
-    """
+    """Return a model's labels, or `OTHER` if the model has never responded and may not exist."""
     labels = provider, model
     if labels in _models:
         return labels
@@ -96,7 +96,7 @@ def labels_of(provider: str, model: str, *, has_failed: bool) -> tuple[str, str]
 
 
 def outcome_of(error: str) -> str:
-    """Return the outcome for an error type. There are only a few outcomes."""
+    """Return the outcome label for an error type. There are few different outcomes."""
     if not error:
         return "done"
     reason, _, status = error.partition(" ")

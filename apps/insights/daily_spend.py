@@ -1,5 +1,5 @@
-"""Reads the costs of model calls since midnight (UTC), and those of the day before until the same
-time.
+"""Reads the costs of model calls since midnight (UTC), and of the same hours on the previous
+day.
 """
 
 from collections.abc import Collection, Mapping
@@ -26,7 +26,9 @@ class DailySpend:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """The time from midnight to a moment. The hours since `rows_since` are not summed up yet."""
+    """The time from midnight (UTC) until `until`. Hours from `rows_since` on are not summed up
+    yet.
+    """
 
     since: datetime
     rows_since: datetime
@@ -52,8 +54,10 @@ def read_daily_spend(
     among: Collection[str] | None = None,
     ends: Mapping[str, datetime] | None = None,
 ) -> DailySpend:
-    """Return the costs of all or some applications. Runs two queries, and a third query for the
-    `ends` of the sums.
+    """Return today's costs, and yesterday's costs up to the same time of day.
+
+    `among` contains the slugs of applications, or is None for all applications. Two queries are
+    needed, and a third if `ends` is None.
     """
     summed_until = (ends_of_sums() if ends is None else ends).get(UsageSum.Span.HOUR)
     today, yesterday = (Stretch.to(until, summed_until) for until in (now, now - DAY))
@@ -66,7 +70,9 @@ def read_daily_spend(
 
 
 def add_costs(spent: Mapping[str, Sums], rows: QuerySet[Any], today: Q, yesterday: Q) -> None:
-    """Add the costs in both days' rows, with one query."""
+    """Add the rows' costs for both days to `spent`, with one query. `today` and `yesterday` are
+    filters for the rows.
+    """
     priced = rows.filter(today | yesterday).exclude(currency="").order_by().values("currency")
     sums = {"today": Sum("cost", filter=today), "yesterday": Sum("cost", filter=yesterday)}
     for row in priced.annotate(**sums):

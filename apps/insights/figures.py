@@ -1,7 +1,7 @@
-"""Reads the metrics of a period: totals, a series over time, and lines by one dimension.
+"""Reads the metrics of a period: totals, a time series, and lines by one dimension.
 
-The metrics are read from stored sums and from newer rows, with a fixed number of queries and
-without the histograms of lines that are not shown.
+They are read from stored sums and from newer rows, with a fixed number of queries, and without the
+histograms of lines that are not shown.
 """
 
 from collections import defaultdict
@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
+from types import MappingProxyType
 from typing import Literal
 
 from django.db.models import Q, QuerySet, Sum
@@ -28,7 +29,9 @@ from apps.insights.sums import (
     SumKey,
     Sums,
     UseRow,
+    base_dimension,
     calls_between,
+    dimensions_within,
     sum_up_rows,
     uses_between,
 )
@@ -40,14 +43,16 @@ Order = Literal[
 
 PERCENTS = (50, 95, 99)
 SLOWEST = 10
-"""The number of the slowest tools that the page shows."""
+"""The page shows this many of the slowest tools."""
 
 Percentiles = tuple[float | None, ...]
 """The duration in seconds for each of `PERCENTS`, accurate to 5 %."""
 Lines = Mapping[str, Sums]
 """Maps names to sums."""
+FindTitles = Callable[[Iterable[str]], Mapping[str, str]]
+"""A function that returns the shown titles of names. Other names are shown themselves."""
 RecentSums = Mapping[datetime, Mapping[SumKey, Sums]]
-"""Maps the hours or days of the series to sums."""
+"""Maps each hour or day in the series to sums."""
 CALLERS = ("user", "key")
 SORT_VALUES: Mapping[str, Callable[[Sums], float | Decimal | None]] = {
     "runs": lambda sums: sums.runs,
@@ -72,14 +77,14 @@ SORT_COLUMNS: Mapping[Order, Sequence[str]] = {
     "cached": ("cache_shares", "cache_reports"),
     "mean": ("total_seconds", "calls"),
 }
-"""The columns from which each sort value is computed. At least one is listed, because the database
+"""The columns from which each sort value is computed. At least one is listed, because the query
 must sum something.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Metrics of calls to the model or tool with this `name`."""
+    """The metrics of calls to one model, or of one tool, with this `name`."""
 
     name: str
     sums: Sums
@@ -95,7 +100,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """The metrics of models and of tools in one hour or day of the series."""
+    """The metrics of models and tools in one hour or day of the series."""
 
     start: datetime
     models: Figures
@@ -104,10 +109,8 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class UsageReport:
-    """The usage in a period. `lines` are the first of `count`. `callers` counts users and keys,
-    each once.
-
-    `errors` contains model errors by type, the most frequent first.
+    """The usage in a period. `lines` are the first of `count` lines. `callers` is the number of
+    different users and keys. `errors` contains model errors by type, the most frequent first.
     """
 
     period: Period
@@ -125,6 +128,10 @@ def percentiles(histogram: Mapping[int, int]) -> Percentiles:
     return tuple(percentile(histogram, percent) for percent in PERCENTS)
 
 
+def no_titles(names: Iterable[str]) -> Mapping[str, str]:
+    return {}
+
+
 def report(
     by: By,
     length: timedelta,
@@ -135,27 +142,30 @@ def report(
     most: int | None = None,
     among: Collection[str] | None = None,
     with_percentiles: bool = True,
+    find_titles: FindTitles = no_titles,
 ) -> UsageReport:
-    """Return the metrics of the period up to now, with up to `most` lines.
+    """Return the usage in the last `length` of time, with up to `most` lines.
 
+    `find_titles` returns the shown titles of names, by which `name` sorts the lines.
     Without `with_percentiles`, the lines have no percentiles, which saves reading their histograms.
-    Reports for chosen applications (`among`) are read only from rows, because most sums do not
-    distinguish applications. They cover only the time for which rows are stored.
+    `among` contains the slugs of the applications whose calls are included; None means all.
     """
     period = Period.ending(timezone.now(), length)
-    if among is not None:
-        period = period.by_rows()
     recent = recent_sums(period, count_runs, among)
-    ranked = read_lines(period, recent, [Q(dimension=by)], SORT_COLUMNS[order])[by]
-    shown = in_order(ranked, order, ascending=ascending)[:most]
-    wanted = [Q(dimension__in=("tool", "error")), Q(dimension=by, name__in=shown)]
+    ranked = read_lines(period, recent, [of(among, by)], SORT_COLUMNS[order])[by]
+    titles = find_titles(ranked) if order == "name" else {}
+    shown = in_order(ranked, order, ascending=ascending, titles=titles)[:most]
+    wanted = [of(among, "tool", "error"), of(among, by) & Q(name__in=shown)]
     lines = read_lines(period, recent, wanted)
     timed = {name: sums for name, sums in lines["tool"].items() if sums.total_seconds}
     slowest = in_order(timed, "mean")[:SLOWEST]
     timed_lines = shown if with_percentiles else []
     tools = set(slowest) - shown_tools(by, timed_lines)
-    add_histograms(period, lines, [(by, timed_lines), ("tool", tools)])
-    series = read_series(period, recent)
+    timed_names = [(by, timed_lines), ("tool", tools)]
+    add_histograms(
+        period, lines, [of(among, one) & Q(name__in=names) for one, names in timed_names]
+    )
+    series = read_series(period, recent, among)
     return UsageReport(
         period,
         total_of(point.models.sums for point in series),
@@ -163,7 +173,7 @@ def report(
         series,
         tuple(Figures(name, lines[by][name]) for name in shown),
         len(ranked),
-        count_callers(period, recent, by, ranked),
+        count_callers(period, recent, by, ranked, among),
         tuple(Figures(name, timed[name]) for name in slowest),
         tuple(Figures(name, lines["error"][name]) for name in in_order(lines["error"], "errors")),
     )
@@ -172,11 +182,14 @@ def report(
 def read_points(
     length: timedelta, count_runs: RunCounter, among: Collection[str] | None = None
 ) -> tuple[Period, tuple[Point, ...]]:
-    """Return only the series of a report."""
+    """Return the period and its series, without the other parts of a report."""
     period = Period.ending(timezone.now(), length)
-    if among is not None:
-        period = period.by_rows()
-    return period, read_series(period, recent_sums(period, count_runs, among))
+    return period, read_series(period, recent_sums(period, count_runs, among), among)
+
+
+def of(among: Collection[str] | None, *dimensions: str) -> Q:
+    """Filter sums by their dimension, within these applications. None means all applications."""
+    return Q(dimension__in=[one for base in dimensions for one in dimensions_within(base, among)])
 
 
 def shown_tools(by: By, shown: Iterable[str]) -> set[str]:
@@ -186,7 +199,7 @@ def shown_tools(by: By, shown: Iterable[str]) -> set[str]:
 def recent_sums(
     period: Period, count_runs: RunCounter, among: Collection[str] | None = None
 ) -> RecentSums:
-    """Return the sums of rows that no stored sums include yet."""
+    """Return the sums of rows that are not included in stored sums yet."""
     since, until = period.rows_since, period.now
     calls: dict[datetime, list[CallRow]] = defaultdict(list)
     uses: dict[datetime, list[UseRow]] = defaultdict(list)
@@ -208,42 +221,38 @@ def read_lines(
     wanted: Iterable[Q],
     columns: Sequence[str] = (*COUNTS, "cost"),
 ) -> Mapping[str, dict[str, Sums]]:
-    """Return the sums by dimension and name, without the stored histograms. Names with recent calls
-    are all included.
+    """Return the period's sums by dimension and name, without the stored histograms.
 
-    If `columns` is given, the database sums only these columns, because there may be a line for
-    each user.
+    `wanted` are filters for stored sums; names with recent calls are always included. The database
+    sums only `columns`, because there may be a line for each user.
     """
     names = ("dimension", "name", *(["currency"] if "cost" in columns else []))
     found: dict[str, dict[str, Sums]] = defaultdict(lambda: defaultdict(Sums))
     stored = of_period(period, *wanted).values(*names)
     for row in stored.annotate(**{name: Sum(name) for name in columns}):
-        found[row["dimension"]][row["name"]].add(row)
+        found[base_dimension(row["dimension"])][row["name"]].add(row)
     for sums in recent.values():
         for (dimension, name, _), one in sums.items():
             found[dimension][name].merge(one)
     return found
 
 
-def add_histograms(
-    period: Period,
-    lines: Mapping[str, Lines],
-    wanted: Iterable[tuple[str, Collection[str]]],
-) -> None:
-    """Add the stored histograms of some dimension names to their sums."""
-    chosen = (Q(dimension=dimension, name__in=names) for dimension, names in wanted)
-    for row in of_period(period, *chosen).values("dimension", "name", **HISTOGRAM_TEXTS):
-        lines[row["dimension"]][row["name"]].add_bins(row)
+def add_histograms(period: Period, lines: Mapping[str, Lines], wanted: Iterable[Q]) -> None:
+    """Add the stored histograms to the sums of their dimensions and names."""
+    for row in of_period(period, *wanted).values("dimension", "name", **HISTOGRAM_TEXTS):
+        lines[base_dimension(row["dimension"])][row["name"]].add_bins(row)
 
 
-def read_series(period: Period, recent: RecentSums) -> tuple[Point, ...]:
-    """Return a point for each hour or day, including those without calls."""
+def read_series(
+    period: Period, recent: RecentSums, among: Collection[str] | None
+) -> tuple[Point, ...]:
+    """Return a point for each hour or day of the period, with or without calls."""
     found: dict[tuple[str, datetime], Sums] = defaultdict(Sums)
-    totals = Q(dimension__in=(TOTAL, TOTAL_OF_TOOLS))
+    totals = of(among, TOTAL, TOTAL_OF_TOOLS)
     stored = UsageSum.objects.filter(period.stored_places & totals).order_by()
     names = ("dimension", "start", "currency", "cost", *COUNTS)
     for row in stored.values(*names, **HISTOGRAM_TEXTS):
-        found[row["dimension"], period.place_of(row["start"])].add(row)
+        found[base_dimension(row["dimension"]), period.place_of(row["start"])].add(row)
     for place, sums in recent.items():
         for (dimension, _, _), one in sums.items():
             if dimension in (TOTAL, TOTAL_OF_TOOLS):
@@ -254,24 +263,26 @@ def read_series(period: Period, recent: RecentSums) -> tuple[Point, ...]:
     )
 
 
-def count_callers(period: Period, recent: RecentSums, by: By, ranked: Lines) -> int:
+def count_callers(
+    period: Period, recent: RecentSums, by: By, ranked: Lines, among: Collection[str] | None
+) -> int:
     """Return the number of users and keys. `ranked` contains the names of the dimension `by`."""
     known = {name for sums in recent.values() for one, name, _ in sums if one in CALLERS}
     others = [one for one in CALLERS if one != by]
     if by in CALLERS:
         known |= {*ranked}
     # A union, because PostgreSQL answers each of its parts from an index alone.
-    names = UsageSum.objects.filter(dimension__in=others).order_by().values_list("name")
+    names = UsageSum.objects.filter(of(among, *others)).order_by().values_list("name")
     parts = [names.filter(part) for part in period.stored_parts]
     stored = parts[0].union(*parts[1:]) if parts else ()
     return len(known.union(name for (name,) in stored))
 
 
 def of_period(period: Period, *wanted: Q) -> QuerySet[UsageSum]:
-    """Return the stored sums of the period that match one of the filters by dimension.
+    """Return the period's stored sums that match one of the filters in `wanted`.
 
-    The condition is a union of index ranges. Combining a union of spans with one of dimensions
-    would make PostgreSQL read the sums of all dimensions.
+    The condition is a union of index ranges. PostgreSQL would read the sums of all dimensions for a
+    union of spans combined with a union of dimensions.
     """
     ranges = any_of(part & one for part in period.stored_parts for one in wanted)
     return UsageSum.objects.filter(ranges).order_by()
@@ -284,11 +295,17 @@ def total_of(sums: Iterable[Sums]) -> Figures:
     return Figures("", total)
 
 
-def in_order(lines: Lines, order: Order, *, ascending: bool = False) -> list[str]:
-    """Return the names, the largest first unless `ascending`. Names without a value always come
-    last.
+def in_order(
+    lines: Lines,
+    order: Order,
+    *,
+    ascending: bool = False,
+    titles: Mapping[str, str] = MappingProxyType({}),
+) -> list[str]:
+    """Return the names sorted by `order`, the largest value first unless `ascending`. Names without
+    a value are last.
     """
-    names = sorted(lines)
+    names = sorted(lines, key=lambda name: (titles.get(name, name).casefold(), name))
     if order == "name":
         return names if ascending else names[::-1]
     values = {name: SORT_VALUES[order](lines[name]) for name in names}

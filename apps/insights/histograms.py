@@ -1,8 +1,7 @@
-"""Defines histograms of durations. Each bin is a tenth longer than the previous bin, so a
-percentile is accurate to 5 %.
+"""Defines histograms of durations, with bins that each are 10 % wider than the previous bin.
 
-With a growth factor g, the representative value of a bin differs by up to (g - 1) / (g + 1)
-(DDSketch, Masson et al. 2019).
+A percentile is accurate to 5 %: with a growth factor g, a bin's representative value differs by up
+to (g - 1) / (g + 1) (DDSketch, Masson et al. 2019).
 """
 
 import math
@@ -10,7 +9,7 @@ from collections.abc import Mapping
 
 GROWTH = 1.1
 SHORTEST = 1e-4
-"""The number of seconds as which all shorter times count."""
+"""Shorter durations count as this many seconds."""
 SCALE = math.log(GROWTH)
 
 Histogram = Mapping[int, int]
@@ -24,12 +23,12 @@ def bin_of(seconds: float) -> int:
 
 
 def value_of(place: int) -> float:
-    """Return the representative value of a bin, in seconds."""
+    """Return a bin's representative value, in seconds."""
     return float(2 * GROWTH**place / (GROWTH + 1))
 
 
 def percentile(histogram: Histogram, percent: int) -> float | None:
-    """Return the nearest rank, or None if there are no values."""
+    """Return a percentile in seconds, or None if the histogram is empty."""
     rank = nearest_rank(sum(histogram.values()), percent)
     for place in sorted(histogram):
         rank -= histogram[place]

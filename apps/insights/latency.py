@@ -1,6 +1,4 @@
-"""Reads the latencies of the last hour from the rows of calls: of models, and of tools on this
-server and at clients.
-"""
+"""Reads the last hour's latencies of models, and of tools on this server and on clients."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -23,8 +21,8 @@ Seconds = dict[str, float | None]
 
 @dataclass(frozen=True, slots=True)
 class ModelLatency:
-    """Latencies of a model. `cache_hit_rate` is the mean ratio of cached to input tokens over the
-    calls that report it.
+    """A model's latencies. `cache_hit_rate` is the mean ratio of cached to input tokens. Calls that
+    do not report cached tokens are not included in the mean.
     """
 
     provider: str
@@ -38,7 +36,9 @@ class ModelLatency:
 
 @dataclass(frozen=True, slots=True)
 class ToolLatency:
-    """Latencies of a tool, or of all tools at a `location`. Times at clients are unknown."""
+    """The latencies of a tool, or of all tools at a `location`. Latencies on clients are
+    unknown.
+    """
 
     tool: str
     location: str
@@ -56,7 +56,7 @@ class LatencyReport:
 
 @dataclass(slots=True)
 class Samples:
-    """Measurements of the calls with one name."""
+    """The measurements from calls with the same name."""
 
     calls: int = 0
     errors: int = 0
@@ -76,8 +76,8 @@ class Samples:
 def latency_report(
     now: datetime, bucket: str | None = None, among: Collection[str] | None = None
 ) -> LatencyReport:
-    """Return the report of the hour before `now`, for one caller (None for all callers) and the
-    given applications.
+    """Return the latencies in the hour before `now`. `bucket` selects a caller and `among` selects
+    applications; None stands for all of them.
     """
     recent = Q(started_at__gte=now - PERIOD) & of_applications(among)
     if bucket is not None:
@@ -91,7 +91,7 @@ def latency_report(
 
 
 def model_lines(calls: QuerySet[ModelCall]) -> Iterator[ModelLatency]:
-    """Yield the models, those with the most calls first."""
+    """Yield each model's latencies, the model with the most calls first."""
     found: defaultdict[tuple[str, str], Samples] = defaultdict(Samples)
     columns = ("seconds", "first_text_seconds", "error", "input_tokens", "cached_tokens")
     for provider, model, *values in calls.values_list("provider", "model", *columns).iterator():
@@ -127,7 +127,7 @@ def add_call(
 
 
 def tool_lines(uses: QuerySet[ToolUse], *, by_tool: bool) -> Iterator[ToolLatency]:
-    """Yield latencies by tool and location, or by location alone. Those with the most calls are
+    """Yield latencies by location, or by tool and location with `by_tool`, the most frequent
     first.
     """
     found: defaultdict[tuple[str, str], Samples] = defaultdict(Samples)
@@ -149,7 +149,7 @@ def in_order(
 
 
 def percentiles(values: list[float]) -> Seconds:
-    """Return exact nearest ranks, or None if there are no values."""
+    """Return exact percentiles by the nearest rank. They are None if there are no values."""
     values.sort()
     return {
         f"p{percent}": values[nearest_rank(len(values), percent) - 1] if values else None

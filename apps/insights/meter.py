@@ -1,5 +1,5 @@
-"""Adds the run to the reports of its calls. Another task writes the reports as rows later, so that
-the answer is not delayed.
+"""Adds a run's data to the reports of its calls, which another task writes to the database
+later.
 """
 
 import time
@@ -14,7 +14,9 @@ from apps.agent.model import ModelRequest
 
 
 class CallEntry(msgspec.Struct, frozen=True, gc=False):
-    """The report of a call, with the run of the call. `ended_at` is in seconds since 1970."""
+    """A call's report, with the run in which the call was made. `ended_at` is in seconds since
+    1970.
+    """
 
     of: "RunMeter"
     report: ModelCallReport | ToolCallReport
@@ -22,25 +24,25 @@ class CallEntry(msgspec.Struct, frozen=True, gc=False):
 
 
 SERVER = "server"
-"""The door and the caller of the installation's own calls."""
+"""The door and the caller for calls that the installation itself makes."""
 
 Keep = Callable[[CallEntry], None]
-"""A function that stores a report. It must neither wait nor fail."""
+"""A function that stores a report. It neither waits nor fails."""
 
 
 class Budgets(Protocol):
-    """Allows calls until a budget is exhausted, and counts the costs of the calls."""
+    """Admits calls until a budget is exhausted, and counts their costs."""
 
     async def admit(
         self, meter: "RunMeter", deployment: str, request: ModelRequest
     ) -> Reservation | None:
-        """Reserve the estimated cost. Return None if no budget applies. Raises `BudgetSpent` if a
-        budget is exhausted.
+        """Reserve the call's estimated cost. Return None if no budget applies. Raises `BudgetSpent`
+        if a budget is exhausted.
         """
         ...
 
     def settle(self, entry: CallEntry) -> None:
-        """Record the report of a model call. The method must neither wait nor fail."""
+        """Record a model call's report. Implementations must neither wait nor fail."""
         ...
 
 
@@ -56,9 +58,8 @@ UNLIMITED = NoBudgets()
 
 
 class KeptRequest(msgspec.Struct, frozen=True, gc=False):
-    """A model request of a run. `at` is in seconds since 1970.
-
-    It is stored under the `stream`, which is the conversation, or the run of an API client.
+    """A model request that is stored with its run. `at` is in seconds since 1970. `stream` is the
+    ID of the conversation, or of the run of an API client.
     """
 
     run: UUID
@@ -74,12 +75,11 @@ KeepRequest = Callable[[KeptRequest], object]
 
 
 class RunMeter(msgspec.Struct, frozen=True):
-    """Reports the model and tool calls of a run. `bucket` is the caller's; `run` is None for a
-    request that is not a run.
+    """Reports a run's model and tool calls. `run` is None for a request that is not a run.
 
-    `chain` contains the applications whose runs contain the calls, the outermost first. `time_zone`
-    is the user's, or "" if unknown. `team` is the ID of the caller's current team. Without
-    `keep_request`, model requests are not stored.
+    `bucket` is the caller's, and `team` is the ID of the caller's current team. `chain` contains
+    the applications whose runs contain the calls, the outermost first. `time_zone` is the user's,
+    or "" if unknown. Without `keep_request`, model requests are not stored.
     """
 
     keep: Keep
@@ -123,5 +123,5 @@ class RunMeter(msgspec.Struct, frozen=True):
 
 
 def server_meter(keep: Keep, application: str, version: int) -> RunMeter:
-    """Return the meter of background work that the installation does for an application."""
+    """Return a meter for background work that the installation does for an application."""
     return RunMeter(keep, SERVER, SERVER, application=application, version=version)

@@ -1,7 +1,7 @@
-"""Rows of model and tool calls, their sums over time, and prices.
+"""Database models for calls, their sums over time, and prices.
 
-No row contains text of conversations, arguments or results. The row of a failed model call contains
-the service's error message, without credentials.
+No row contains text from conversations, arguments or results. The row of a failed model call
+contains the service's error message, without credentials.
 """
 
 from typing import Any
@@ -17,13 +17,15 @@ from apps.workspace.versions import Versioned
 LONGEST_NAME = 255
 LONGEST_WORD = 50
 LONGEST_SAID = 500
-"""The maximum number of characters of a service's error message in the row of a call.
-`apps.workspace.services.failures` has the same limit.
+"""The maximum number of characters in a stored error message. `apps.workspace.services.failures`
+has the same limit.
 """
 LONGEST_VERSION = 11
-"""The maximum number of characters that a version adds to the name of its application: "@" and ten
+"""The maximum number of characters that a version adds to an application's name: "@" and ten
 digits.
 """
+LONGEST_DIMENSION = 20 + len("@") + LONGEST_NAME
+"""The maximum number of characters of a dimension within an application."""
 COST_DIGITS, COST_PLACES = 20, 10
 """The number of digits of a cost, in total and after the decimal point. This represents a tenth of
 a token's cost at a price of 0.001 per million.
@@ -31,10 +33,10 @@ a token's cost at a price of 0.001 per million.
 
 
 class CallRecord(models.Model):
-    """A call of a run. Calls of nested runs have the same `run`, but the application of the nested
-    run.
+    """A call that a run made. A nested run's calls have the outer `run`, but the nested
+    `application`.
 
-    `run` is null for a request that is not a run; `bucket_kind` is the kind of caller.
+    `run` is null for a request that is not a run. `bucket_kind` is the kind of caller.
     """
 
     run = models.UUIDField(null=True)
@@ -56,8 +58,8 @@ class CallRecord(models.Model):
 class ModelCall(CallRecord):
     """A call to a deployment.
 
-    If an application on another server reports several models, each model has a row, but only the
-    first row has `seconds`. Token counts and `cost` are null if unknown.
+    If an application on another server reports several models, each model has its own row, and only
+    the first row has `seconds`. Token counts and `cost` are null if they are unknown.
     """
 
     deployment = models.CharField(max_length=LONGEST_NAME)
@@ -114,7 +116,7 @@ class ModelCall(CallRecord):
 
 
 class ToolUse(CallRecord):
-    """A tool call. `location` is where the tool runs. `iteration` is 0 for a call by a hook."""
+    """A call to a tool. `location` is where the tool runs. `iteration` is 0 for a hook's call."""
 
     tool = models.CharField(max_length=LONGEST_NAME)
     location = models.CharField(max_length=10)
@@ -143,11 +145,11 @@ class ToolUse(CallRecord):
 
 
 class UsageSum(models.Model):
-    """The sums of five minutes, an hour, a day or a week (UTC) for one `name` in one dimension.
+    """The sums over five minutes, an hour, a day or a week (UTC) for one `name` in one dimension.
 
-    `apps.insights.sums` lists the dimensions. Histograms are in the format of
-    `apps.insights.histograms`. `cache_shares` is the sum of the cached shares of the input, over
-    the `cache_reports` calls that report it.
+    `apps.insights.sums` lists the dimensions, and joins them with applications.
+    `apps.insights.histograms` defines the format of histograms. `cache_shares` is the sum of the
+    cached fractions of the input, over the `cache_reports` calls that report them.
     """
 
     class Span(models.TextChoices):
@@ -156,7 +158,7 @@ class UsageSum(models.Model):
         DAY = "day"
         WEEK = "week"
 
-    dimension = models.CharField(max_length=20)
+    dimension = models.CharField(max_length=LONGEST_DIMENSION)
     span = models.CharField(max_length=4, choices=Span)
     start = models.DateTimeField()
     name = models.CharField(max_length=LONGEST_NAME + LONGEST_VERSION)
@@ -194,7 +196,7 @@ class UsageSum(models.Model):
 
 
 class SummedSpan(models.Model):
-    """An hour, a day or a week whose calls are in `UsageSum`."""
+    """An hour, a day or a week whose calls are already included in `UsageSum`."""
 
     span = models.CharField(max_length=4, choices=UsageSum.Span)
     start = models.DateTimeField()
@@ -216,7 +218,7 @@ AMOUNT: dict[str, Any] = {
 
 
 class Price(Versioned):
-    """The price of a deployment since a given day. It overrides the service's list price."""
+    """A deployment's price from a given day on. It overrides the service's list price."""
 
     deployment = models.ForeignKey(Deployment, on_delete=models.CASCADE, related_name="prices")
     valid_from = models.DateField(help_text="The first day, in UTC.")

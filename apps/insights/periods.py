@@ -1,9 +1,9 @@
-"""Determines the period of the usage page, and the tables from which its metrics are read: stored
-sums, and rows.
+"""Determines the usage page's period, and whether its metrics are read from stored sums or from
+rows.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import reduce
 from operator import or_
@@ -21,7 +21,7 @@ LENGTHS = {
     UsageSum.Span.WEEK: WEEK,
 }
 LONGEST_BY_HOURS = 7 * DAY
-"""The longest period that is shown by hour. Longer periods are shown by day."""
+"""Periods up to this length are shown by hour, and longer periods by day."""
 
 
 def start_of_five_minutes(moment: datetime) -> datetime:
@@ -37,7 +37,7 @@ def start_of_day(moment: datetime) -> datetime:
 
 
 def start_of_week(moment: datetime) -> datetime:
-    """Return the Monday of the moment's week."""
+    """Return the start of the Monday in the moment's week (UTC)."""
     day = start_of_day(moment)
     return day - day.weekday() * DAY
 
@@ -51,7 +51,7 @@ START_OF = {
 
 
 def ends_of_sums() -> dict[str, datetime]:
-    """Return the time until which each type of span is summed up. Types without sums are
+    """Return the time up to which calls are summed up, by type of span. Types without sums are
     omitted.
     """
     marks = (SummedSpan.objects.all(), UsageSum.objects.filter(dimension=SUMMED))
@@ -62,12 +62,11 @@ def ends_of_sums() -> dict[str, datetime]:
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """Whole hours or days (UTC) up to the current one at `now`.
+    """Whole hours or days (UTC), of which the last contains `now`.
 
-    Metrics since `rows_since` are read from rows. Earlier metrics are read from sums: of whole
-    weeks between `weeks_since` and `weeks_until`, of the other days between `days_since` and
-    `days_until`, of the hours before and after these days until `hours_until`, and of five minutes
-    for the remaining time.
+    Metrics since `rows_since` are read from rows. Earlier metrics are read from sums: whole weeks
+    between `weeks_since` and `weeks_until`, the other days between `days_since` and `days_until`,
+    the hours before and after these days until `hours_until`, and then five-minute spans.
     """
 
     span: UsageSum.Span
@@ -108,27 +107,14 @@ class Period:
             rows_since=max(hours_until, ends.get(UsageSum.Span.FIVE_MINUTES, since)),
         )
 
-    def by_rows(self) -> "Period":
-        """Return the same period with all metrics read from rows."""
-        since = self.since
-        return replace(
-            self,
-            weeks_since=since,
-            weeks_until=since,
-            days_since=since,
-            days_until=since,
-            hours_until=since,
-            rows_since=since,
-        )
-
     @property
     def stored(self) -> Q:
-        """Return the sums of the period, in as few spans as possible."""
+        """Return a filter for the period's stored sums, with as few spans as possible."""
         return any_of(self.stored_parts)
 
     @property
     def stored_parts(self) -> list[Q]:
-        """Return the parts of the condition `stored`: a filter for each range of spans."""
+        """Return the parts of the filter `stored`, one for each range of spans."""
         weeks_since, weeks_until = self.weeks_since, self.weeks_until
         if weeks_since == weeks_until:
             weeks_since = weeks_until = self.days_since  # All its days are consecutive.
@@ -142,7 +128,7 @@ class Period:
 
     @property
     def latest_parts(self) -> list[Q]:
-        """Return the sums after the last day with sums."""
+        """Return filters for the stored sums after the last day that is summed up."""
         return [
             *between(UsageSum.Span.HOUR, self.days_until, self.hours_until),
             *between(UsageSum.Span.FIVE_MINUTES, self.hours_until, self.rows_since),
@@ -150,7 +136,9 @@ class Period:
 
     @property
     def stored_places(self) -> Q:
-        """Return the sums of the period in spans no longer than the chart's."""
+        """Return a filter for stored sums in spans that are not longer than the chart's hours or
+        days.
+        """
         if self.span == UsageSum.Span.HOUR:
             hours = between(UsageSum.Span.HOUR, self.since, self.days_until)
             return any_of([*hours, *self.latest_parts])
@@ -159,12 +147,12 @@ class Period:
         )
 
     def place_of(self, moment: datetime) -> datetime:
-        """Return the start of the chart's hour or day that contains a moment."""
+        """Return the start of the chart's hour or day that contains the moment."""
         return START_OF[self.span](moment)
 
     @property
     def places(self) -> Iterator[datetime]:
-        """Yield the start of each hour or day."""
+        """Yield the start of each hour or day in the chart."""
         start = self.since
         while start <= self.now:
             yield start
@@ -172,10 +160,8 @@ class Period:
 
 
 def between(span: UsageSum.Span, since: datetime, until: datetime) -> Iterator[Q]:
-    """Yield a filter for the spans that begin in a time range, if the range contains any.
-
-    The filter lists their starts, so that an index also narrows the rows by the column after
-    `start`.
+    """Yield a filter for the spans that begin from `since` until before `until`, if there are any.
+    The filter lists the spans' starts, so that an index can also use the column after `start`.
     """
     if since < until:
         count = -((since - until) // LENGTHS[span])
@@ -183,5 +169,5 @@ def between(span: UsageSum.Span, since: datetime, until: datetime) -> Iterator[Q
 
 
 def any_of(parts: Iterable[Q]) -> Q:
-    """Return the union of the filters. Without filters, nothing matches."""
+    """Return the union of the filters, or a filter that matches nothing if there are none."""
     return reduce(or_, parts, Q(pk__in=()))

@@ -1,6 +1,4 @@
-"""Determines the price of a deployment: the operator's own price, or the list price of the model's
-service.
-"""
+"""Determines a deployment's price: the operator's own price, or else the service's list price."""
 
 import time
 from collections import defaultdict
@@ -22,11 +20,11 @@ from apps.workspace.local.deployments.lookup import speaks_dial
 from apps.workspace.local.models import Deployment
 
 DIAL = "dial"
-"""The provider of deployments without a row here, which belong to DIAL Core."""
+"""The provider of deployments that have no row, because they belong to DIAL Core."""
 
 SERVICES_SECONDS = 10.0
-"""The number of seconds for which services and prices are cached, and after which a new price
-applies.
+"""Services and prices are cached for this many seconds, so a new price applies after at most this
+time.
 """
 
 SERVICE_COLUMNS = (
@@ -56,7 +54,7 @@ def rates_of(price: Price) -> Rates:
 
 
 class EntryCost(NamedTuple):
-    """The cost of a usage entry, and its model."""
+    """The model and the cost of one usage entry in a call's report."""
 
     model: str
     cost: Decimal | None
@@ -65,10 +63,11 @@ class EntryCost(NamedTuple):
 
 @dataclass(slots=True)
 class PricedService:
-    """The service behind a deployment. `model` is its name there; `base_url` is None for DIAL.
+    """The service behind a deployment, with its prices.
 
-    `title` is the deployment's display name. `prices` are the operator's prices, by the first day
-    on which they are valid, newest first.
+    `model` is the model's name at the service; `base_url` is None for DIAL Core. `title` is the
+    deployment's display name. `prices` contains the operator's prices by their first day, newest
+    first.
     """
 
     provider: str
@@ -85,12 +84,12 @@ class PricedService:
 
     @property
     def is_built_in(self) -> bool:
-        """Return True if the model is built in and costs nothing."""
+        """Return True if the model is built in. A built-in model costs nothing."""
         return self.base_url == ""
 
     def spent(self, report: ModelCallReport, usage: ModelUsage | None, day: date) -> EntryCost:
-        """Return the cost of a usage entry for a call on that day. `None` as the entry means a call
-        without usage.
+        """Return the cost of one usage entry in a report, or of the whole call if `usage` is None.
+        The cost is None if it is unknown.
         """
         model = self.model_of(report.deployment, usage)
         if report.is_paid_by_person:
@@ -102,10 +101,10 @@ class PricedService:
         )
 
     def rates(self, model: str, day: date, *, is_only: bool = True) -> Rates | None:
-        """Return the rates of one of the service's models on a day, or None if there is no price.
+        """Return the model's rates on a day, or None if it has no price.
 
-        `is_only` means that the call was reported under no other name, so that the operator's price
-        applies to it.
+        `is_only` is False if the call was reported under several models. The operator's price then
+        applies only to the deployment's own model.
         """
         own = next((rates for start, rates in self.prices if start <= day), None)
         if own is not None and (is_only or model == self.model):
@@ -115,13 +114,15 @@ class PricedService:
         return listed_rates(model[:LONGEST_NAME], self.base_url, day)
 
     def model_of(self, deployment: str, usage: ModelUsage | None) -> str:
-        """Return the model of a usage entry."""
+        """Return the model's name for a usage entry, or the deployment's own model if `usage` is
+        None.
+        """
         named = usage.model if usage is not None else deployment
         return self.model if named == deployment else named
 
 
 def find_services(deployments: Collection[str]) -> dict[str, PricedService]:
-    """Return the services by deployment. Runs two queries."""
+    """Return the services by deployment ID. Runs two queries."""
     rows = Deployment.objects.filter(deployment_id__in=deployments).only(*SERVICE_COLUMNS)
     found = {row.deployment_id: row for row in rows}
     prices = by_deployment(Price.objects.filter(deployment__in=found.values()))
@@ -146,7 +147,7 @@ on_reset(_recent.clear)
 
 
 def recent_services(deployments: Iterable[str]) -> dict[str, PricedService]:
-    """Return the services by deployment, at most `SERVICES_SECONDS` old."""
+    """Return the services by deployment ID, from a cache of up to `SERVICES_SECONDS`."""
     names = set(deployments)
     kept = {name: _recent.get(name, SERVICES_SECONDS) for name in names}
     services = {name: service for name, service in kept.items() if service is not None}
@@ -158,9 +159,8 @@ def recent_services(deployments: Iterable[str]) -> dict[str, PricedService]:
 
 
 class PriceList:
-    """The services and prices of all deployments at the last refresh, so that costs need no query.
-
-    It is empty before the first refresh.
+    """Caches the services and prices of all deployments, so that computing costs needs no query. It
+    is empty before the first refresh.
     """
 
     def __init__(self) -> None:
@@ -171,9 +171,7 @@ class PriceList:
         self.services, self.read_at = {}, None
 
     def refresh(self) -> None:
-        """Read the list again if it is older than `MAX_AGE_SECONDS`. The method is synchronous and
-        runs three queries.
-        """
+        """Read the prices again if they are older than `MAX_AGE_SECONDS`. Runs three queries."""
         now = time.monotonic()
         if self.read_at is not None and now - self.read_at < aged_cache.MAX_AGE_SECONDS:
             return
@@ -184,7 +182,7 @@ class PriceList:
             service.rates(service.model, today)  # Read and cached here, not while answers stream.
 
     def service(self, deployment: str) -> PricedService:
-        """Return the service of a deployment. A deployment without a row belongs to DIAL Core."""
+        """Return the service of a deployment. Unknown deployments belong to DIAL Core."""
         return self.services.get(deployment) or PricedService(DIAL, deployment, title=deployment)
 
 

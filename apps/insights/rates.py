@@ -1,6 +1,5 @@
-"""Computes the cost of a call, and looks up the list prices of services.
-
-The list prices come from the `genai-prices` package, so no network access is needed.
+"""Computes the cost of calls, and finds services' list prices. The list prices come from the
+`genai-prices` package, so they need no network access.
 """
 
 from collections.abc import Iterable
@@ -18,15 +17,15 @@ if TYPE_CHECKING:
 MILLION = Decimal(1_000_000)
 
 Tiers = tuple[tuple[int, Decimal], ...]
-"""Prices per million tokens. Each price applies to inputs of at least a certain size. The price for
-the smallest size is first.
+"""Prices per million tokens. Each price applies to inputs of at least this size. The smallest size
+is first.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Prices of a model. Cached and created tokens without their own prices cost as much as other
-    input tokens.
+    """A model's prices. Cached and created tokens without their own prices cost as much as other
+    input.
     """
 
     input: Tiers
@@ -37,10 +36,8 @@ class Rates:
     currency: str = "USD"
 
     def cost(self, usage: ModelUsage | None, *, has_failed: bool = False) -> Decimal | None:
-        """Return the cost of one call, or None if it is unknown because the service reported no
-        tokens.
-
-        A failed call costs only the tokens that the service reported.
+        """Return the cost of one call, or None if the service reported no tokens. A failed call
+        costs only the tokens that the service reported.
         """
         per_call = Decimal() if has_failed else self.per_call
         if usage is None:
@@ -61,7 +58,7 @@ def flat(price: Decimal | None) -> Tiers:
 
 
 def rate_at(tiers: Tiers, tokens: int) -> Decimal:
-    """Return the price of a million tokens for an input of this size."""
+    """Return the price per million tokens for an input of this size."""
     if len(tiers) == 1:  # Most models have one price.
         return tiers[0][1]
     return next((price for start, price in reversed(tiers) if tokens >= start), Decimal())
@@ -69,10 +66,10 @@ def rate_at(tiers: Tiers, tokens: int) -> Decimal:
 
 @lru_cache(maxsize=1000)
 def listed_rates(model: str, base_url: str | None, day: date) -> Rates | None:
-    """Return the service's list price of a model on a day, or None if it is unknown.
+    """Return the service's list price for a model on a day, or None if it is unknown.
 
-    `base_url` is the service's URL. The vendor must be known, because a model with this name may
-    have a different price at another vendor. None means DIAL Core, which may use any service.
+    `base_url` is the service's URL. The vendor must be known, because other vendors may sell a
+    model of this name at another price. None stands for DIAL Core, which may use any service.
     """
     # Imported with the first price, because its data is slow to load.
     from genai_prices.data_snapshot import get_snapshot

@@ -1,4 +1,4 @@
-"""Reads the most recent failed model and tool calls, without any text from conversations."""
+"""Reads the latest failed model and tool calls, without text from conversations."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ from apps.insights.models import ModelCall, ToolUse
 from apps.insights.sums import FAILED, of_applications
 
 FAILED_TOOL = "tool failed"
-"""The type of all errors of tools, because the text of a tool's error is not stored."""
+"""The error type of all tool failures, because a tool's error message is not stored."""
 COMMON = ("started_at", "application", "bucket", "run")
 
 
 @dataclass(frozen=True, slots=True)
 class FailedCall:
-    """A failed call. `kind` is the type of a model's error, such as "status 429"; `name` is a
-    deployment's or a tool's.
+    """A failed call. `kind` is the error type, such as "status 429". `name` is the deployment or
+    the tool.
     """
 
     started_at: datetime
@@ -33,7 +33,9 @@ class FailedCall:
 def last_errors(
     since: datetime, most: int, among: Collection[str] | None = None
 ) -> list[FailedCall]:
-    """Return the failed calls, newest first. Runs two queries."""
+    """Return up to `most` failed calls since a time, newest first. Runs two queries. `among`
+    contains the slugs of applications, or is None for all applications.
+    """
     calls = failed_calls(since, among).order_by("-started_at")[:most]
     uses = failed_uses(since, among).order_by("-started_at")[:most]
     found = [

@@ -1,5 +1,5 @@
-"""Sums up usage spans, and deletes old rows. It is synchronous, and several processes may run
-it.
+"""Sums up usage in ended spans, and deletes old rows. Several processes may do this
+concurrently.
 """
 
 from collections import defaultdict
@@ -33,20 +33,20 @@ LATE = {
     UsageSum.Span.HOUR: timedelta(minutes=30),
     UsageSum.Span.DAY: 6 * HOUR,
 }
-"""The delay after the end of a span until it is summed up. The row of a call contains the time when
-the call began, and may be written later while the database is down. Rows that are written even
-later are counted when the next longer span is summed up.
+"""A span is summed up this long after its end. A call's row has the time when the call began, and
+may be written later while the database is down. Rows that are written even later are counted when
+the next longer span is summed up.
 """
 HOURS_KEPT = 8 * DAY
 KEPT = {UsageSum.Span.FIVE_MINUTES: DAY, UsageSum.Span.HOUR: HOURS_KEPT}
-"""The times for which sums of short spans are retained. Pages read sums of hours for a week, and
-sums of five minutes only until their hour is summed up.
+"""Sums of short spans are retained for this long. Pages read hourly sums for a week, and
+five-minute sums only until their hour is summed up.
 """
 CALLS = (ModelCall, ToolUse)
 
 
 def due_spans(span: UsageSum.Span) -> Iterator[datetime]:
-    """Yield the start of each span that has ended and is not summed up, oldest first."""
+    """Yield the start of each span that has ended and is not summed up yet, oldest first."""
     length, start, until = LENGTHS[span], first_unsummed(span), known_until(span)
     while start is not None and until is not None and start + length <= until:
         yield start
@@ -54,14 +54,16 @@ def due_spans(span: UsageSum.Span) -> Iterator[datetime]:
 
 
 def known_until(span: UsageSum.Span) -> datetime | None:
-    """Return the time until which a type of span has complete data, or None."""
+    """Return the time up to which the data for spans of this type is complete. Return None if no
+    day is summed up yet and `span` is a week.
+    """
     if span == UsageSum.Span.WEEK:
         return ends_of_sums().get(UsageSum.Span.DAY)
     return timezone.now() - LATE[span]
 
 
 def first_unsummed(span: UsageSum.Span) -> datetime | None:
-    """Return the start of the first span without sums, or None before the first call."""
+    """Return the start of the first span that is not summed up, or None before the first call."""
     ends = ends_of_sums()
     if span == UsageSum.Span.FIVE_MINUTES:
         hours_until = ends.get(UsageSum.Span.HOUR)
@@ -76,7 +78,7 @@ def first_unsummed(span: UsageSum.Span) -> datetime | None:
 
 
 def first_week_of_sums() -> datetime | None:
-    """Return the Monday before or on the first day that is summed up."""
+    """Return the Monday of the week that contains the first summed-up day, or None."""
     days = SummedSpan.objects.filter(span=UsageSum.Span.DAY)
     first = days.aggregate(at=models.Min("start"))["at"]
     return None if first is None else START_OF[UsageSum.Span.WEEK](first)
@@ -92,9 +94,7 @@ def first_call(span: UsageSum.Span) -> datetime | None:
 
 
 def sum_up_all(count_runs: RunCounter) -> int:
-    """Sum up all ended spans one after the other. Return the number of spans that this process
-    summed up.
-    """
+    """Sum up all ended spans. Return the number of spans that this process summed up."""
     # Days first: until they exist, the page reads the hours after the last day. Weeks are computed
     # from days. Five-minute spans are summed up only after the last hour.
     spans = (
@@ -107,14 +107,14 @@ def sum_up_all(count_runs: RunCounter) -> int:
 
 
 def sum_up(span: UsageSum.Span, start: datetime, count_runs: RunCounter) -> bool:
-    """Write the sums of a span. Return False if another process wrote them first."""
+    """Store the sums of a span. Return False if another process has already stored them."""
     end = start + LENGTHS[span]
     # Read before the transaction, which would block other writers on SQLite.
     if span == UsageSum.Span.WEEK:
         found = sum_up_days(start, end)
     else:
         calls, uses = calls_between(start, end), uses_between(start, end)
-        found = sum_up_rows(calls, uses, count_runs(start, end))
+        found = sum_up_rows(calls, uses, count_runs(start, end), by_application=True)
     rows = [
         stored_row(span, start, dimension, name, currency, sums)
         for (dimension, name, currency), sums in found.items()
@@ -126,7 +126,7 @@ def sum_up(span: UsageSum.Span, start: datetime, count_runs: RunCounter) -> bool
 
 
 def mark_as_summed(span: UsageSum.Span, start: datetime) -> bool:
-    """Mark a span as summed up. Return True if it was not marked before."""
+    """Mark a span as summed up. Return False if it was already marked."""
     if span == UsageSum.Span.FIVE_MINUTES:
         return UsageSum.objects.get_or_create(
             dimension=SUMMED, span=span, start=start, name="", currency=""
@@ -135,8 +135,8 @@ def mark_as_summed(span: UsageSum.Span, start: datetime) -> bool:
 
 
 def sum_up_days(start: datetime, end: datetime) -> dict[SumKey, Sums]:
-    """Return the sums of the days in a time range, from stored sums, because the rows may already
-    be deleted.
+    """Return the sums over whole days from their stored sums, because the rows may already be
+    deleted.
     """
     found: dict[SumKey, Sums] = defaultdict(Sums)
     days = UsageSum.objects.filter(span=UsageSum.Span.DAY, start__gte=start, start__lt=end)
@@ -167,7 +167,9 @@ def stored_bins(histogram: Mapping[int, int]) -> dict[str, int]:
 
 
 def delete_old() -> int:
-    """Delete summed-up rows of calls that are older than `USAGE_DAYS`. Return their number."""
+    """Delete summed-up call rows that are older than `USAGE_DAYS`. Return the number of deleted
+    rows.
+    """
     for span in KEPT:
         delete_sums(span)
     first = first_unsummed(UsageSum.Span.DAY)
@@ -189,14 +191,14 @@ def delete_sums(span: UsageSum.Span) -> None:
 
 
 LONGEST_WINDOW_DAYS = 62
-"""The minimum number of days for which budget windows are stored: a month, and another month for a
-run that waits for a user.
+"""Budget windows are stored for at least this many days: a month, and another month for a run that
+waits for a user.
 """
 
 
 def delete_old_windows() -> int:
-    """Delete budget windows that ended more than `USAGE_DAYS` ago, with their overrides. Return
-    their number.
+    """Delete budget windows that ended more than `USAGE_DAYS` ago, with their overrides. Return the
+    number of deleted windows.
     """
     if not settings.USAGE_DAYS:
         return 0

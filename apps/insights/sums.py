@@ -1,4 +1,4 @@
-"""Sums up model calls, tool calls and runs by each dimension, from rows or from stored sums."""
+"""Sums up model calls, tool calls and runs by dimension, from rows or from stored sums."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -32,12 +32,12 @@ REPORTS_CACHE = Q(cached_tokens__isnull=False, input_tokens__gt=0)
 
 TOTAL, TOTAL_OF_TOOLS = "total", "tools"
 """The dimensions whose only name is "". The other dimensions are in `dimensions_of_call`, plus
-"tool".
+"tool". Each dimension also exists within each application, see `within`.
 """
 SUMMED = "summed"
-"""The dimension of a row that marks five minutes as summed up. A `SummedSpan` marks longer spans.
-It cannot mark five minutes, because the previous version of QuickApps, which may use the same
-database, rejects such a row.
+"""The dimension of a row that marks five minutes as summed up. Longer spans have a `SummedSpan`,
+which cannot mark five minutes because the previous version of QuickApps may use the same database
+and rejects such a row.
 """
 
 BINS = msgspec.json.Decoder(dict[int, int])
@@ -46,6 +46,9 @@ BINS = msgspec.json.Decoder(dict[int, int])
 HISTOGRAM_TEXTS = {
     f"{name}_text": Cast(name, TextField()) for name in ("seconds", "first_text_seconds")
 }
+
+JOINED = "@"
+"""Separates a dimension from the application."""
 
 SumKey = tuple[str, str, str]
 """A dimension, a name in it, and a currency, which is "" for calls without a price."""
@@ -76,6 +79,7 @@ class CallRow(NamedTuple):
 class UseRow(NamedTuple):
     """The columns of a `ToolUse` that are summed up."""
 
+    application: str
     tool: str
     seconds: float | None
     has_failed: bool
@@ -84,8 +88,8 @@ class UseRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RunCount:
-    """The runs of a caller with an application that began in an hour, and how many of them
-    failed.
+    """The number of runs, and of failed runs, that a caller started with an application in one
+    hour.
     """
 
     hour: datetime
@@ -102,7 +106,7 @@ RunCounter = Callable[[datetime, datetime], Iterable[RunCount]]
 
 @dataclass(slots=True)
 class Sums:
-    """Sums by the columns of `UsageSum`, with the costs by currency."""
+    """Sums with the names of the columns in `UsageSum`, and costs by currency."""
 
     runs: int = 0
     failed_runs: int = 0
@@ -122,7 +126,7 @@ class Sums:
     first_text_seconds: Counter[int] = field(default_factory=Counter)
 
     def add(self, row: Mapping[str, Any]) -> None:
-        """Add a row of counts, with or without histograms."""
+        """Add a row of counts. Histograms are added if the row contains them."""
         for name in COUNTS:
             value = getattr(self, name)
             # PostgreSQL returns sums of integers as decimals.
@@ -132,15 +136,14 @@ class Sums:
         self.add_bins(row)
 
     def add_bins(self, row: Mapping[str, Any]) -> None:
-        """Add the histograms of a row as text, if it has any."""
+        """Add the histograms that the row contains as text."""
         for name in ("seconds", "first_text_seconds"):
             if bins := row.get(f"{name}_text"):
                 getattr(self, name).update(BINS.decode(bins))
 
     def add_call(self, row: CallRow, share: float | None) -> None:
-        """Add one model of a call. Only the first model of a call has a time and counts as a call.
-
-        `share` is the cached share of the input, or None if unknown.
+        """Add one model's part of a call. Only a call's first model has a time and counts as a
+        call. `share` is the cached fraction of the input, or None if unknown.
         """
         # Written without loops, because each row is added in several dimensions.
         if row.seconds is not None:
@@ -187,7 +190,9 @@ class Sums:
 
     @property
     def cache_hit_rate(self) -> float | None:
-        """Return the mean share of the input that came from the service's cache."""
+        """Return the mean fraction of the input that came from the service's cache, or None if
+        unknown.
+        """
         return self.cache_shares / self.cache_reports if self.cache_reports else None
 
     @property
@@ -196,7 +201,7 @@ class Sums:
 
 
 def of_applications(among: Collection[str] | None) -> Q:
-    """Filter rows of calls by their application. None means all applications."""
+    """Return a filter for call rows by application slug. None stands for all applications."""
     return Q() if among is None else Q(application__in=among)
 
 
@@ -216,6 +221,23 @@ def uses_between(
     return map(UseRow._make, rows.values_list(*UseRow._fields).iterator())
 
 
+def within(dimension: str, application: str) -> str:
+    """Return the dimension whose sums include only calls of the application."""
+    return f"{dimension}{JOINED}{application}"
+
+
+def dimensions_within(dimension: str, among: Collection[str] | None) -> list[str]:
+    """Return the dimensions that together include the calls of these applications. None means all
+    applications.
+    """
+    return [dimension] if among is None else [within(dimension, one) for one in among]
+
+
+def base_dimension(dimension: str) -> str:
+    """Return the dimension without the application."""
+    return dimension.partition(JOINED)[0]
+
+
 def dimensions_of_call(row: CallRow) -> Iterator[tuple[str, str]]:
     yield TOTAL, ""
     yield "application", row.application
@@ -230,7 +252,7 @@ def dimensions_of_call(row: CallRow) -> Iterator[tuple[str, str]]:
 
 
 def cached_share(row: CallRow) -> float | None:
-    """Return the share of the input that came from the service's cache, or None if unknown."""
+    """Return the fraction of the input that came from the service's cache, or None if unknown."""
     if row.cached_tokens is None or not row.input_tokens:
         return None
     return row.cached_tokens / row.input_tokens
@@ -246,21 +268,44 @@ def dimensions_of_runs(count: RunCount) -> Iterator[tuple[str, str]]:
     yield caller_dimension(caller_kind(count.bucket, count.door)), count.bucket
 
 
+def dimensions_of_use(row: UseRow) -> Iterator[tuple[str, str]]:
+    yield "tool", row.tool
+    yield TOTAL_OF_TOOLS, ""
+
+
+def with_applications(
+    named: Iterable[tuple[str, str]], application: str, by_application: bool
+) -> Iterator[tuple[str, str]]:
+    """Yield the dimensions, and if `by_application` also those within the application."""
+    for dimension, name in named:
+        yield dimension, name
+        if by_application:
+            yield within(dimension, application), name
+
+
 def sum_up_rows(
-    calls: Iterable[CallRow], uses: Iterable[UseRow], runs: Iterable[RunCount]
+    calls: Iterable[CallRow],
+    uses: Iterable[UseRow],
+    runs: Iterable[RunCount],
+    *,
+    by_application: bool = False,
 ) -> dict[SumKey, Sums]:
+    """Return the sums by dimension. With `by_application`, also return those of each application."""
     found: dict[SumKey, Sums] = defaultdict(Sums)
     for call in calls:
         share = cached_share(call)
-        for dimension, name in dimensions_of_call(call):
+        named = with_applications(dimensions_of_call(call), call.application, by_application)
+        for dimension, name in named:
             found[dimension, name, call.currency].add_call(call, share)
     for use in uses:
-        found["tool", use.tool, ""].add_use(use)
-        found[TOTAL_OF_TOOLS, "", ""].add_use(use)
+        named = with_applications(dimensions_of_use(use), use.application, by_application)
+        for dimension, name in named:
+            found[dimension, name, ""].add_use(use)
     # Runs are added to a sum of calls, whatever its currency, because each sum is a stored row.
     currencies = {(dimension, name): currency for dimension, name, currency in found}
     for count in runs:
-        for dimension, name in dimensions_of_runs(count):
+        named = with_applications(dimensions_of_runs(count), count.application, by_application)
+        for dimension, name in named:
             total = found[dimension, name, currencies.get((dimension, name), "")]
             total.runs += count.runs
             total.failed_runs += count.failed
@@ -268,7 +313,7 @@ def sum_up_rows(
 
 
 def model_counts(calls: QuerySet[ModelCall], by: str) -> Iterator[dict[str, Any]]:
-    """Yield a row of counts for each combination of a column and the currencies."""
+    """Yield a row of counts for each combination of the column `by` and the currency."""
     share = Case(
         When(REPORTS_CACHE, then=Cast("cached_tokens", FloatField()) / F("input_tokens")),
         default=Value(0.0),
@@ -288,7 +333,7 @@ def model_counts(calls: QuerySet[ModelCall], by: str) -> Iterator[dict[str, Any]
 
 
 def by_value(rows: Iterable[Mapping[str, Any]], column: str) -> dict[Any, Sums]:
-    """Return sums of rows for each value of a column."""
+    """Return the sums of the rows for each value in the column."""
     found: dict[Any, Sums] = {}
     for row in rows:
         found.setdefault(row[column], Sums()).add(row)
@@ -296,9 +341,7 @@ def by_value(rows: Iterable[Mapping[str, Any]], column: str) -> dict[Any, Sums]:
 
 
 def costs_of_runs(runs: Collection[UUID]) -> dict[UUID, Sums]:
-    """Return the costs of runs that called a model, such as the runs behind the messages of a
-    conversation.
-    """
+    """Return the costs of these runs by run ID. Runs without model calls are omitted."""
     found: dict[UUID, Sums] = by_value(
         model_counts(ModelCall.objects.filter(run__in=runs), "run"), "run"
     )

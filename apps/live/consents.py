@@ -1,4 +1,4 @@
-"""Stores users' permanent decisions about the calls of a tool."""
+"""Stores users' lasting decisions about tool calls."""
 
 from collections.abc import Collection, Mapping
 from contextlib import suppress
@@ -15,11 +15,11 @@ from apps.catalog.models import Application
 from apps.live.models import ALL_TOOLS, LONGEST_TOOL_NAME, Consent, Interaction, Run, RunStep
 
 LOOKED_AT = 200
-"""The number of a user's newest model turns that are searched for tool names."""
+"""Tool names are collected from this many of a user's newest model turns."""
 
 
 def read_consents(run: Run) -> dict[str, Mode]:
-    """Return the user's decisions by tool. Decisions for the conversation override decisions for
+    """Return the user's decisions by tool name. Decisions for the conversation override those for
     the application.
     """
     rows = Consent.objects.filter(bucket=run.bucket, application=run.application_pk or 0)
@@ -29,7 +29,7 @@ def read_consents(run: Run) -> dict[str, Mode]:
 
 
 def keep_consent(run: Run, asked: Interaction, answer: Mapping[str, Any]) -> None:
-    """Store the user's choice *Don't ask again*, if the card offered this choice."""
+    """Store a consent if the user chose *Don't ask again* and the card offered this choice."""
     scope, tool = answer.get("always"), asked.asked.get("name")
     if answer.get("outcome") != "approved" or scope not in asked.asked.get("always", ()):
         return
@@ -53,7 +53,9 @@ def forget_stream(stream: UUID) -> None:
 
 @transaction.atomic
 def ask_each_time(bucket: str, application: int, tool: str) -> None:
-    """Require approval before each call of a tool, or of all tools, and delete earlier consents."""
+    """Require approval for each call to a tool, and delete earlier consents. The tool name
+    `ALL_TOOLS` stands for all of the application's tools.
+    """
     rows = Consent.objects.filter(bucket=bucket, application=application)
     spared = rows.filter(mode="always")
     (spared if tool == ALL_TOOLS else spared.filter(tool=tool)).delete()
@@ -67,7 +69,9 @@ def ask_each_time(bucket: str, application: int, tool: str) -> None:
 
 
 def tools_called(bucket: str) -> dict[int, list[str]]:
-    """Return the names of the tools called in the user's newest answers, by application."""
+    """Return the names of tools that the user's newest answers called, by the application's primary
+    key.
+    """
     steps = RunStep.objects.filter(run__bucket=bucket, kind="model", status="done")
     steps = steps.filter(run__application_pk__isnull=False)
     newest = steps.order_by("-begun_at").values_list("run__application_pk", "result")
@@ -80,16 +84,17 @@ def tools_called(bucket: str) -> dict[int, list[str]]:
 
 
 def forget_tools(tools: Collection[str]) -> None:
-    """Delete the consents for these tools in every application, because the tools of a nested
-    application are approved for the outermost application.
+    """Delete the consents for these tools in all applications. A nested application's tools are
+    approved for the outermost application.
     """
     Consent.objects.filter(tool__in=tools).delete()
 
 
 def hand_over(bucket: str, to: str) -> None:
-    """Move a visitor's decisions about conversations to the account that they signed in with.
+    """Move a visitor's decisions about conversations to the account with which they signed in
+    (`to`).
 
-    Decisions for whole applications are deleted, because several users may share a browser.
+    Decisions about whole applications are deleted, because several users may share a browser.
     """
     mine = Consent.objects.filter(bucket=bucket)
     mine.filter(stream=None).delete()

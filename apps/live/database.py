@@ -1,4 +1,4 @@
-"""Calls database functions from coroutines, on a thread of Channels or on a thread with a permanent
+"""Calls database functions from coroutines, on Channels' threads or on a thread with its own
 connection.
 """
 
@@ -12,7 +12,7 @@ from django.db import InterfaceError, OperationalError, connection
 
 
 class Execute(Protocol):
-    """Calls a function on a thread that has a database connection."""
+    """Calls a function on a thread with a database connection."""
 
     def __call__(self, work: Callable[[], Any], /) -> Awaitable[Any]: ...
 

@@ -1,5 +1,5 @@
-"""The names and labels of the doors through which clients request runs. The name is stored with
-each run.
+"""Defines the names and labels of the doors through which clients request runs. The name of the
+door is stored with each run.
 """
 
 PAGE = "page"
@@ -26,10 +26,8 @@ LABELS = {
 }
 """Maps doors to the labels that operators see."""
 PATHS = {GATEWAY: ("/openai/", "/v1/"), MCP: ("/mcp",), A2A: ("/a2a/",), AG_UI: ("/ag-ui/",)}
-"""Maps doors to the path prefixes of their API requests.
-
-Metrics count the requests of each door separately. Pages of other origins can call these paths if
-the operator allows the origins.
+"""Maps doors to the path prefixes of their API requests. Metrics count each door's requests
+separately. Pages of other origins can call these paths if the operator allows the origins.
 """
 KEPT_DOORS = (PAGE, SCHEDULE, WEBHOOK, A2A)
 """The doors whose runs are stored as answers in conversations."""

@@ -1,8 +1,8 @@
-"""Questions that a running tool call asks the user. A question is open until it is answered or the
-call ends.
+"""Handles questions that a running tool call asks the user.
 
-The process that receives the answer stores it. The process that executes the call adds it to the
-journal, because only that process writes the journal of the run.
+A question is open until it is answered or its call ends. The process that receives the answer
+stores it. The process that executes the call adds it to the journal, because only that process
+writes the run's journal.
 """
 
 import asyncio
@@ -25,20 +25,18 @@ from apps.live.journal.run_record import RunRecord
 from apps.live.models import LONGEST_KEY, Interaction, Run
 
 LOOK_SECONDS = 2.0
-"""The interval in seconds at which a process checks for answers that were not announced."""
+"""A process checks at this interval for answers that were not announced."""
 TIMEOUT: Mapping[str, Any] = {"outcome": "timeout"}
 LOST: Mapping[str, Any] = {"outcome": "lost"}
 YOU = "you"
-"""The name that the conversation shows for answers of its owner."""
+"""The name that a conversation shows for answers from its owner."""
 BY = "by"
-"""The key of a stored answer for the name of the user who answered."""
+"""The key in a stored answer for the name of the user who answered."""
 
 
 async def ask_while_going(record: RunRecord, question: Asked) -> Mapping[str, Any]:
     """Show the question to the user, and return the answer. Only the outcome of the answer is
-    stored.
-
-    A question that is canceled with its call, or whose process ends, is reported as lost.
+    stored. If the call is canceled or the process ends, the question is reported as lost.
     """
     row = question_row(record, question)
     await database_sync_to_async(row.save)(force_insert=True)
@@ -82,7 +80,7 @@ async def await_answer(row: Interaction, heard: asyncio.Event) -> Mapping[str, A
 
 
 def read_answer(row: Interaction) -> Mapping[str, Any] | None:
-    """Return the answer, `TIMEOUT` or `LOST`, or None while the question is open."""
+    """Return the stored answer, `TIMEOUT` or `LOST`, or None while the question is open."""
     rows = Interaction.objects.filter(pk=row.pk)
     if row.due_at is not None and timezone.now() >= row.due_at:
         rows.filter(answer__isnull=True).update(answer=TIMEOUT)
@@ -93,15 +91,15 @@ def read_answer(row: Interaction) -> Mapping[str, Any] | None:
 
 
 def close(row: Interaction, outcome: Mapping[str, Any]) -> None:
-    """Close a question with the outcome. A closed question cannot expire. The user's answer itself
-    is not stored; only the MCP server receives it.
+    """Close a question with this outcome. The user's answer is not stored, because only the MCP
+    server needs it.
     """
     Interaction.objects.filter(pk=row.pk).update(answer=outcome, due_at=None)
 
 
 def end_lost_questions(run: Run) -> list[InteractionResolved]:
-    """Close the questions of a run whose process has ended, because its calls can no longer receive
-    answers.
+    """Close the questions of a run whose process has ended, and return their events. Their calls
+    can no longer receive answers.
     """
     rows = Interaction.objects.filter(run=run, kind="elicitation", due_at__isnull=False)
     keys = list(rows.values_list("key", flat=True))

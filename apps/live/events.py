@@ -1,7 +1,7 @@
-"""The events of a stream: the events that a run emits, and events about the run itself.
+"""Defines the events in a stream: the events that a run emits, and events about the run itself.
 
-Events are numbered by their length. A text has one number per character, so adjacent texts can be
-joined, and a text can be split at any number, without changes to the numbers.
+Events are numbered by their length. A text has one number per character, so texts can be joined or
+split without changing the numbers of other events.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ class QuestionAdded:
 
 @dataclass(frozen=True, slots=True)
 class BranchesChanged:
-    """Reports that the conversation now shows a different path, so viewers read it again."""
+    """The conversation shows a different path, so viewers must read it again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +34,13 @@ class StatusChanged:
 
 @dataclass(frozen=True, slots=True)
 class Continued:
-    """Reports that another process resumed the run, because its process had ended."""
+    """Another process has resumed the run, because the run's process had ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class InteractionResolved:
-    """Reports that a user answered, at a time in seconds since 1970. `by` is the user's name, or ""
-    if the question timed out.
+    """A question was closed at a time in seconds since 1970. `by` is the name of the user who
+    answered, or "" after a timeout.
     """
 
     key: str
@@ -58,7 +58,7 @@ class RunFailed:
 
 @dataclass(frozen=True, slots=True)
 class CallCounted:
-    """Reports that a model call ended, and updates the metrics of the answer."""
+    """A model call has ended. The event contains the updated metrics of the answer."""
 
     figures: AnswerFigures
 
@@ -80,14 +80,14 @@ StreamEvent: TypeAlias = (
     | AnswerStored
 )
 NumberedEvent: TypeAlias = tuple[int, UUID, StreamEvent]
-"""A numbered event consists of its number in the stream (for text, the number of its last
-character), the run, and the event.
+"""An event's number in the stream (for a text, the number of its last character), its run, and the
+event.
 """
 
 NUL = rb"\u0000"
-"""The JSON of a NUL character."""
+"""A NUL character in JSON."""
 TEXTS = (said.TextDelta, said.RefusalDelta, said.StageDelta, said.Reasoning)
-"""These events can be merged with the next event of the same type."""
+"""Events that can be joined with the next event of the same type."""
 
 NAMES: Mapping[str, type[Any]] = {
     "text": said.TextDelta,
@@ -118,15 +118,15 @@ NAMES: Mapping[str, type[Any]] = {
     "counted": CallCounted,
     "answer": AnswerStored,
 }
-"""Maps the names of events in the journal to their classes. Do not change names that stored rows
-use.
+"""Maps the names of events in the journal to their classes. Names that stored rows use must not
+change.
 """
 _names = {kind: name for name, kind in NAMES.items()}
 
 
 def is_kept(event: StreamEvent) -> bool:
-    """Return True if the journal stores events of this type. The state is stored in the steps and
-    in the answer instead.
+    """Return True if the journal stores the event. The state is stored in steps and in the answer
+    instead.
     """
     return type(event) in _names
 
@@ -145,12 +145,12 @@ def read(written: Mapping[str, Any]) -> StreamEvent:
 
 
 def length(event: StreamEvent) -> int:
-    """Return the number of sequence numbers that the event uses."""
+    """Return how many sequence numbers the event uses."""
     return len(event.text) if isinstance(event, TEXTS) else 1
 
 
 def after(event: StreamEvent, count: int) -> StreamEvent:
-    """Return the text event without its first `count` characters."""
+    """Return a text event without its first `count` characters."""
     return with_text(event, event_text(event)[count:])
 
 
@@ -169,7 +169,7 @@ def with_text(event: StreamEvent, text: str) -> StreamEvent:
 
 
 def join_texts(events: Iterable[NumberedEvent]) -> list[NumberedEvent]:
-    """Join adjacent texts into one event, which has the number of the last of them."""
+    """Join adjacent texts into one event, which has the number of the last text."""
     joined: list[NumberedEvent] = []
     texts: list[str] = []
     for number, run, event in events:
@@ -201,18 +201,16 @@ def continues(before: StreamEvent, event: StreamEvent) -> bool:
 
 
 def storable_value(value: Any) -> Any:
-    """Return the value with NUL characters and lone surrogates replaced, which models and tools may
-    send.
-
-    PostgreSQL rejects NUL, and UTF-8 cannot encode lone surrogates.
+    """Return the JSON value with NUL characters and lone surrogates replaced. Models and tools may
+    send them, but PostgreSQL rejects NUL, and UTF-8 cannot encode lone surrogates.
     """
     is_nested = isinstance(value, (Mapping, list, tuple))
     return value if is_nested and is_storable(value) else replace_unstorable(value)
 
 
 def is_storable(value: Any) -> bool:
-    """Return True if the JSON of a value has neither NUL characters nor lone surrogates, which is
-    nearly always true, and faster to find than to replace them.
+    """Return True if the JSON value contains neither NUL characters nor lone surrogates. This check
+    is faster than replacing them, and nearly always succeeds.
     """
     try:
         return NUL not in msgspec.json.encode(value)
@@ -233,7 +231,9 @@ def replace_unstorable(value: Any) -> Any:
 
 
 def kept_key(key: str) -> str:
-    """Shorten the key to fit the database. Models choose call IDs of any length."""
+    """Return the key in the length that the database can store. Models choose call IDs of any
+    length.
+    """
     key = storable_value(key)
     if len(key) <= LONGEST_KEY:
         return key

@@ -34,7 +34,7 @@ class Stoppable(Protocol):
 
 
 def name_of_process() -> str:
-    """Return a unique name for a process."""
+    """Return a unique name for this process."""
     return f"{socket.gethostname()[:50]}-{os.getpid()}-{uuid4().hex[:12]}"
 
 
@@ -46,22 +46,22 @@ class Hub:
     execute_budgets: InitVar[Execute] = on_a_thread
     execute_summaries: InitVar[Execute] = on_a_thread
     name: str = field(default_factory=name_of_process)
-    """The name of the process in the leases of its runs."""
+    """The process's name in the leases of its runs."""
     streams: LiveStreams = field(default_factory=LiveStreams)
     supervisors: dict[UUID, Stoppable] = field(default_factory=dict)
-    """Maps streams to the supervisors of their runs."""
+    """Maps streams to their runs' supervisors."""
     # asyncio itself holds only weak references to tasks.
     tasks: set[asyncio.Task[Any]] = field(default_factory=set)
     is_closing: bool = False
-    """True if the process is stopping. It then accepts no questions, and does not resume runs of
-    other processes.
-    """
+    """True if the process is stopping. It then accepts no questions and resumes no runs."""
     is_closed: bool = False
-    """True if no further events follow. Viewers disconnect after they have received all events."""
+    """True if no more events will follow. Viewers disconnect after they have received all
+    events.
+    """
     awaited: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when a run waits for a process that resumes it."""
+    """Set when a run waits for a process to resume it."""
     has_queue: bool = False
-    """True if runs were queued at the last check. When a run ends, its slot is then used for a
+    """True if runs were queued at the last check. The slot of a run that ends is then used for a
     queued run.
     """
     places: RunSlots = field(init=False)
@@ -76,9 +76,8 @@ class Hub:
         self.summaries = RunSummaryWriter(execute_summaries, self.budgets)
 
     def hold(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """Run a coroutine to its end, even if its caller is canceled.
-
-        Errors are logged, except refusals, which the caller of the task reports.
+        """Run a coroutine to its end in a task, even if the caller is canceled. Errors are logged,
+        except a `Refused`, which the caller of the task reports.
         """
         task = asyncio.create_task(work)
         self.tasks.add(task)
@@ -99,7 +98,7 @@ class Hub:
 
 
 HUB = Hub(OwnThread("committer"), OwnThread("budgets"), OwnThread("summaries"))
-"""The hub of this process. It has a thread for each kind of statement, so that a slow statement
-does not delay other kinds.
+"""The hub of this process. It has one thread for each kind of statement, so that a slow statement
+does not delay the other kinds.
 """
 on_reset(HUB.forget)

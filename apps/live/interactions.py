@@ -1,4 +1,4 @@
-"""Stores answers to the questions of waiting runs, from users, API clients and timeouts."""
+"""Stores the answers to waiting runs' questions, from users, API clients and timeouts."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -39,10 +39,10 @@ async def take_answer(
     by: str,
     name: str = YOU,
 ) -> None:
-    """Store the answer to a question, and notify the processes, so that one of them resumes the
-    run. Raises `Refused`.
+    """Store the answer to a question, and notify all processes, one of which resumes the run.
 
-    `by` is the bucket of the answering user, `name` the display name in the conversation.
+    `by` is the bucket of the user who answers, and `name` is the user's name in the conversation.
+    Raises `Refused` if the question is closed or another user must answer.
     """
     await database_sync_to_async(answer_interaction)(run, key, kind, answer, by, name)
     if kind == "elicitation":
@@ -62,9 +62,8 @@ def answer_interaction(
     by: str,
     name: str = YOU,
 ) -> None:
-    """Store the answer to a question, and close the questions that no longer need an answer.
-
-    Raises `Refused` if it is too late, or if a different user must answer.
+    """Store the answer to a question, and close the questions that it makes superfluous. Raises
+    `Refused` if the question is closed or another user must answer.
     """
     rows = Interaction.objects.filter(run=run, key=kept_key(key), kind=kind, answer__isnull=True)
     # The question may have expired since the last sweep.
@@ -72,7 +71,7 @@ def answer_interaction(
     if asked is None:
         raise too_late()
     if asked.asked.get("four_eyes") and is_same_person(by, run.bucket):
-        raise Refused("four_eyes", gettext("Another user has to decide this."))
+        raise Refused("four_eyes", gettext("Another user must approve or deny this call."))
     if kind == "elicitation":
         answer_call(asked, answer, by, name)
         return
@@ -82,10 +81,8 @@ def answer_interaction(
 
 
 def answer_call(asked: Interaction, answer: Mapping[str, Any], by: str, name: str) -> None:
-    """Store the answer to a question of a running call. The process that executes the call notifies
-    viewers.
-
-    Raises `Refused` if it is too late.
+    """Store the answer to a running call's question. The process that executes the call notifies
+    viewers. Raises `Refused` if the question is closed.
     """
     rows = Interaction.objects.filter(pk=asked.pk, answer__isnull=True)
     rows = rows.filter(run__status=Run.Status.RUNNING)
@@ -94,9 +91,8 @@ def answer_call(asked: Interaction, answer: Mapping[str, Any], by: str, name: st
 
 
 def resolve(asked: Interaction, answer: Mapping[str, Any], by: str = "", name: str = "") -> None:
-    """Store the answer to a question, notify viewers, and allow processes to resume the run.
-
-    Must be called in a transaction. Raises `Refused` if it is too late.
+    """Store the answer to a question, notify viewers, and release the run to be resumed. Call this
+    function in a transaction. Raises `Refused` if the question is closed.
     """
     resolve_all(asked.run, (asked,), answer, by, name)
 
@@ -104,7 +100,7 @@ def resolve(asked: Interaction, answer: Mapping[str, Any], by: str = "", name: s
 def resolve_all(
     run: Run, asked: Sequence[Interaction], answer: Mapping[str, Any], by: str = "", name: str = ""
 ) -> None:
-    """Resolve several questions of one run with the same answer, as `resolve` does."""
+    """Store the same answer to several of a run's questions, like `resolve`."""
     given, keys = storable_value(answer), [one.pk for one in asked]
     # Locks the run's row, so that only the first of two concurrent answers, or of an answer and a
     # stop, counts. A running run has one writer of its journal, and must not get a second one.
@@ -126,7 +122,7 @@ def resolve_all(
 
 
 def too_late() -> Refused:
-    return Missing("answered", gettext("This was already answered or has expired."))
+    return Missing("answered", gettext("This request was already answered or has expired."))
 
 
 def too_soon() -> Refused:
@@ -136,18 +132,18 @@ def too_soon() -> Refused:
 
 
 def waiting(run: Run) -> QuerySet[Run]:
-    """Return a queryset with the run's row, which is empty if the run is not waiting."""
+    """Return the run's row as a query, or an empty query if the run is not waiting."""
     return Run.objects.filter(pk=run.pk, status=Run.Status.WAITING)
 
 
 def open_calls(run: Run) -> QuerySet[Interaction]:
-    """Return the calls that the run has requested from its page."""
+    """Return the open calls that the run has requested from its page."""
     return Interaction.objects.filter(run=run, kind=CALL, answer__isnull=True)
 
 
 def delete_unfinished_accounts() -> int:
-    """Delete tool accounts whose users never signed in, if no run waits for the sign-in. Return
-    their number.
+    """Delete tool accounts whose users never signed in, unless a run waits for the sign-in. Return
+    the number of deleted accounts.
     """
     open_now = Interaction.objects.filter(
         kind="sign_in", answer__isnull=True, run__status__in=Run.OPEN
@@ -156,10 +152,11 @@ def delete_unfinished_accounts() -> int:
 
 
 def claim_for_page(run: Run, key: str, page: str, former: str = "") -> Claim:
-    """Assign a call to one page, which executes it. `former` is the page's ID before a reload.
+    """Assign a call to one page, which executes it. `former` is the page's ID before a reload, or
+    "".
 
-    Returns `lost` if the page began the call before the reload and the call must not be repeated.
-    Raises `Refused` if it is too late.
+    Return `granted` or `taken`, or `lost` if the page had begun the call before the reload and it
+    must not be repeated. Raises `Refused` if the call is closed.
     """
     asked = open_calls(run).filter(key=kept_key(key), run__status__in=Run.OPEN)
     asked = asked.exclude(due_at__lte=timezone.now())
@@ -189,10 +186,8 @@ def answer_due() -> list[UUID]:
 
 
 async def claim_answer(id: str, due: float) -> bool:
-    """Record that the calls with this ID have been answered. Return False if they were already
-    answered.
-
-    `due` is the time until which the calls can be answered.
+    """Record that the calls with this ID were answered. Return False if they were already answered.
+    `due` is the time until which they can be answered, in seconds since 1970.
     """
     is_new: bool = await database_sync_to_async(claim_answer_now)(id, due)
     return is_new
@@ -205,5 +200,7 @@ def claim_answer_now(id: str, due: float) -> bool:
 
 
 def delete_answered_calls() -> int:
-    """Delete the rows of calls that can no longer be answered. Return their number."""
+    """Delete the records of answered calls that have expired. Return the number of deleted
+    records.
+    """
     return AnsweredCall.objects.filter(expires_at__lt=timezone.now()).delete()[0]

@@ -1,4 +1,4 @@
-"""Leases on runs in the database, and requests to stop a run."""
+"""Manages runs' leases in the database, and requests to stop a run."""
 
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -16,20 +16,21 @@ from apps.live.journal.notifications import announce_waiting
 from apps.live.models import FORMAT, Run
 
 MOST_ATTEMPTS = 6
-"""The maximum number of takeovers of a run without a new step, because it may crash its processes.
-Three were too few: of 300 runs on processes that were killed every nine seconds, two that had
-crashed no process were given up.
+"""The maximum number of takeovers of a run without a new step, because the run may crash its
+processes. Three were too few: of 300 runs on processes that were killed every nine seconds, two
+runs that had crashed no process were given up.
 """
 
 
 def claim(run: Run) -> None:
-    """Save a new run. Raises `Refused` if another run of the same stream is active or waiting."""
+    """Save a new run. Raises `Refused` if the stream already has an open run."""
     try:
         with transaction.atomic():
             run.save(force_insert=True)
     except IntegrityError as error:
         raise Conflict(
-            "run_going", gettext("An answer is still being written. Wait for it or stop it first.")
+            "run_going",
+            gettext("An answer is still being written. Wait for it to finish, or stop it first."),
         ) from error
 
 
@@ -38,14 +39,14 @@ def open_run(stream: UUID) -> Run | None:
 
 
 def request_stop(stream: UUID) -> bool:
-    """Request that the active run of the stream stop. Return False if there is none."""
+    """Request that the stream's active run stop. Return False if there is none."""
     runs = Run.objects.filter(stream=stream, status__in=Run.GOING).exclude(holder="")
     return bool(runs.update(is_stop_requested=True))
 
 
 def request_end(run: UUID) -> bool:
-    """Request that a run stop. Its process stops it, or a sweeper if it has no process. Return
-    False if the run has ended.
+    """Request that the run stop. Return False if it has ended. The run's process stops it, or a
+    sweeper if it has no process.
     """
     waiting = Run.objects.filter(pk=run, status=Run.Status.WAITING)
     queued, now = Run.Status.QUEUED, timezone.now()
@@ -61,13 +62,11 @@ def oldest_beat() -> datetime:
 
 QUEUED = Q(status=Run.Status.QUEUED, holder="")
 LOST = Q(attempts__gte=MOST_ATTEMPTS) | Q(is_stop_requested=True)
-"""A filter for free runs that no process resumes, because they may crash processes or because a
-stop was requested.
-"""
+"""A filter for runs that no process resumes, because they may crash processes or must stop."""
 
 
 def free() -> QuerySet[Run]:
-    """Return the active runs without a process, if this code can read their format."""
+    """Return active runs without a process, if this code can read their format."""
     known = Run.objects.filter(status__in=Run.GOING, format__lte=FORMAT)
     return known.filter(Q(beat_at__lt=oldest_beat()) | QUEUED)
 
@@ -77,12 +76,12 @@ def queued_runs() -> QuerySet[Run]:
 
 
 def expired_runs() -> QuerySet[Run]:
-    """Select the active runs whose process has ended."""
+    """Return active runs whose process has ended and that can be resumed."""
     return free().exclude(QUEUED).exclude(LOST)
 
 
 def take_over(run: Run, holder: str) -> bool:
-    """Assign a free run to the process `holder`. Return False if another process took over the run
+    """Assign a free run to the process `holder`. Return False if another process took it over
     first.
     """
     return bool(
@@ -98,18 +97,18 @@ def take_over(run: Run, holder: str) -> bool:
 
 
 def resting() -> QuerySet[Run]:
-    """Return the runs that wait for a user or for a process."""
+    """Return runs that wait for a user or for a process."""
     return Run.objects.filter(Q(status=Run.Status.WAITING) | QUEUED)
 
 
 def close(runs: QuerySet[Run], status: str) -> bool:
-    """Set the status of the open runs among these. Return False if none was open."""
+    """End all runs in the query with this status. Return False if the query is empty."""
     return bool(runs.update(status=status, holder="", finished_at=timezone.now()))
 
 
 async def stop_run(hub: Hub, run: Run) -> bool:
-    """Stop a run of any user, in any process. Return False if the run has ended. A run without a
-    process is ended immediately.
+    """Stop a run in any process, or end it immediately if it has no process. Return False if the
+    run has already ended.
     """
     is_open: bool = await database_sync_to_async(request_end)(run.pk)
     if is_open:

@@ -1,4 +1,4 @@
-"""Listeners for runs that end, are stopped or wait for a user. A listener is called in the
+"""Notifies listeners of runs that end, are stopped or wait for a user. A listener is called in the
 transaction that stores the change.
 """
 
@@ -14,7 +14,7 @@ NEWS = frozenset({Run.Status.DONE, Run.Status.FAILED, Run.Status.STOPPED, Run.St
 
 @dataclass(frozen=True, slots=True)
 class RunNews:
-    """A change of a run's status to one of `NEWS`. `application` is a slug, or a path in DIAL
+    """A change in a run's status to one of `NEWS`. `application` is a slug, or a path in DIAL
     Core.
     """
 
@@ -27,8 +27,8 @@ class RunNews:
 
 run_listeners = Listeners[[Sequence[RunNews]], None]("the end of runs")
 """The listeners, which are called on a database thread for all runs of a transaction together.
-Without subscribers, they do not query the database. Their writes are in a savepoint, so that a
-failure does not undo the end of the run.
+Without subscribers, they query nothing. They write in a savepoint, so that a failure does not undo
+the end of the run.
 """
 
 

@@ -1,6 +1,5 @@
-"""Runs with their leases, steps and questions, and the journal of their events.
-
-A stream is a sequence of runs, such as a conversation. This package uses only the ID of a stream.
+"""Database models for runs, with their leases, steps, questions and journals. A stream is a
+sequence of runs, such as a conversation. This package uses only the stream's ID.
 """
 
 import json
@@ -23,11 +22,11 @@ FORMAT = 1
 runs in the new format.
 """
 LONGEST_REASON = 2_000
-"""The maximum number of characters of a user's reason for denying a call."""
+"""The maximum number of characters in a user's reason for denying a call."""
 LONGEST_KEY = 500
 LONGEST_TOOL_NAME = 200
 ALL_TOOLS = ""
-"""The tool name that means all tools."""
+"""The tool name that stands for all tools."""
 
 
 def choices(names: object) -> list[tuple[str, str]]:
@@ -35,10 +34,8 @@ def choices(names: object) -> list[tuple[str, str]]:
 
 
 class KeptManifest(models.Model):
-    """The manifest with which runs started.
-
-    `text` is its JSON, encrypted because the manifest may contain a credential that is not a stored
-    secret.
+    """A manifest with which runs started. `text` is its JSON, encrypted because the manifest may
+    contain credentials.
     """
 
     digest = models.CharField(max_length=64, primary_key=True)
@@ -63,15 +60,14 @@ class KeptManifest(models.Model):
 
     @property
     def document(self) -> dict[str, Any]:
-        """Return the manifest. Raises ValueError if no key can decrypt it."""
+        """Return the manifest's JSON. Raises ValueError if no key can decrypt it."""
         found: dict[str, Any] = json.loads(self.text)
         return found
 
 
 class Run(models.Model):
-    """An answer, complete or in progress, with the lease of the process that works on it.
-
-    `caller` refers to a user and contains no credential.
+    """A complete or unfinished answer, with the lease of the process that works on it. `caller`
+    refers to a user and contains no credentials.
     """
 
     class Status(models.TextChoices):
@@ -163,8 +159,8 @@ class Run(models.Model):
 
     @property
     def request_id(self) -> str:
-        """Return the ID of the request that started the run. A process that resumes the run logs
-        the same ID.
+        """Return the ID of the request that started the run, which all of the run's processes
+        log.
         """
         return str(self.caller.get("request_id") or self.request)
 
@@ -174,7 +170,7 @@ class Run(models.Model):
 
 
 class RunStep(models.Model):
-    """A step of a run; see `apps.agent.ledger.Step`."""
+    """A step of a run. See `apps.agent.ledger.Step`."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="steps")
     key = models.CharField(max_length=LONGEST_KEY)
@@ -192,14 +188,12 @@ class RunStep(models.Model):
         return f"{self.run_id} {self.key}: {self.status}"
 
     def read_result(self) -> dict[str, Any]:
-        """Return the result of the step. It is decompressed if `apps.live.history.compaction`
-        compressed it.
-        """
+        """Return the step's result, decompressed if it was compacted."""
         return unpack_object(self.result)
 
 
 class Interaction(models.Model):
-    """A question that a step of a run asks a user; see `apps.agent.ledger.InteractionRequest`."""
+    """A question that a run's step asks a user. See `apps.agent.ledger.InteractionRequest`."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="interactions")
     key = models.CharField(max_length=LONGEST_KEY)
@@ -237,10 +231,8 @@ class Interaction(models.Model):
 
 
 class Consent(models.Model):
-    """A user's decision about all calls of a tool. Without a stream, it applies to the whole
-    application.
-
-    The tool `ALL_TOOLS` means every tool without its own decision.
+    """A user's decision about all calls to a tool. Without a stream, it applies to the whole
+    application. The name `ALL_TOOLS` stands for all tools without their own decision.
     """
 
     bucket = models.CharField(max_length=100)
@@ -270,10 +262,8 @@ class Consent(models.Model):
 
 
 class AnsweredCall(models.Model):
-    """A record that the pending calls in the state of an answer have been answered. The state
-    contains the same `id`.
-
-    The record is needed until `expires_at`, because the calls cannot be answered after that.
+    """Records that the waiting calls in an answer's state were answered. The state contains the
+    same `id`. After `expires_at`, the calls can no longer be answered, and the record is deleted.
     """
 
     id = models.UUIDField(primary_key=True, editable=False)

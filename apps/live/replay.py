@@ -17,10 +17,8 @@ BATCH = 1_000
 async def follow_events(
     hub: Hub, stream: UUID, after: int, *, idle: float
 ) -> AsyncGenerator[list[NumberedEvent], None]:
-    """Yield the events after number `after`, each once and in order, as batches.
-
-    After `idle` seconds without events, it yields an empty batch. The generator ends when the
-    process stops.
+    """Yield batches of the events after the number `after`, each event once and in order. After
+    `idle` seconds without events, yield an empty batch. The generator ends when the process stops.
     """
     with hub.streams.watch(stream) as news:
         while True:
@@ -40,9 +38,7 @@ async def follow_events(
 
 
 async def newer(hub: Hub, stream: UUID, after: int) -> list[NumberedEvent]:
-    """Return the events after a number, from memory if they are available there, otherwise from the
-    journal.
-    """
+    """Return the events after a number, from memory if possible, or else from the journal."""
     while True:
         log = hub.streams.logs.get(stream)
         if log is not None and after >= log.first - 1:
@@ -62,8 +58,8 @@ async def newer(hub: Hub, stream: UUID, after: int) -> list[NumberedEvent]:
 
 
 def told_elsewhere(hub: Hub, stream: UUID, after: int) -> list[NumberedEvent]:
-    """Return the events that another process announced, or none if the journal contains earlier
-    events that the caller has not received.
+    """Return events that another process announced. Return [] if there are earlier events that the
+    caller must first read from the journal.
     """
     heard = hub.streams.heard.get(stream)
     return [] if heard is None or after < heard.first - 1 else heard.after(after, BATCH)

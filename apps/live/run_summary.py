@@ -1,4 +1,4 @@
-"""The row of a run that remains after the run: its door, cost and outcome."""
+"""The database model for run summaries: door, cost and outcome."""
 
 import uuid
 
@@ -9,17 +9,17 @@ from apps.live import doors
 from apps.request_ids import LONGEST_ID
 
 LONGEST_NAME = 255
-"""The length in characters to which application names are truncated, because DIAL Core's names are
-paths of any length.
+"""Application names are truncated to this many characters, because names in DIAL Core are paths of
+any length.
 """
 LONGEST_BUCKET = 100
 
 
 class RunSummary(models.Model):
-    """The record of a run of any door, without its contents. The counts include nested runs.
+    """A summary of a run through any door, without its contents. The counts include nested runs.
 
-    Unlike a `Run`, it has no lease, belongs to no stream, and remains when the run is deleted. The
-    `Run` of the chat page has the same ID. Only rows of the gateway can have the status `running`.
+    Unlike a `Run`, it has no lease, belongs to no stream, and remains when the run is deleted. A
+    stored `Run` has the same ID. Only gateway rows can have the status `running`.
     """
 
     class Status(models.TextChoices):

@@ -1,4 +1,4 @@
-"""The rows of stored model requests. Each part of the requests is stored once per conversation."""
+"""Database models for stored model requests. Each part is stored once per conversation."""
 
 import uuid
 
@@ -11,9 +11,8 @@ READ_CONTENTS = "runs.read_run_contents"
 
 
 class SentPart(models.Model):
-    """A message or a tool of stored requests: its JSON as it was sent, truncated if it is long.
-
-    Parts are stored per stream, so that they are deleted with the stream.
+    """A message or a tool in stored requests: its JSON as it was sent, truncated if it is long.
+    Parts are stored per stream, so that they are deleted together with it.
     """
 
     stream = models.UUIDField()
@@ -31,8 +30,8 @@ class SentPart(models.Model):
 
 
 class SentRequestRow(models.Model):
-    """A stored model request. `members` contains the keys of its body in order, each with its value
-    or with the digests of its parts. `prompt` and `private` are as in `SentRequest`.
+    """A stored model request. `members` contains its body's keys in order, each with its value or
+    with the digests of its parts. `prompt` and `private` are the same as in `SentRequest`.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

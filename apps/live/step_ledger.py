@@ -1,6 +1,4 @@
-"""The ledger of a stored run, with rows that are already stored and rows that are not written
-yet.
-"""
+"""The ledger of a stored run, with stored rows and with rows that are not written yet."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
@@ -20,9 +18,8 @@ from apps.live.models import ALL_TOOLS, Run, RunStep
 
 
 class StepLedger:
-    """The `Ledger` of one stored run.
-
-    While the process is stopping, `is_closing` prevents another turn of the run.
+    """The `Ledger` of one stored run. While the process is stopping, `is_closing` prevents the
+    run's next turn.
     """
 
     is_kept = True
@@ -43,9 +40,7 @@ class StepLedger:
         self.stops: dict[str, asyncio.Event] = {}
         self.is_closing = False
         self.patient: Callable[[InteractionRequest], InteractionRequest] = lambda asked: asked
-        """A function that returns the question with a different timeout, for runs without a user at
-        the page.
-        """
+        """Returns a question with another timeout, for runs without a user on the page."""
 
     def step(self, key: str) -> Step | None:
         # Within a tool's step nothing is rejected, so that the tool can finish.
@@ -72,7 +67,9 @@ class StepLedger:
         return await ask_while_going(self.record_of_run, interaction)
 
     def stop_subagent(self, key: str) -> bool:
-        """Request that the sub-agent with this key stop. Return False if it does not exist."""
+        """Request that the sub-agent with this key stop. Return False if there is no such
+        sub-agent.
+        """
         wish = self.stops.get(key)
         if wish is not None:
             wish.set()
@@ -88,7 +85,9 @@ class StepLedger:
         return f"{self.record_of_run.log.run}:{kept_key(key)}"
 
     def store_asked(self) -> None:
-        """Save new questions, in the transaction that stores the run as waiting."""
+        """Save new questions. Call this method in the transaction that stores the run as
+        waiting.
+        """
         run = self.record_of_run.log.run
         new = [one for one in self.asked.values() if (one.key, one.kind) not in self.interactions]
         rows = [asked_row(run, one) for one in new]

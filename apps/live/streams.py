@@ -1,4 +1,4 @@
-"""The newest events of runs, and the viewers in this process.
+"""Stores runs' newest events and the viewers in this process.
 
 No function here blocks: a run appends to its log, which wakes the stream's viewers. Viewers have no
 queues. A viewer reads from the log, or from the journal if the log no longer contains the next
@@ -21,8 +21,8 @@ many seconds.
 
 @dataclass(slots=True)
 class LiveStreams:
-    """The live streams of a process: the `logs` of its runs, the events `heard` from other
-    processes, and its `viewers`, by stream. `left` is set when a viewer disconnects.
+    """The live streams of a process, by stream ID. They are the `logs` of its runs, the events
+    `heard` from other processes, and its `viewers`. `left` is set when a viewer disconnects.
     """
 
     logs: dict[UUID, RunLog] = field(default_factory=dict)
@@ -35,7 +35,7 @@ class LiveStreams:
         self.logs[log.stream] = log
 
     def remove(self, log: RunLog) -> None:
-        """Remove a log whose events are all in the journal."""
+        """Remove a run's log after all its events were written to the journal."""
         if self.logs.get(log.stream) is log:
             del self.logs[log.stream]
         self.wake(log.stream)
@@ -44,9 +44,7 @@ class LiveStreams:
         asyncio.get_running_loop().call_later(LOST_LOG_SECONDS, self.remove, log)
 
     def hear(self, log: RunLog) -> None:
-        """Add the events that another process announced to its log in this process, or begin a new
-        log.
-        """
+        """Add events that another process announced to the stream's log, or begin a new log."""
         before = self.heard.get(log.stream)
         if before is None or before.run != log.run or log.first > before.last + 1:
             self.heard[log.stream] = log
@@ -61,7 +59,7 @@ class LiveStreams:
             self.wake(stream)
 
     async def wait_for_viewers(self, seconds: float) -> None:
-        """Wait until a viewer has disconnected, for at most `seconds`."""
+        """Wait up to `seconds` until a viewer disconnects."""
         self.left.clear()
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):

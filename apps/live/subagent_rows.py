@@ -1,7 +1,5 @@
-"""Rows of sub-agents, with their names, their outcomes, and requests to stop.
-
-Sub-agents belong to the run that started them, are not listed as conversations, and are deleted
-with the run.
+"""The database model for sub-agents, with their names, outcomes and stop requests. Sub-agents
+belong to the run that started them, are not listed as conversations, and are deleted with the run.
 """
 
 from django.db import models
@@ -12,7 +10,7 @@ LONGEST_SUBAGENT_KEY = 500
 
 
 class HelperRun(models.Model):
-    """A sub-agent of a run. `key` is the key of the step that started the sub-agent."""
+    """A sub-agent of a run. `key` is the key of the step that started it."""
 
     class Status(models.TextChoices):
         RUNNING = "running"

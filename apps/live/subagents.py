@@ -1,4 +1,4 @@
-"""Writes the rows of sub-agents, and requests to stop a sub-agent."""
+"""Writes the rows of sub-agents, and requests to stop them."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
@@ -16,8 +16,8 @@ BEGUN = ("name", "agent", "status", "finished_at")
 
 
 def write(run: UUID, events: Iterable[SubagentEvent]) -> None:
-    """Update the rows of the run's sub-agents with the events, in order. Applying an event twice
-    changes nothing.
+    """Update the rows of the run's sub-agents according to the events. Repeating an event has no
+    effect.
     """
     for event in events:
         if isinstance(event, SubagentStarted):
@@ -51,7 +51,7 @@ def end(run: UUID, event: SubagentEnded) -> None:
 
 
 def end_all(run: UUID, status: str) -> None:
-    """End the active sub-agents of a run that has ended."""
+    """End the active sub-agents of a run that ended with this status."""
     going = HelperRun.objects.filter(run=run, status=HelperRun.Status.RUNNING)
     is_failed = status == HelperRun.Status.FAILED
     ended = HelperRun.Status.FAILED if is_failed else HelperRun.Status.STOPPED
@@ -59,7 +59,7 @@ def end_all(run: UUID, status: str) -> None:
 
 
 def request_stop(stream: UUID, key: str) -> bool:
-    """Request that a sub-agent of the stream stop. Return False if no such sub-agent is active."""
+    """Request that one of the stream's sub-agents stop. Return False if it is not active."""
     going = HelperRun.objects.filter(
         run__stream=stream, run__status__in=Run.OPEN, status=HelperRun.Status.RUNNING
     )
@@ -67,7 +67,7 @@ def request_stop(stream: UUID, key: str) -> bool:
 
 
 def wishes(runs: Collection[UUID]) -> Mapping[UUID, Collection[str]]:
-    """Return the keys of the sub-agents that users want to stop, by run, with one query."""
+    """Return the keys of the sub-agents that users want to stop, by run ID. Runs one query."""
     found: dict[UUID, set[str]] = defaultdict(set)
     rows = HelperRun.objects.filter(
         run__in=runs, is_stop_requested=True, status=HelperRun.Status.RUNNING

@@ -1,7 +1,7 @@
-"""Executes a run in a task of the process, independently of viewers, and stores its end.
+"""Executes a run in a task of this process, independently of viewers, and stores its ending.
 
-The task of the work may be canceled. A separate task, which is not canceled, writes the remaining
-data and the ending, and releases the run.
+The task that does the work may be canceled. A separate task, which is never canceled, writes the
+remaining data and the ending, and releases the run.
 """
 
 import asyncio
@@ -23,12 +23,12 @@ from apps.live.step_ledger import StepLedger
 logger = logging.getLogger(__name__)
 
 STOP_SECONDS = 10.0
-"""The time in seconds for a stopped run to clean up."""
+"""A stopped run has this many seconds to clean up."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunOutcome:
-    """The outcome of a run. `error` is None unless the status is failed."""
+    """A run's status at its end. `error` is None unless the run has failed."""
 
     status: Run.Status
     error: BaseException | None = None
@@ -38,9 +38,8 @@ Conclude = Callable[[RunOutcome], Ending]
 
 
 class RunSupervisor:
-    """Supervises a run in this process. `conclude` returns the ending of the run.
-
-    `steps` and `interactions` are the steps and questions that another process stored.
+    """Supervises a run in this process. `conclude` returns the run's ending for its outcome.
+    `steps` and `interactions` were stored by another process before.
     """
 
     def __init__(
@@ -64,9 +63,8 @@ class RunSupervisor:
         self.work: asyncio.Future[object] | None = None
 
     def start(self, work: Coroutine[Any, Any, object]) -> asyncio.Task[None]:
-        """Start the work of the run, a coroutine that returns the finish reason.
-
-        The returned task belongs to the hub and ends when the ending is stored.
+        """Start the run's work, a coroutine that returns the finish reason. The returned task
+        belongs to the hub and completes when the ending is stored.
         """
         self.hub.streams.add(self.log)
         self.hub.supervisors[self.log.stream] = self
@@ -75,14 +73,14 @@ class RunSupervisor:
         return self.hub.hold(self.keep(self.work))
 
     def stop(self) -> None:
-        """Cancel the work, including the model and tool calls that it awaits."""
+        """Cancel the work, including its running model and tool calls."""
         # Only once: a second cancellation would interrupt its clean-up.
         if self.work is not None and not self.stopping.is_set():
             self.stopping.set()
             self.work.cancel()
 
     def stop_subagent(self, key: str) -> bool:
-        """Stop only the sub-agent with this step key. Return False if it does not exist."""
+        """Stop the sub-agent with this key. Return False if there is no such sub-agent."""
         return self.ledger.stop_subagent(key)
 
     def begin_no_step(self) -> None:
@@ -90,9 +88,7 @@ class RunSupervisor:
         self.is_interrupted = self.ledger.is_closing = True
 
     def hand_over(self, seconds: float) -> None:
-        """Interrupt the run because the process is stopping, and allow up to `seconds` for the
-        clean-up.
-        """
+        """Interrupt the run because the process is stopping. It has up to `seconds` to clean up."""
         self.begin_no_step()
         if not self.stopping.is_set():
             self.stop_seconds = min(self.stop_seconds, seconds)
@@ -149,8 +145,9 @@ class RunSupervisor:
             self.hub.streams.remove(self.log)
 
     async def leave(self) -> None:
-        """Stop working on the run, because another process holds it or it was deleted. Viewers of a
-        deleted run see that it has ended.
+        """Stop working on the run, because another process holds it or it was deleted.
+
+        Viewers of a deleted run see that it has ended.
         """
         row = Run.objects.filter(pk=self.log.run)
         if await self.hub.execute(row.exists):
@@ -167,7 +164,7 @@ class RunSupervisor:
         return Ending(outcome.status, told, self.ledger.store_asked)
 
     def show(self, ending: Ending) -> None:
-        """Show the ending to viewers although it could not be stored."""
+        """Show viewers the ending although it could not be stored."""
         for event in ending.events:
             self.log.append(event)
         self.give_up()

@@ -70,7 +70,7 @@ def host_and_port(url: str) -> str:
         parts = urlsplit(url)
         port = f":{parts.port}" if parts.port else ""
     except ValueError:
-        return "an address that cannot be read"
+        return "a URL that cannot be read"
     return f"{parts.hostname}{port}" if parts.hostname else "this installation"
 
 

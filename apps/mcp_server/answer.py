@@ -44,13 +44,15 @@ class GatheredAnswer:
         return "".join(self.pieces)
 
     def feed(self, events: Iterable[Event]) -> Iterator[str]:
-        """Process the events. Yield a line for each stage that begins or ends."""
+        """Add events to the answer. Yield a progress line for each stage that begins or ends."""
         for event in events:
             if line := self.take(event):
                 yield line
 
     def take(self, event: Event) -> str:  # noqa: C901 - one case for each event
-        """Process an event. Return a progress line, or "" if there is no progress to report."""
+        """Add an event to the answer. Return a progress line, or "" if there is no progress to
+        report.
+        """
         match event:
             case TextDelta(text) | RefusalDelta(text):
                 self.pieces.append(text)

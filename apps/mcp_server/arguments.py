@@ -1,4 +1,4 @@
-"""Converts the arguments of a tool call to a user message."""
+"""Converts a tool call's arguments to a user message."""
 
 import base64
 import binascii
@@ -30,7 +30,7 @@ class CallArguments(Struct, forbid_unknown_fields=True):
 
 
 def read_message(arguments: Mapping[str, Any] | None) -> ModelMessage:
-    """Return the message. Raises `BadRequest` with the path of the argument."""
+    """Return the user message. Raises `BadRequest`, with the argument's path, if it is invalid."""
     read = converted(dict(arguments or {}), CallArguments, PATH)
     if not read.message.strip():
         raise invalid(f"{PATH}.message", "The message is empty. Send a text.")
@@ -49,7 +49,9 @@ def attachment_of(file: FileArgument, index: int) -> Attachment:
 
 
 def read_base64(data: str, kind: str, path: str) -> str:
-    """Return the base64 of the content, or the text itself for a text type."""
+    """Return a file's base64 data, decoded to text if `kind` is a text type. Raises `BadRequest`
+    with the argument's `path` if the data is invalid.
+    """
     try:
         content = base64.b64decode(data, validate=True)
         return content.decode() if kind.startswith("text/") else data

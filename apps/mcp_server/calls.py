@@ -1,4 +1,4 @@
-"""Serves `tools/call`: an application answers a message."""
+"""Serves `tools/call`, with which an application answers a message."""
 
 from contextlib import aclosing
 from functools import partial
@@ -29,19 +29,20 @@ from apps.mcp_server.interactions import (
     resume,
 )
 from apps.mcp_server.requests import admitted
+from apps.mcp_server.tasks import begin_task, can_be_task
 from apps.mcp_server.tools import find_tool
 from apps.runs.failures import WITH_LIMITS, failure
 from apps.runs.requests import RunRequest
 from apps.runs.run import run_application
 from apps.workspace.local import read_only
 
-Result = types.CallToolResult | types.InputRequiredResult
+Result = types.CallToolResult | types.InputRequiredResult | dict[str, Any]
 
 
 async def call_tool(
     context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
 ) -> Result:
-    """Handle a call. Raises `MCPError` for an unknown tool. Any other failure is a result."""
+    """Handle a tool call. Raises `MCPError` for an unknown tool; other failures become results."""
     request = admitted(context)
     try:
         application = await find_tool(request, params.name)
@@ -55,6 +56,8 @@ async def call_tool(
             resumed = resume(waiting, given)
         rates = rates_of(request.caller, application)
         request.answer_headers.extend(rate_headers(await admit_request(rates)))
+        if params.request_state is None and can_be_task(context, message):
+            return await begin_task(request, application, message)
         messages = (message, *resumed.messages)
         asked = RunRequest(messages, form_answer=resumed.form_answer)
         workspace = request.open_workspace(request.caller, application)
@@ -70,7 +73,9 @@ async def call_tool(
 
 
 async def answer_call(run: AdmittedRun, context: ServerRequestContext[Any, Any]) -> Result:
-    """Run the application and return the result. Raises `QuickAppError`."""
+    """Run the application, report its progress, and return the result. Raises `QuickAppError` if
+    the run fails.
+    """
     ledgers: list[Ledger] = []
     messages = run.request.messages
     earlier = [one for message in messages[1:] for one in message.attachments]
@@ -89,7 +94,9 @@ async def answer_call(run: AdmittedRun, context: ServerRequestContext[Any, Any])
 async def run_call(
     run: AdmittedRun, context: ServerRequestContext[Any, Any], ledgers: list[Ledger], emit: Emit
 ) -> None:
-    """Run the application, and append the ledger that contains its question."""
+    """Run the application, and append its ledger, which contains any question to the user, to
+    `ledgers`.
+    """
     door = admitted(context)
     async with run_slot(run, door.places, door.recorded) as progress:
         if can_ask(context):

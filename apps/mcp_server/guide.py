@@ -1,16 +1,16 @@
-"""The guide to the MCP server."""
+"""Defines the guide to the MCP server."""
 
 from apps.doors.guides import DoorGuide, Snippet, Trial
 
 MCP = DoorGuide(
     "mcp",
     "MCP server",
-    "For IDEs and assistants, which call the application as a tool. {origin}/mcp has all your applications.",
+    "IDEs and assistants call the application as a tool. {origin}/mcp offers all your applications.",
     "{origin}/mcp/{slug}",
     "mcp-server.md",
     (
         Snippet(
-            "Configuration of MCP clients",
+            "MCP client configuration",
             "json",
             """\
 {

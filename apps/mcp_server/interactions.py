@@ -1,6 +1,6 @@
-"""Converts a run's questions and approvals to input requests to the client.
+"""Converts a run's questions and approval requests to input requests for the client.
 
-The run ends with its question. The client gets the state for its answer as `requestState`, and
+The run ends with its question. The client gets the state for the answer as `requestState`, and
 calls the tool again with this state and the user's answer.
 """
 
@@ -31,7 +31,7 @@ DECLINED: Mapping[InteractionKind, tuple[str, Any]] = {
     "approval": ("", 2),
     "question": ("skip", None),
 }
-"""The text and number that count as the answer if the user declines."""
+"""The text and the choice that count as the answer if the user declines."""
 
 
 class WaitingCall(msgspec.Struct, frozen=True):
@@ -47,14 +47,16 @@ class WaitingCall(msgspec.Struct, frozen=True):
 
 
 class ResumedCall(msgspec.Struct, frozen=True):
-    """The messages after the first message, and the number that the user chose, or None."""
+    """The messages after the first message, including the user's answer, and the numbers that the
+    user chose. The numbers are None if the user answered with text.
+    """
 
     messages: tuple[ModelMessage, ...] = ()
     form_answer: Any = None
 
 
 def can_ask(context: ServerRequestContext[Any, Any]) -> bool:
-    """Return True if the client supports forms as a result, which need no session."""
+    """Return True if the client supports forms in results, which need no session."""
     capabilities = context.session.client_capabilities
     asking = None if capabilities is None else capabilities.elicitation
     if context.protocol_version not in MODERN_PROTOCOL_VERSIONS or asking is None:
@@ -65,7 +67,9 @@ def can_ask(context: ServerRequestContext[Any, Any]) -> bool:
 def question_of(
     ledger: Ledger, answer: GatheredAnswer, messages: Sequence[ModelMessage]
 ) -> WaitingCall | None:
-    """Return the question that ended the answer, or None. `messages` is the request."""
+    """Return the question with which the answer ended, or None if it did not end with one.
+    `messages` contains the messages of the request.
+    """
     asked = ledger.asked if isinstance(ledger, AskingLedger) else None
     if asked is None or PENDING not in answer.state:
         return None
@@ -92,7 +96,9 @@ def takes_text(waiting: WaitingCall) -> bool:
 
 
 def form_schema(card: NumberedCard, *, has_text: bool) -> dict[str, Any]:
-    """Return a form for the card. Each choice is represented by its number on the card."""
+    """Return the JSON schema of a card's form. Each choice is represented by its number on the
+    card. With `has_text`, the form also has a text field.
+    """
     properties: dict[str, Any] = {}
     if card.choices:
         options = [
@@ -111,14 +117,13 @@ def form_schema(card: NumberedCard, *, has_text: bool) -> dict[str, Any]:
 
 
 def read_waiting(state: str) -> WaitingCall:
-    """Parse a state that the SDK has verified. Raises `BadRequest`."""
+    """Parse a state that the SDK has verified. Raises `BadRequest` if its format is invalid."""
     return converted(msgspec.json.decode(state), WaitingCall, "requestState")
 
 
 def resume(waiting: WaitingCall, given: types.ElicitResult) -> ResumedCall:
-    """Continue a call with the user's answer.
-
-    Raises `MCPError` if an accepted answer does not fit the form. The question then remains open.
+    """Return the call's messages with the user's answer. Raises `MCPError` if an accepted answer
+    does not fit the form; the question then remains open.
     """
     if given.action == "accept":
         check_content(waiting, given.content or {})
@@ -128,7 +133,7 @@ def resume(waiting: WaitingCall, given: types.ElicitResult) -> ResumedCall:
 
 
 def check_content(waiting: WaitingCall, content: Mapping[str, Any]) -> None:
-    """Raise `MCPError` if the form does not allow the content."""
+    """Raise `MCPError` if the content does not fit the question's form."""
     form = form_schema(CARDS[waiting.kind](waiting.asked), has_text=takes_text(waiting))
     for problem in SchemaCheck.of({**form, "additionalProperties": False}).violations(content):
         place = ".".join(map(str, (PLACE, *problem.absolute_path)))
@@ -136,7 +141,7 @@ def check_content(waiting: WaitingCall, content: Mapping[str, Any]) -> None:
 
 
 def answer_of(waiting: WaitingCall, given: types.ElicitResult) -> tuple[str, Any]:
-    """Return the text of the answer, and the chosen numbers or None."""
+    """Return the answer's text and the chosen numbers, which are None if the user chose none."""
     content = given.content or {}
     if given.action != "accept":
         return DECLINED[waiting.kind]

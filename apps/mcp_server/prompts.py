@@ -1,4 +1,4 @@
-"""Offers conversation starters and skills of applications as prompts."""
+"""Offers applications' conversation starters and skills as prompts."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -16,7 +16,7 @@ from apps.mcp_server.requests import AdmittedRequest, admitted
 from apps.mcp_server.tools import application_page, tool_name
 
 PAGE_SIZE = 25
-"""The number of applications on one page. It is small because each manifest must be read."""
+"""The number of applications per page, which is small because each manifest must be read."""
 TASK = types.PromptArgument(
     name="task", title="Task", description="What to do with the skill.", required=True
 )
@@ -24,7 +24,7 @@ _gaps = re.compile(r"[^A-Za-z0-9]+")
 
 
 class OfferedPrompt(msgspec.Struct, frozen=True):
-    """A prompt. `text` is the user's question. A skill has no text, because it needs a task."""
+    """A prompt. `text` is the user's question, or "" for a skill, which needs a task."""
 
     name: str
     title: str
@@ -39,8 +39,8 @@ class OfferedPrompt(msgspec.Struct, frozen=True):
 
 
 def prompts_of(application: ResolvedApplication, *, is_only: bool) -> Iterator[OfferedPrompt]:
-    """Yield an application's prompts. Their names begin with the application's name unless
-    `is_only`.
+    """Yield an application's prompts. If `is_only` is False, their names begin with the
+    application's name.
     """
     prefix = "" if is_only else f"{tool_name(application.slug)}."
     taken: set[str] = set()
@@ -59,7 +59,7 @@ def word(title: str) -> str:
 
 
 def free_name(name: str, taken: set[str]) -> str:
-    """Return the name, with a number if it is taken, and mark the result as taken."""
+    """Return `name`, with a number if it is in `taken`, and add the result to `taken`."""
     free, number = name, 1
     while free in taken:
         number += 1
@@ -84,7 +84,7 @@ async def list_prompts(
 
 
 async def find_quietly(request: AdmittedRequest, slug: str) -> ResolvedApplication | None:
-    """Return the application, or None if the caller may not use it or its manifest is broken."""
+    """Return the application, or None if the caller cannot use it or its manifest is invalid."""
     try:
         return await request.admission.find(slug)
     except (ApplicationBroken, ApplicationNotFound, NotAuthenticated):
@@ -94,7 +94,7 @@ async def find_quietly(request: AdmittedRequest, slug: str) -> ResolvedApplicati
 async def get_prompt(
     context: ServerRequestContext[Any, Any], params: types.GetPromptRequestParams
 ) -> types.GetPromptResult:
-    """Return a prompt. Raises `MCPError` for an unknown prompt, and for a skill without a task."""
+    """Return a prompt. Raises `MCPError` if it is unknown or is a skill without a task."""
     request = admitted(context)
     application, is_only = request.application, request.application is not None
     if application is None:
@@ -109,7 +109,7 @@ async def get_prompt(
 
 
 def skill_text(name: str, arguments: Mapping[str, str]) -> str:
-    """Return the text of a skill's prompt. Raises `MCPError`."""
+    """Return the text of a skill's prompt. Raises `MCPError` if the arguments contain no task."""
     task = arguments.get(TASK.name, "").strip()
     if not task:
         raise MCPError(types.INVALID_PARAMS, f"The argument '{TASK.name}' is missing. Send it.")

@@ -1,4 +1,4 @@
-"""An admitted request of an MCP client, which the handlers of all methods use."""
+"""Represents an MCP client's admitted request, which all method handlers use."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,20 +11,21 @@ from apps.catalog.resolved_application import ResolvedApplication
 from apps.doors.admission import Admission
 from apps.doors.consumer import Header
 from apps.doors.run_slots import Recorded
+from apps.live.hub import Hub
 from apps.live.limits.run_slots import RunSlots
 from apps.workspace.port import Workspace
 
 SCOPE_KEY = "quickapps.mcp"
-"""The key of the admitted request in the ASGI scope."""
+"""The key in the ASGI scope for the admitted request."""
 OpenWorkspace = Callable[[Caller, ResolvedApplication | None], Workspace]
 
 
 @dataclass(frozen=True, slots=True)
 class AdmittedRequest:
-    """An admitted request. `application` is the application in the URL, or None for all of the
-    caller's applications.
+    """An admitted request. `application` is from the URL, or None for all of the caller's
+    applications.
 
-    The handler can add `answer_headers` until the answer begins. Streamed answers have already
+    Handlers can add `answer_headers` until the response begins. A streamed response has already
     begun.
     """
 
@@ -33,15 +34,20 @@ class AdmittedRequest:
     open_workspace: OpenWorkspace
     recorded: Recorded
     places: RunSlots
+    hub: Hub
     answer_headers: list[Header] = field(default_factory=list)
 
     @property
     def caller(self) -> Caller:
         return self.admission.caller
 
+    def workspaces(self, application: ResolvedApplication | None) -> Callable[[Caller], Workspace]:
+        """Return a function that opens workspaces for runs of the application."""
+        return lambda caller: self.open_workspace(caller, application)
+
 
 def admitted(context: ServerRequestContext[Any, Any]) -> AdmittedRequest:
-    """Return the request that the door admitted before the SDK read it."""
+    """Return the request that the door admitted before the SDK parsed it."""
     request: Any = context.request
     found: AdmittedRequest = request.scope[SCOPE_KEY]
     return found

@@ -1,4 +1,4 @@
-"""URIs of the server's resources: `quickapps://` and the path of the file."""
+"""Converts file paths to resource URIs, `quickapps://` and the path, and back."""
 
 from apps.doors.bodies import invalid
 
@@ -10,18 +10,18 @@ LONGEST_URI = 8000
 
 
 def uri_of(path: str) -> str:
-    """Return the URI of a file `files/{bucket}/…`. Any other URL is returned unchanged."""
+    """Return the URI for a path `files/{bucket}/…`. Other URLs are returned unchanged."""
     return f"{SCHEME}{path}" if path.startswith(ROOT) else path
 
 
 def path_of(uri: str) -> str:
-    """Return the path of a file on this server, or "" for any other URI."""
+    """Return the path of a file on this server, or "" for other URIs."""
     path = uri.removeprefix(SCHEME)
     return path if path != uri and path.startswith(ROOT) and "\0" not in path else ""
 
 
 def check_web_address(uri: str, path: str) -> str:
-    """Return a web URL. `path` is the path of the argument. Raises `BadRequest`."""
+    """Return `uri` if it is a web URL. Raises `BadRequest` with the argument's `path` otherwise."""
     if not uri.startswith(WEB) or len(uri) > LONGEST_URI:
-        raise invalid(f"{path}.uri", f"Use an http(s) address, or a URI {TEMPLATE}.")
+        raise invalid(f"{path}.uri", f"Use an http(s) URL, or a URI {TEMPLATE}.")
     return uri

@@ -17,7 +17,7 @@ PAGE_SIZE = 200
 MOST_COMPLETIONS = 100
 """The maximum number of completions that the protocol allows."""
 LARGEST_RESOURCE = 10 * 1024 * 1024
-"""The maximum number of bytes of a file that is sent in one message."""
+"""The maximum number of bytes in a file that is sent in one message."""
 
 
 def files_of(request: AdmittedRequest) -> Files:
@@ -27,7 +27,7 @@ def files_of(request: AdmittedRequest) -> Files:
 async def list_resources(
     context: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams | None
 ) -> types.ListResourcesResult:
-    """List the caller's files. Files that applications attach can be read as well."""
+    """List the caller's files. Clients can also read files that applications attach to answers."""
     request = admitted(context)
     if not request.caller.bucket:
         return types.ListResourcesResult(resources=[])  # Visitors own no files.
@@ -39,7 +39,7 @@ async def list_resources(
 
 
 async def paths_of(request: AdmittedRequest) -> dict[str, FileInfo]:
-    """Return the files of the caller by path, in order."""
+    """Return the caller's files by path, in a stable order."""
     files = files_of(request)
     try:
         listed = await files.list(await files.home(), is_deep=True)
@@ -73,7 +73,7 @@ async def list_templates(
 async def complete(
     context: ServerRequestContext[Any, Any], params: types.CompleteRequestParams
 ) -> types.CompleteResult:
-    """Complete the bucket and the name of a file. The arguments of prompts are free text."""
+    """Complete the bucket or the name of a file. Arguments of prompts have no completions."""
     request, argument = admitted(context), params.argument
     values: list[str] = []
     if isinstance(params.ref, types.ResourceTemplateReference) and request.caller.bucket:
@@ -89,9 +89,7 @@ async def complete(
 async def read_resource(
     context: ServerRequestContext[Any, Any], params: types.ReadResourceRequestParams
 ) -> types.ReadResourceResult:
-    """Return a file. Raises `MCPError` if the caller cannot read the file, or if it is too
-    large.
-    """
+    """Return a file. Raises `MCPError` if the caller cannot read it or it is too large."""
     uri = str(params.uri)
     path = path_of(uri)
     if not path:

@@ -1,4 +1,4 @@
-"""Routes the URLs of the MCP server to its consumers."""
+"""Routes the MCP server's URLs to their consumers."""
 
 from django.urls import URLPattern, re_path
 

@@ -1,4 +1,4 @@
-"""Lists applications as tools with names, descriptions and schemas, one page at a time."""
+"""Lists applications as tools, with names, descriptions and schemas, in pages."""
 
 import hashlib
 import re
@@ -23,9 +23,7 @@ from apps.mcp_server.requests import AdmittedRequest, admitted
 PAGE_SIZE = 100
 MOST_FILES = 20
 LONGEST_TOOL_NAME = 64
-"""The maximum number of characters of a tool's name. The strictest models accept no longer
-names.
-"""
+"""The maximum number of characters in a tool's name, which is the limit of the strictest models."""
 _tool_name = re.compile(rf"[A-Za-z0-9_-]{{1,{LONGEST_TOOL_NAME}}}")
 _unsafe = re.compile(r"[^A-Za-z0-9_-]")
 
@@ -51,7 +49,7 @@ OUTPUT_SCHEMA = {
 
 
 def tool_name(application: str) -> str:
-    """Return the slug, or a name with a hash for versions and for names from DIAL Core."""
+    """Return the slug, or a name with a hash for versions and for applications in DIAL Core."""
     if _tool_name.fullmatch(application):
         return application
     digest = hashlib.sha256(application.encode()).hexdigest()[:8]
@@ -59,7 +57,9 @@ def tool_name(application: str) -> str:
 
 
 def input_schema(attachment_types: tuple[str, ...]) -> dict[str, Any]:
-    """Return the schema of a call's arguments. Empty `attachment_types` means any type."""
+    """Return the schema of a tool call's arguments. If `attachment_types` is empty, the application
+    accepts any type.
+    """
     allowed = f" Allowed types: {', '.join(attachment_types)}." if attachment_types else ""
     file = {
         "type": "object",
@@ -139,9 +139,8 @@ def types_of(written: Any) -> tuple[str, ...]:
 async def application_page(
     request: AdmittedRequest, params: types.PaginatedRequestParams | None, size: int
 ) -> tuple[list[Any], str | None]:
-    """Return the caller's applications after the cursor, by slug, and the cursor of the next page.
-
-    Raises `MCPError` for a foreign cursor.
+    """Return the caller's applications after the cursor, sorted by slug, and the next page's
+    cursor. Raises `MCPError` if the cursor is not from a previous page.
     """
     rows = usable(request.caller).defer("manifest").order_by("slug")
     cursor = params.cursor if params is not None else None
@@ -156,9 +155,8 @@ async def application_page(
 
 
 async def find_tool(request: AdmittedRequest, name: str) -> ResolvedApplication:
-    """Return the application for a tool, or its version for `slug@3`.
-
-    Raises `MCPError` for a tool that the caller does not have, and `ApplicationBroken`.
+    """Return the application for a tool, or a version of it for `slug@3`. Raises `MCPError` if the
+    caller has no such tool, and `ApplicationBroken` if the manifest is invalid.
     """
     if (only := request.application) is not None:
         if name in (only.slug, tool_name(only.slug)):

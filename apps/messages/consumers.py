@@ -1,4 +1,4 @@
-"""Serves the Messages API: messages, token counts, and models."""
+"""Serves the Messages API: messages, token counts and models."""
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
@@ -27,7 +27,7 @@ from apps.runs.failures import RunFailure
 
 
 class MessageConsumer(RunConsumer):
-    """Serves `POST /v1/messages`."""
+    """Serves `POST /v1/messages`: runs the application and returns a message."""
 
     route = "/v1/messages"
     dialect: Dialect = MessagesDialect()
@@ -38,7 +38,7 @@ class MessageConsumer(RunConsumer):
 
 
 class MessagesConsumer(DoorConsumer):
-    """The base of requests without a run."""
+    """The base class for requests that start no run."""
 
     async def start(self, status: int, headers: Iterable[Header]) -> None:
         await super().start(status, with_request_id(headers))
@@ -52,7 +52,7 @@ def with_request_id(headers: Iterable[Header]) -> list[Header]:
 
 
 class CountConsumer(MessagesConsumer):
-    """Serves `POST /v1/messages/count_tokens`: estimates the tokens of the client's request."""
+    """Serves `POST /v1/messages/count_tokens`: estimates the tokens in the client's request."""
 
     methods = ("POST",)
 
@@ -74,7 +74,9 @@ def texts_of(request: CountRequest) -> Iterator[str]:
 
 
 class ModelsConsumer(MessagesConsumer):
-    """Serves `GET /v1/models` for Anthropic's clients: lists the applications that the key can use."""
+    """Serves `GET /v1/models` for Anthropic's clients: lists the applications that the key can
+    use.
+    """
 
     async def answer(self) -> None:
         caller = await authenticate(self.scope)

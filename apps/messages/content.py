@@ -1,7 +1,5 @@
-"""Converts the messages of a request to chat messages: blocks, tool results, thinking and state.
-
-The state that the application's tools need in the next turn is a block of redacted thinking, which
-clients send back unchanged.
+"""Converts a request's messages to chat completions messages. The state that the application's
+tools need in the next turn is a redacted thinking block, which clients send back unchanged.
 """
 
 from collections.abc import Sequence
@@ -34,12 +32,14 @@ class ToolResultBlock(Struct):
 
 
 def signature(thinking: str) -> str:
-    """Return a signature that proves that the thinking comes from this installation."""
+    """Return a signature that proves that this installation sent the thinking."""
     return SIGNER.signature(thinking)
 
 
 def read_messages(request: CountRequest) -> list[ChatMessage]:
-    """Return the conversation in the format of chat completions. Raises `BadRequest`."""
+    """Return the request's conversation as chat completions messages. Raises `BadRequest` if a
+    message is invalid.
+    """
     found = read_system(request.system)
     for index, message in enumerate(request.messages):
         path = f"messages.{index}.content"
@@ -60,7 +60,7 @@ def read_system(system: str | Sequence[Object] | None) -> list[ChatMessage]:
 
 
 def texts(written: str | Sequence[Any], path: str) -> str:
-    """Return the joined texts. Raises `BadRequest` for non-text blocks."""
+    """Return the joined texts. Raises `BadRequest` if another type of block is included."""
     if isinstance(written, str):
         return written
     said = []
@@ -69,7 +69,7 @@ def texts(written: str | Sequence[Any], path: str) -> str:
             case {"type": "text", "text": str(text)}:
                 said.append(text)
             case _:
-                raise invalid(f"{path}.{index}", "Only blocks of text are allowed here.")
+                raise invalid(f"{path}.{index}", "Only text blocks are allowed here.")
     return "\n\n".join(said)
 
 
@@ -77,7 +77,9 @@ def texts(written: str | Sequence[Any], path: str) -> str:
 
 
 def read_answer(blocks: Sequence[Object], path: str) -> ChatMessage:
-    """Return the answer. Raises `BadRequest`."""
+    """Return the blocks of an assistant message as one chat completions message. Raises
+    `BadRequest` if a block is invalid.
+    """
     answer = ChatMessage("assistant")
     said = []
     for index, block in enumerate(blocks):
@@ -105,8 +107,8 @@ def read_answer(blocks: Sequence[Object], path: str) -> ChatMessage:
 
 
 def read_question(blocks: Sequence[Object], path: str) -> list[ChatMessage]:
-    """Return the tool results, and then a user message with the other blocks. Raises
-    `BadRequest`.
+    """Return the tool results in a user message, and then a message with the other blocks. Raises
+    `BadRequest` if a block is invalid.
     """
     found, rest = [], ContentReader()
     for index, block in enumerate(blocks):
@@ -136,10 +138,10 @@ def read_result(result: ToolResultBlock, path: str) -> ChatMessage:
 
 
 class ContentReader(MessageContent):
-    """Sorts the blocks of a message."""
+    """Collects a user message's text, images and documents from its blocks."""
 
     def read(self, block: Object, path: str) -> None:
-        """Add a block. Raises `BadRequest`."""
+        """Add a block. Raises `BadRequest` with its `path` if it is invalid."""
         match block:
             case {"type": "text", "text": str(text)}:
                 self.text(text)
@@ -164,7 +166,7 @@ class ContentReader(MessageContent):
                 raise invalid(f"{path}.type", "Expected `str`.")
 
     def document(self, source: Object, title: Any, path: str) -> None:
-        """Add a document. Raises `BadRequest`."""
+        """Add a document. Raises `BadRequest` if the type of its source is unknown."""
         name = title if isinstance(title, str) else ""
         match source:
             case {"type": "base64", "media_type": str(kind), "data": str(data)}:

@@ -1,6 +1,4 @@
-"""Encodes a run as a message of Anthropic's API: its blocks, streamed as events or collected in one
-object.
-"""
+"""Encodes a run as a message of Anthropic's API, streamed as events or collected in one object."""
 
 import random
 from collections.abc import Iterable, Mapping
@@ -46,7 +44,7 @@ REASONS = {
     "tool_calls": "tool_use",
     "content_filter": "refusal",
 }
-"""Maps our finish reasons to the API's stop reasons."""
+"""Maps finish reasons to the API's stop reasons."""
 Block = dict[str, Any]
 
 _encode = msgspec.json.Encoder().encode
@@ -57,8 +55,8 @@ def frame(event: str, **fields: Any) -> bytes:
 
 
 def write_usage(usage: Usage) -> dict[str, Any]:
-    """Return the token counts. The input count excludes tokens that were read from or written to
-    the cache.
+    """Return the token counts as JSON. The input count excludes tokens that were read from or
+    written to the cache.
     """
     cached, created = usage.cached or 0, usage.created or 0
     return {
@@ -74,9 +72,8 @@ def write_usage(usage: Usage) -> dict[str, Any]:
 
 
 class MessageEncoder:
-    """Encodes the events of a stream.
-
-    Clients that do not request thinking get neither the model's reasoning nor the state.
+    """Encodes a run's events as the frames of a stream. Clients that do not request thinking get
+    neither the model's reasoning nor the state.
     """
 
     headers = EVENT_STREAM
@@ -178,7 +175,9 @@ class MessageEncoder:
     # --- Blocks --------------------------------------------------------------------------------
 
     def open_block(self, block: Block, delta: str, field: str) -> None:
-        """Begin a block. Its pieces are deltas of type `delta`, in their `field`."""
+        """Begin a content block. Its text is sent in deltas of type `delta`, under the key
+        `field`.
+        """
         self.close_block()
         index = len(self.content)
         self.block = block
@@ -237,7 +236,7 @@ def ending(reason: str | None) -> dict[str, Any]:
 
 
 class WholeMessageEncoder:
-    """Combines the events of a run to a whole answer."""
+    """Collects a run's events into a complete message."""
 
     headers = JSON
 

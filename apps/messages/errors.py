@@ -1,4 +1,4 @@
-"""Errors in the format of Anthropic's API."""
+"""Formats errors as Anthropic's API does."""
 
 from typing import Any
 

@@ -1,6 +1,5 @@
-"""The body of a request for a message: its struct, its validation and its parameters.
-
-Unknown keys are ignored, because clients send keys from beta versions.
+"""Defines and validates the body of a request for a message. Unknown keys are ignored, because
+clients send keys from beta versions.
 """
 
 from collections.abc import Mapping
@@ -13,7 +12,7 @@ from apps.doors.bodies import NamedUnknown, check_depth, decode_body, invalid
 from apps.doors.chat_messages import Object
 
 EFFORTS = {"low": "low", "medium": "medium", "high": "high", "xhigh": "high", "max": "high"}
-"""Maps the effort of the Messages API to the reasoning effort of chat completions."""
+"""Maps the Messages API's efforts to chat completions reasoning efforts."""
 SHOWN = ("enabled", "adaptive")
 
 
@@ -74,14 +73,16 @@ _decode_count = NamedUnknown[CountRequest](CountRequest, CountWithUnknown).decod
 
 
 def read_request(body: bytes) -> tuple[MessageRequest, frozenset[str]]:
-    """Return the request, and the names of its unknown parameters. Raises `BadRequest`."""
+    """Return the request and the names of its unknown parameters. Raises `BadRequest` if it is
+    invalid.
+    """
     request, unknown = decode_body(body, _decode)
     check(request, body)
     return request, unknown
 
 
 def read_count_request(body: bytes) -> CountRequest:
-    """Parse a request for a token count. Raises `BadRequest`."""
+    """Parse a request for a token count. Raises `BadRequest` if it is invalid."""
     request, _ = decode_body(body, _decode_count)
     check(request, body)
     return request
@@ -99,7 +100,7 @@ def check(request: CountRequest, body: bytes) -> None:
 
 
 def parameters_of(request: MessageRequest) -> dict[str, Any]:
-    """Return the parameters of the request, named as in chat completions."""
+    """Return the request's parameters by their chat completions names."""
     found = {
         "max_tokens": request.max_tokens,
         "temperature": request.temperature,
@@ -117,15 +118,15 @@ def is_parallel(choice: Mapping[str, Any] | None) -> bool | None:
 
 
 def effort_of(request: MessageRequest) -> str:
-    """Return the effort in the format of chat completions, or "" if the request sets none. Models
-    may ignore it.
-    """
+    """Return the chat completions reasoning effort, or "" if the request sets none."""
     options = request.output_config
     return EFFORTS.get(options.effort or "", "") if options is not None else ""
 
 
 def response_format(request: MessageRequest) -> Object | None:
-    """Return the format of the text, as in chat completions. Raises `BadRequest`."""
+    """Return the text format as in the chat completions API, or None if it is plain text. Raises
+    `BadRequest` if the format is invalid.
+    """
     form = None if request.output_config is None else request.output_config.format
     match form:
         case None:

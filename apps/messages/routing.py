@@ -1,4 +1,4 @@
-"""Routes the URLs of the Messages API to its consumers."""
+"""Routes Messages API URLs to their consumers."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from django.urls import URLPattern, re_path
 from apps.messages.consumers import CountConsumer, MessageConsumer, ModelsConsumer
 
 VERSION = b"anthropic-version"
-"""The header that only Anthropic's clients send. They use the same URL as OpenAI's clients."""
+"""The header that only Anthropic's clients send. They use the same URLs as OpenAI's clients."""
 
 urlpatterns: list[URLPattern] = [
     re_path(r"^v1/messages/?$", MessageConsumer.as_asgi()),
@@ -16,7 +16,9 @@ urlpatterns: list[URLPattern] = [
 
 
 def by_version(models: Any) -> list[URLPattern]:
-    """Return the route of the model list. `models` handles the requests of all other clients."""
+    """Return the URL pattern of the model list. The ASGI application `models` handles requests that
+    do not come from Anthropic's clients.
+    """
     own = ModelsConsumer.as_asgi()
 
     async def choose(scope: Any, receive: Any, send: Any) -> None:

@@ -1,6 +1,5 @@
-"""Reads the client's tools in the Messages API, and the choice of a tool.
-
-Tools of a type other than `custom` have no schema in the request and are ignored.
+"""Parses the client's tools and the tool choice in the Messages API. Tools of a type other than
+`custom` have no schema in the request and are ignored.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -13,7 +12,7 @@ from apps.doors.chat_messages import Object
 from apps.doors.client_tools import ClientTools
 
 CHOICES = {"auto": "auto", "any": "required", "none": "none"}
-"""Maps the `tool_choice` of a message to that of a `ModelRequest`."""
+"""Maps the Messages API's `tool_choice` to the format of a `ModelRequest`."""
 
 
 class MessageTool(Struct):
@@ -24,7 +23,7 @@ class MessageTool(Struct):
 
 
 def read_tools(written: Sequence[Object] | None) -> ClientTools:
-    """Return the tools. Raises `BadRequest`."""
+    """Return the request's tools. Raises `BadRequest` if a tool is invalid."""
     specs: dict[str, ToolSpec] = {}
     ignored = set()
     for index, tool in enumerate(written or ()):
@@ -46,7 +45,9 @@ def read_tools(written: Sequence[Object] | None) -> ClientTools:
 def read_choice(
     written: Mapping[str, object] | None, there: Collection[str]
 ) -> str | Object | None:
-    """Return the `tool_choice` of a `ModelRequest`. Raises `BadRequest`."""
+    """Return the tool choice in the format of a `ModelRequest`, or None if the request has none.
+    `there` contains the names of the request's tools. Raises `BadRequest` if the choice is invalid.
+    """
     match written:
         case None:
             return None

@@ -1,6 +1,4 @@
-"""Manages the files of notes, which are stored among the files of the notes' owner. Texts refer to
-a file by its path.
-
+"""Manages attachments of notes. They are stored among the files of the notes' owner.
 `files/user-7/notes/plan.png` in a text is `attachments/plan.png` in an exported folder.
 """
 
@@ -9,22 +7,24 @@ import re
 from apps.workspace.local.files.paths import ROOT, write_path
 
 FOLDER = "notes/"
-"""The folder of the owner's files in which attachments of notes are stored."""
+"""The folder that contains the attachments, among the owner's files."""
 EXPORTED = "attachments/"
 
 
 def attachment_path(owner: str, name: str) -> str:
-    """Return the path of the file with that name in the form that texts use."""
+    """Return the path of the owner's attachment with this name, as texts contain it."""
     return write_path(owner, f"{FOLDER}{name}")
 
 
 def paths_in(owner: str, text: str) -> list[str]:
-    """Return the workspace files that a text refers to, each once."""
+    """Return the distinct paths of the owner's files to which a text refers."""
     return list(dict.fromkeys(found[0] for found in stored_path(owner).finditer(text)))
 
 
 def stored_path(owner: str) -> re.Pattern[str]:
-    """Return a pattern for paths. A path is percent-encoded and ends like a URL in Markdown."""
+    """Return a pattern that matches the paths of the owner's attachments in texts. A path is
+    percent-encoded and ends like a URL in Markdown.
+    """
     return re.compile(rf"(?<![\w/]){ROOT}/{re.escape(owner)}/{FOLDER}([^\s()<>\[\]\"'`]+)")
 
 
@@ -38,7 +38,7 @@ _exported = re.compile(
 
 
 def imported_text(owner: str, text: str) -> str:
-    """Return the text in which links to files in the folder of attachments are replaced with the
-    paths of the stored files.
+    """Return an imported text with links to `attachments/` replaced by the paths of the stored
+    files.
     """
     return _exported.sub(lambda found: f"{found['before']}{ROOT}/{owner}/{FOLDER}", text)

@@ -23,7 +23,7 @@ _begun = re.compile(r"\[\[(?![^\[\]\n]*\]\])")
 
 @dataclass(frozen=True, slots=True)
 class NoteProblem:
-    """An error in a note. `line` is counted from 1; it is 0 for the note as a whole."""
+    """An error in a note. `line` counts from 1; it is 0 if the error concerns the whole note."""
 
     line: int
     text: str
@@ -41,9 +41,7 @@ def check_note(note: Note) -> list[NoteProblem]:
 
 
 def front_matter_problems(text: str) -> Iterator[NoteProblem]:
-    """Yield a problem for a text that begins with front matter, because a note's file already has
-    one.
-    """
+    """Yield the errors in front matter at the beginning of a note's text."""
     if not re.match(r"-{3,}[ \t]*\n\s*[A-Za-z][\w-]*:", text):
         return
     try:
@@ -69,7 +67,7 @@ def fence_problems(text: str) -> Iterator[NoteProblem]:
     if begun is not None:
         yield NoteProblem(
             begun[0],
-            gettext("The code block that begins here never ends; add {begun} below it.").format(
+            gettext("This code block isn’t closed. Add {begun} on a line after it.").format(
                 begun=begun[1]
             ),
         )
@@ -90,7 +88,7 @@ def broken_links(note: Note) -> Iterator[NoteProblem]:
         if title_key(title) not in there:
             yield NoteProblem(
                 line_of(note.text, title),
-                gettext("A link leads to {title}, but no such note exists.").format(
+                gettext("This note links to {title}, but no note has this title.").format(
                     title=repr(title)
                 ),
             )
@@ -105,7 +103,8 @@ def missing_files(note: Note) -> Iterator[NoteProblem]:
     for path in paths:
         if find_place(path) not in there:
             yield NoteProblem(
-                line_of(note.text, path), gettext("There is no file {path}.").format(path=path)
+                line_of(note.text, path),
+                gettext("The file {path} doesn’t exist.").format(path=path),
             )
 
 

@@ -1,4 +1,4 @@
-"""Validates the content of a note: title, text, tags and fields."""
+"""Validates a note's content: title, text, tags and fields."""
 
 import re
 import unicodedata
@@ -19,9 +19,7 @@ from apps.notes.limits import (
 from apps.notes.models import Note, NoteVersion
 
 OWN_NAMES = frozenset({"title", "text", "tags", "fields", "created", "modified"})
-"""The names that fields cannot have, because files and tools use them for the data of every
-note.
-"""
+"""Names that fields cannot have, because files and tools use them for data that every note has."""
 
 _name = re.compile(r"[A-Za-z][\w.-]*", re.ASCII)
 _marks = frozenset("[]|")
@@ -36,15 +34,15 @@ class NoteContent:
 
 
 def title_key(title: str) -> str:
-    """Return the form in which titles and tags are compared: ignoring case, character width and
-    repeated spaces.
+    """Return a title or tag in the form for comparisons: without case, character width and extra
+    spaces.
     """
     return " ".join(unicodedata.normalize("NFKC", storable_text(title)).casefold().split())
 
 
 def storable_text(text: str) -> str:
-    """Return the text without characters that PostgreSQL rejects even in a search: NUL, and
-    unpaired surrogates, which models may write.
+    """Return the text without characters that PostgreSQL rejects even in a search. These are NUL,
+    and unpaired surrogates, which models may write.
     """
     return text.replace("\0", "").encode(errors="ignore").decode()
 
@@ -54,7 +52,7 @@ def note_content(row: Note | NoteVersion) -> NoteContent:
 
 
 def check_content(content: NoteContent) -> NoteContent:
-    """Return the content in the form that is stored. Raises `NoteRefused` if it is invalid."""
+    """Return the content in its stored form. Raises `NoteRefused` if a part is invalid."""
     return NoteContent(
         checked_title(content.title),
         checked_text(content.text),
@@ -64,7 +62,9 @@ def check_content(content: NoteContent) -> NoteContent:
 
 
 def checked_title(title: str, field: str = "title") -> str:
-    """Return the title on one line, stripped. Raises `NoteRefused` if it is invalid."""
+    """Return the title on one line, stripped. Raises `NoteRefused`, which reports `field`, if the
+    title is empty, too long or invalid.
+    """
     line = " ".join(title.split())
     if not title_key(line):
         raise NoteRefused(field, gettext("it is empty; enter a title."))
@@ -73,16 +73,16 @@ def checked_title(title: str, field: str = "title") -> str:
     if any(letter in _marks or is_control(letter) for letter in line):
         raise NoteRefused(
             field,
-            gettext("{line} contains one of [ ] | or a control character; remove these.").format(
-                line=repr(line[:60])
-            ),
+            gettext(
+                "{line} contains [, ], | or a control character. Remove these characters."
+            ).format(line=repr(line[:60])),
         )
     return line
 
 
 def checked_text(text: str) -> str:
-    """Return the text with a line feed at the end of each line. Raises `NoteRefused` if the text is
-    invalid.
+    """Return the text with line feeds as line endings. Raises `NoteRefused` if it is too long or
+    contains invalid characters.
     """
     plain = text.replace("\r\n", "\n").replace("\r", "\n")
     if len(plain) > LONGEST_TEXT:
@@ -98,7 +98,7 @@ def checked_text(text: str) -> str:
 
 
 def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
-    """Return the tags without duplicates. Raises `NoteRefused` if they are invalid."""
+    """Return the distinct tags. Raises `NoteRefused` if a tag is invalid."""
     found = {title_key(tag): checked_title(tag, "tags") for tag in tags if tag.strip()}
     if len(found) > MOST_TAGS:
         raise NoteRefused("tags", too_many(len(found), MOST_TAGS))
@@ -106,7 +106,7 @@ def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
 
 
 def checked_fields(fields: Mapping[str, str]) -> dict[str, str]:
-    """Return the fields. Raises `NoteRefused` if they are invalid."""
+    """Return the fields. Raises `NoteRefused` if there are too many or a field is invalid."""
     if len(fields) > MOST_FIELDS:
         raise NoteRefused("fields", too_many(len(fields), MOST_FIELDS))
     for name, value in fields.items():
@@ -115,18 +115,17 @@ def checked_fields(fields: Mapping[str, str]) -> dict[str, str]:
 
 
 def check_field(name: str, value: str) -> None:
-    """Check one field. Raises `NoteRefused` if it is invalid."""
+    """Raise `NoteRefused` if a field's name or value is invalid."""
     place = f"fields.{name[:LONGEST_NAME]}"
     if not _name.fullmatch(name) or len(name) > LONGEST_NAME:
         raise NoteRefused(
             place,
             gettext(
-                "a name begins with a letter and has up to {limit} letters, digits and . _ -; "
-                "choose another name."
+                "names must begin with a letter and contain only letters, digits and . _ - (up to {limit} characters). Choose another name."
             ).format(limit=LONGEST_NAME),
         )
     if name in OWN_NAMES:
-        raise NoteRefused(place, gettext("every note already has this field; choose another name."))
+        raise NoteRefused(place, gettext("this name is reserved; choose another name."))
     if len(value) > LONGEST_VALUE:
         raise NoteRefused(place, too_long(len(value), LONGEST_VALUE))
     if any(is_control(letter) and letter not in "\n\t" for letter in value):

@@ -1,6 +1,8 @@
-"""The search language: words, `tag:x`, `title:x`, `field:x=y`, `modified>2026-11-01`, and `-`
-before any of them to negate it. A note must match all of them. The equivalent TiddlyWiki filters
-are supported: `[tag[x]]`, `[title[x]]`, `[search[x]]`, `[[x]]`, and `!` to negate.
+"""Parses the search language for notes.
+
+A filter contains words, `tag:x`, `title:x`, `field:x=y` and `modified>2026-11-01`; `-` negates the
+condition after it. A note must match all conditions. The equivalent TiddlyWiki filters are
+supported: `[tag[x]]`, `[title[x]]`, `[search[x]]`, `[[x]]`, and `!` to negate.
 """
 
 import re
@@ -21,6 +23,7 @@ from apps.notes.content import storable_text, title_key
 from apps.notes.models import NoteTag
 from apps.notes.word_index import containing
 
+EXAMPLE = "2026-11-01"
 LONGEST = 1_000
 MOST_TERMS = 20
 UNDERSTOOD = (
@@ -49,7 +52,7 @@ _step = re.compile(r"(?P<not>!)?(?P<operator>[\w:-]*)\[(?P<operand>[^\[\]]*)\]")
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A condition of a filter. `name` is the name of a field; `value` is None if any value matches."""
+    """A condition in a filter. `name` is a field's name; `value` is None if any value matches."""
 
     kind: str
     value: str | None
@@ -58,15 +61,15 @@ class Term:
 
 
 def condition(filter: str) -> Q:
-    """Return the condition as a query. "" matches all notes. Raises `NoteRefused` if the filter is
-    invalid.
+    """Return the filter as a database condition. An empty filter matches all notes. Raises
+    `NoteRefused` if the filter is invalid.
     """
     terms = parse(filter)
     return reduce(and_, map(condition_of, terms), Q())
 
 
 def parse(filter: str) -> list[Term]:
-    """Parse a filter. Raises `NoteRefused` if the filter is invalid."""
+    """Parse a filter into its conditions. Raises `NoteRefused` if the filter is invalid."""
     text = storable_text(filter).strip()
     if len(text) > LONGEST:
         raise refusal_error(f"it has {len(text):,} characters; the limit is {LONGEST:,}.")
@@ -74,7 +77,7 @@ def parse(filter: str) -> list[Term]:
     found = [term for part in _term.finditer(text) for term in terms_of(part)]
     if len(found) > MOST_TERMS:
         raise refusal_error(
-            gettext("it has {count} conditions; the limit is {limit}.").format(
+            gettext("the filter has {count} conditions; the limit is {limit}.").format(
                 count=len(found), limit=MOST_TERMS
             )
         )
@@ -104,14 +107,16 @@ def parse_part(part: re.Match[str], name: str) -> str | None:
 
 
 def steps_of(written: str, *, is_not: bool) -> Iterator[Term]:
-    """Yield the steps of a TiddlyWiki filter. Raises `NoteRefused` for unsupported steps."""
+    """Yield the conditions in a TiddlyWiki filter. Raises `NoteRefused` if a step is not supported.
+    `is_not` negates the conditions.
+    """
     for step in _step.finditer(written):
         if step[0] in EVERYTHING:
             continue
         kind = {"tag": "tag", "title": "exact", "": "exact", "search": "word"}.get(step["operator"])
         if kind is None or is_not:
             raise refusal_error(
-                gettext("Unknown: {step}. Use {understood}.").format(
+                gettext("Unknown filter: {step}. Use {understood}.").format(
                     step=repr(step[0][:60]), understood=UNDERSTOOD
                 )
             )
@@ -148,8 +153,10 @@ def field_condition(name: str, value: str | None) -> Q:
 
 
 def moment_condition(sign: str, written: str) -> Q:
-    """Return the condition. A date means the whole day in UTC: `>` means after its end, `<` before
-    its beginning.
+    """Return the database condition for a comparison with the time of the last change.
+
+    A date stands for the whole day in UTC: `>` means after its end, and `<` before its beginning.
+    Raises `NoteRefused` if the date is invalid.
     """
     begin, end = moments(written)
     match sign:
@@ -164,21 +171,17 @@ def moment_condition(sign: str, written: str) -> Q:
 
 
 def moments(written: str) -> tuple[datetime, datetime]:
-    """Return the beginning and end of a day, or the same moment twice. Raises `NoteRefused` if the
-    filter is invalid.
+    """Return the beginning and the end (exclusive) of a day, or of a microsecond for a full time.
+    Raises `NoteRefused` if the date is invalid.
     """
     try:
         if len(written) <= 10:
-            day = read_datetime(written)
+            day = read_datetime(written, example=EXAMPLE)
             return day, day + timedelta(days=1)
-        moment = read_datetime(written)
+        moment = read_datetime(written, example=EXAMPLE)
         return moment, moment + timedelta(microseconds=1)
-    except ValueError:
-        raise refusal_error(
-            gettext(
-                "{written} isn’t a date from 1900 to 2199. Use the form 2026-11-01 or 2026-11-01T14:30."
-            ).format(written=repr(written[:40]))
-        ) from None
+    except ValueError as error:
+        raise refusal_error(str(error)) from None
 
 
 def refusal_error(text: str) -> NoteRefused:

@@ -1,7 +1,4 @@
-"""Finds and changes the links to notes in a text, `[[title]]` and `[[words|title]]`.
-
-Links inside code are ignored.
-"""
+"""Finds and changes links between notes: `[[title]]` and `[[words|title]]`. Code is ignored."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -21,7 +18,7 @@ _pieces = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link. `words` is its text, or "" to use the title."""
+    """A link to a note. `words` is the link's text, or "" if the link shows the title."""
 
     title: str
     words: str = ""
@@ -34,14 +31,12 @@ def links_in(text: str) -> Iterator[Link]:
 
 
 def linked_keys(text: str) -> list[str]:
-    """Return the keys of the linked titles, each once, in the order of the text."""
+    """Return the distinct keys of the titles to which a text links, in the order of the text."""
     return list(dict.fromkeys(title_key(link.title) for link in links_in(text)))
 
 
 def with_links_to(text: str, old: str, new: str) -> str:
-    """Return the text with each link to `old` changed to the title `new`. Other parts of the text
-    are unchanged.
-    """
+    """Return the text with each link to the title `old` changed to the title `new`."""
     wanted = title_key(old)
 
     def renamed(found: re.Match[str]) -> str:

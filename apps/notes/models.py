@@ -1,7 +1,5 @@
-"""Rows of notes: the current content, every version, and the data for searches.
-
-The database indexes titles and texts. Before changing the table of `Note`, see
-`apps.notes.word_index`.
+"""Database models for notes: their current content, all versions, and data for searches. The
+database indexes titles and texts. Before changing the table of `Note`, see `apps.notes.word_index`.
 """
 
 from django.conf import settings
@@ -14,14 +12,14 @@ from apps.notes.limits import LONGEST_KEY, LONGEST_TITLE
 
 
 class Note(models.Model):
-    """A note in its current state, which equals its newest version.
+    """A note with its current content, which is the same as in its newest version.
 
-    - `owner`: the owner of the workspace (`user-7`, `team-3`).
-    - `key`: the title without regard to case and spaces. Two notes of a workspace cannot have the
-      same key.
+    - `owner`: the owner of the workspace, such as `user-7` or `team-3`.
+    - `key`: the title without case and extra spaces. It is unique in the workspace.
     - `number`: the number of the newest version.
-    - `is_by_agent`, `is_untrusted`: as in the newest version.
-    - `deleted_at`: a deleted note can be restored, unless its title was used again in the meantime.
+    - `is_by_agent`, `is_untrusted`: copied from the newest version.
+    - `deleted_at`: the time of deletion, or null. A deleted note can be restored unless its title
+      is in use again.
     """
 
     owner = models.CharField(max_length=100)
@@ -54,12 +52,12 @@ class Note(models.Model):
 
 
 class NoteVersion(models.Model):
-    """A version of a note, and its author. It is never changed.
+    """An immutable version of a note, with its author.
 
-    - `user`: the user who wrote it, or on whose behalf an agent wrote it.
-    - `application`: the slug of the agent. `conversation`: the conversation in which the agent
-      wrote it. Both are "" if they are unknown.
-    - `is_untrusted`: the agent had read content from third parties.
+    - `user`: the user who wrote the version, or on whose behalf an agent wrote it.
+    - `application`: the agent's slug, or "" if it is unknown or a user wrote the version.
+    - `conversation`: the ID of the agent's conversation, or "" if it is unknown.
+    - `is_untrusted`: True if the agent had read content from third parties.
     """
 
     class Action(models.TextChoices):
@@ -97,7 +95,7 @@ class NoteVersion(models.Model):
 
 
 class NoteTag(models.Model):
-    """A tag of a note that is not deleted. `key` is compared like the key of a title."""
+    """A tag on a note that is not deleted. `key` is normalized like the key of a title."""
 
     note = models.ForeignKey(Note, on_delete=models.CASCADE, related_name="tag_rows")
     key = models.CharField(max_length=LONGEST_KEY, db_index=True)
@@ -111,7 +109,7 @@ class NoteTag(models.Model):
 
 
 class NoteLink(models.Model):
-    """A title that the text of a note links to. The linked note need not exist."""
+    """A link in a note's text to another note's title. The linked note need not exist."""
 
     note = models.ForeignKey(Note, on_delete=models.CASCADE, related_name="link_rows")
     key = models.CharField(max_length=LONGEST_KEY, db_index=True)
@@ -124,7 +122,7 @@ class NoteLink(models.Model):
 
 
 class NoteVector(models.Model):
-    """The embedding of version `number` of a note, computed by `model`, as 32-bit numbers."""
+    """The embedding of a note's version `number`, computed by `model`, as 32-bit floats."""
 
     note = models.OneToOneField(Note, on_delete=models.CASCADE, related_name="vector_row")
     number = models.PositiveIntegerField()

@@ -1,4 +1,4 @@
-"""Queries for the notes of one workspace. Bodies are read only on request."""
+"""Queries the notes in one workspace, mostly without their texts."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -14,23 +14,27 @@ from apps.notes.store import notes_of
 
 DEEPEST = 10
 MOST_ENTRIES = 500
-"""The maximum number of entries of a table of contents."""
+"""The maximum number of entries in a table of contents."""
 
 
 def matching(owner: str, filter: str) -> QuerySet[Note]:
-    """Return the notes that match a filter, most recently changed first. Raises `NoteRefused` if
-    the filter is invalid.
+    """Return the owner's notes that match the filter, most recently changed first. Raises
+    `NoteRefused` if the filter is invalid.
     """
     return notes_of(owner).filter(condition(filter)).order_by("-modified_at", "-pk")
 
 
 def list_notes(owner: str, filter: str) -> QuerySet[Note]:
-    """Return notes by title, without bodies, in an order that is stable across pages."""
+    """Return the owner's notes that match the filter, sorted by title and without texts. Raises
+    `NoteRefused` if the filter is invalid.
+    """
     return notes_of(owner).filter(condition(filter)).order_by("key").defer("text")
 
 
 def recent(owner: str, days: float | None = None) -> QuerySet[Note]:
-    """Return the most recently changed notes of that many days, or None for all; without bodies."""
+    """Return the owner's notes, most recently changed first and without texts. If `days` is not
+    None, return only notes that were changed within this many days.
+    """
     rows = notes_of(owner).order_by("-modified_at", "-pk").defer("text")
     return rows if days is None else rows.filter(modified_at__gte=days_ago(days))
 
@@ -40,13 +44,17 @@ def days_ago(days: float) -> object:
 
 
 def backlinks(owner: str, title: str) -> QuerySet[Note]:
-    """Return the notes whose text links to a title, sorted by their own title, without bodies."""
+    """Return the owner's notes that link to the title, sorted by their own titles and without
+    texts.
+    """
     rows = notes_of(owner).filter(link_rows__key=title_key(title))
     return rows.order_by("key").defer("text")
 
 
 def tag_counts(owner: str, most: int) -> list[tuple[str, int]]:
-    """Return the most frequent tags, with the number of their notes."""
+    """Return up to `most` of the owner's tags with the number of their notes, most frequent
+    first.
+    """
     rows = NoteTag.objects.filter(note__owner=owner, note__deleted_at=None).values("key")
     counted = rows.annotate(count=Count("pk")).order_by("-count", "key")[:most]
     names = dict(
@@ -58,15 +66,15 @@ def tag_counts(owner: str, most: int) -> list[tuple[str, int]]:
 
 
 def existing(owner: str, titles: Iterable[str]) -> dict[str, int]:
-    """Return the IDs of notes with these titles, by title key."""
+    """Return the primary keys of the owner's notes with these titles, by title key."""
     keys = {title_key(title) for title in titles}
     return dict(notes_of(owner).filter(key__in=keys).values_list("key", "pk"))
 
 
 @dataclass(frozen=True, slots=True)
 class ContentsLine:
-    """A line of a table of contents. `is_repeated` means that the note is its own ancestor, so that
-    its entries are not repeated below this line.
+    """A line in a table of contents. `is_repeated` is True if the note is its own ancestor; its
+    entries then do not follow again.
     """
 
     title: str
@@ -75,8 +83,8 @@ class ContentsLine:
 
 
 def contents(owner: str, root: str, depth: int) -> list[ContentsLine]:
-    """Return the tree below a title: the notes tagged with the title, the notes tagged with their
-    titles, and so on.
+    """Return a table of contents: the notes tagged with the title `root`, and recursively the notes
+    below them. `depth` is the maximum number of levels.
     """
     levels = min(max(depth, 1), DEEPEST)
     children = tagged_below(owner, title_key(root), levels)
@@ -96,7 +104,9 @@ def contents(owner: str, root: str, depth: int) -> list[ContentsLine]:
 
 
 def tagged_below(owner: str, root: str, levels: int) -> Mapping[str, list[str]]:
-    """Return titles by the key of their tag. Runs one query per level."""
+    """Return the titles of tagged notes by tag key, starting with the tag `root`. Runs one query
+    per level.
+    """
     children: dict[str, list[str]] = {}
     wanted = {root}
     for _ in range(levels):

@@ -1,5 +1,5 @@
-"""Searches notes by meaning. Each note has one embedding, of its title, its tags and the beginning
-of its text.
+"""Searches notes by meaning. Each note has one embedding of its title, tags and the beginning of
+its text.
 """
 
 import time
@@ -18,16 +18,16 @@ from apps.workspace.memories.similarity import letters_in_common
 
 BATCH = 32
 COMPARED = 1_000
-"""The maximum number of vectors in memory at the same time."""
+"""The maximum number of embeddings in memory at a time."""
 CHARACTERS = 8_000
-"""The number of characters of a note's text from which its vector is computed. Embedding models
-read less.
+"""A note's embedding is computed from this many characters of its text. Embedding models read
+less.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class NoteHit:
-    """A note that a search found. `score` is the similarity to the query, up to 1.0."""
+    """A note that a search found. `score` is its similarity to the query, at most 1.0."""
 
     note: Note
     score: float
@@ -35,7 +35,7 @@ class NoteHit:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedNotes:
-    """The number of embedded notes, and the number that still have to be embedded."""
+    """The number of notes that were embedded, and the number that remain to be embedded."""
 
     done: int
     left: int
@@ -44,9 +44,8 @@ class EmbeddedNotes:
 async def update(
     owner: str, embedder: Embedder, *, seconds: float, is_forced: bool = False
 ) -> EmbeddedNotes:
-    """Embed changed notes and notes embedded by another model, for about `seconds`.
-
-    With `is_forced`, all notes are embedded again. Raises `ServiceFailed`.
+    """Embed new and changed notes, and notes that another model embedded, for about `seconds`. With
+    `is_forced`, embed all notes again. Raises `ServiceFailed` if the embedding service fails.
     """
     until, done = time.monotonic() + seconds, 0
     if is_forced:
@@ -63,7 +62,9 @@ async def update(
 async def search(
     owner: str, embedder: Embedder, query: str, *, most: int, threshold: float
 ) -> list[NoteHit]:
-    """Return the notes whose similarity to the query reaches the threshold, the best first."""
+    """Return up to `most` notes whose similarity to the query reaches the threshold, the best
+    first.
+    """
     asked = await embedder.embed([query])
     found: list[NoteHit] = await database_sync_to_async(nearest)(
         owner, query, asked, embedder.model, most, threshold
@@ -76,7 +77,7 @@ def embedded_text(note: Note) -> str:
 
 
 def outdated_notes(owner: str, model: str) -> QuerySet[Note]:
-    """Return the notes without an embedding of their current content by this model."""
+    """Return the owner's notes whose current content this model has not embedded."""
     known = Q(vector_row__model=model, vector_row__number=F("number"))
     return notes_of(owner).exclude(pk__in=notes_of(owner).filter(known).values("pk"))
 
@@ -129,7 +130,9 @@ def nearest(
 
 
 def by_vectors(owner: str, asked: Embeddings, model: str) -> Iterator[tuple[int, float]]:
-    """Yield the IDs of notes with useful embeddings, with their cosine similarities."""
+    """Yield the primary keys of notes with meaningful embeddings, with their cosine similarities to
+    `asked`.
+    """
     rows = rows_of(owner, model).filter(unknown_share__lte=UNKNOWN)
     size = asked.vectors.shape[1] * 4
     pairs = rows.values_list("note", "vector").iterator(chunk_size=COMPARED)
@@ -145,8 +148,8 @@ def by_vectors(owner: str, asked: Embeddings, model: str) -> Iterator[tuple[int,
 
 
 def by_letters(owner: str, query: str, model: str, *, is_all: bool) -> Iterator[tuple[int, float]]:
-    """Yield the IDs of notes whose embeddings are useless, because the words of the notes are
-    unknown to the model.
+    """Yield the primary keys of notes with their similarity to the query by letters. This replaces
+    embeddings for notes whose words the model does not know. With `is_all`, yield all notes.
     """
     rows = rows_of(owner, model)
     rows = rows if is_all else rows.filter(unknown_share__gt=UNKNOWN)
@@ -155,7 +158,7 @@ def by_letters(owner: str, query: str, model: str, *, is_all: bool) -> Iterator[
 
 
 def rows_of(owner: str, model: str) -> QuerySet[NoteVector]:
-    """Return the embeddings of current contents."""
+    """Return this model's embeddings of the owner's notes, if they match the current content."""
     return NoteVector.objects.filter(
         note__owner=owner, note__deleted_at=None, model=model, number=F("note__number")
     )

@@ -1,4 +1,4 @@
-"""Finds, measures and deletes workspaces of notes, one for each user and each team."""
+"""Finds, measures and deletes workspaces of notes. Each user and each team has one."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -16,13 +16,13 @@ from apps.notes.models import Note, NoteVersion
 from apps.workspace.local.files import files
 
 OWN = "notes"
-"""The name of a user's own notes. In a team, it is an alias for the team's notes."""
+"""The name of a user's own workspace. In a team, it is an alias for the team's workspace."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoteSpace:
-    """A workspace of notes. `owner` is the owner in its rows; `name` is shown to users and
-    models.
+    """A workspace of notes. `owner` is its owner ID in the database. Users and models see
+    `name`.
     """
 
     owner: str
@@ -33,7 +33,9 @@ class NoteSpace:
         return tuple(dict.fromkeys((self.name, OWN)))
 
     def named(self, name: str) -> "NoteSpace":
-        """Return this workspace if `name` is its name or "". Raises `NoteRefused`."""
+        """Return this workspace if `name` is its name, its alias or "". Raises `NoteRefused`
+        otherwise.
+        """
         if title_key(name) in ("", *map(title_key, self.names)):
             return self
         known = " or ".join(f"'{one}'" for one in self.names)
@@ -43,11 +45,11 @@ class NoteSpace:
 
 
 def space_of(caller: Caller) -> NoteSpace | None:
-    """Return the notes of the user's current team, or their own notes, including for a key that the
-    user created.
+    """Return the workspace of the caller's team, or else the caller's own workspace.
 
-    Return None for a key that another user created, and for a caller without an account: a visitor,
-    a key of the installation, DIAL Core.
+    An API key that a user created can use the user's workspace. Return None for an API key that
+    another user created, and for callers without an account: visitors, installation keys and DIAL
+    Core.
     """
     if caller.kind not in ("user", "key") or caller.person is None:
         return None
@@ -62,8 +64,8 @@ def owner_of_team(team: int) -> str:
 
 
 class SpaceSize(NamedTuple):
-    """The size of a workspace. `notes` includes deleted notes, and `size` is the total number of
-    bytes in the texts of all versions.
+    """A workspace's size. `notes` includes deleted notes. `size` is the number of bytes in all
+    versions.
     """
 
     owner: str
@@ -82,7 +84,7 @@ class OctetLength(Func):
 
 
 def largest_spaces(most: int) -> list[SpaceSize]:
-    """Return the largest workspaces, largest first."""
+    """Return the sizes of up to `most` workspaces, largest first."""
     versions = NoteVersion.objects.order_by().values("note__owner")
     sizes = versions.annotate(size=Sum(OctetLength("text"))).order_by("-size", "note__owner")
     found = dict(sizes.values_list("note__owner", "size")[:most])
@@ -92,16 +94,16 @@ def largest_spaces(most: int) -> list[SpaceSize]:
 
 
 def delete_notes_of_user(sender: object, instance: models.Model, **kwargs: Any) -> None:
-    """Delete the notes of a user whose account was deleted."""
+    """Delete a user's notes. Called by Django's signal after the account was deleted."""
     delete_all(bucket_of(instance.pk))
 
 
 def delete_of_team(sender: object, instance: models.Model, **kwargs: Any) -> None:
-    """Delete the notes of a deleted team."""
+    """Delete a team's notes. Called by Django's signal after the team was deleted."""
     delete_all(owner_of_team(instance.pk))
 
 
 def delete_all(owner: str) -> None:
-    """Delete the notes of an owner, with all versions, and the files of the notes."""
+    """Delete the owner's notes with all versions and attachments."""
     Note.objects.filter(owner=owner).delete()
     files.delete_below(owner, FOLDER)

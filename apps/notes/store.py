@@ -1,9 +1,9 @@
-"""Changes notes. Each change is one transaction, which writes the note, its version, and the data
-for searches.
+"""Changes notes. Each change is one transaction that writes the note, a version, and data for
+searches.
 
-A change applies to the version that its author saw. If there is a newer version, nothing is written
-and `NoteChanged` is raised, so that concurrent changes are not lost. All functions raise
-`NoteRefused`.
+A change applies to the version that its author saw. If a newer version exists, `NoteChanged` is
+raised and nothing is written, so that no concurrent change is lost. All functions raise
+`NoteRefused` if the content is invalid.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -33,8 +33,8 @@ Action = NoteVersion.Action
 class Author:
     """The author of a change: the user with `user_id`, or an agent on the user's behalf.
 
-    `application` is the agent's slug, and `conversation` the ID of its conversation. `is_untrusted`
-    means that the agent had read untrusted content.
+    `application` is the agent's slug, and `conversation` is the ID of its conversation.
+    `is_untrusted` is True if the agent had read untrusted content.
     """
 
     user_id: int | None
@@ -45,12 +45,12 @@ class Author:
 
 
 def notes_of(owner: str) -> QuerySet[Note]:
-    """Return the notes of one workspace that are not deleted."""
+    """Return the owner's notes that are not deleted."""
     return Note.objects.filter(owner=owner, deleted_at=None)
 
 
 def find_note(owner: str, title: str) -> Note:
-    """Return the note. Raises `NoteMissing`."""
+    """Return the owner's note with this title. Raises `NoteMissing` if there is no such note."""
     found = notes_of(owner).filter(key=title_key(title)).first()
     if found is None:
         raise NoteMissing("title", f"there is no note {title[:200]!r}.")
@@ -67,12 +67,12 @@ def create(
     created_at: datetime | None = None,
     modified_at: datetime | None = None,
 ) -> Note:
-    """Create a note, with the given times or the current time."""
+    """Create a note. `created_at` and `modified_at` default to the current time."""
     content, now = check_content(content), timezone.now()
     if notes_of(owner).count() >= MOST_NOTES:
         raise NoteRefused(
             "",
-            gettext("the limit of {limit} notes is reached; delete some first.").format(
+            gettext("You’ve reached the limit of {limit} notes. Delete some first.").format(
                 limit=f"{MOST_NOTES:,}"
             ),
         )
@@ -90,7 +90,7 @@ def create(
 
 @dataclass(frozen=True, slots=True)
 class NewNote:
-    """A validated note that does not exist yet, with its times."""
+    """A validated note that is not stored yet, with its times."""
 
     content: NoteContent
     created_at: datetime
@@ -99,12 +99,12 @@ class NewNote:
 
 @transaction.atomic
 def create_all(owner: str, new: Sequence[NewNote], author: Author, action: str) -> None:
-    """Create several notes like `create`. No two of the notes may have the same title."""
+    """Create several notes. Their titles must differ."""
     now = timezone.now()
     if notes_of(owner).count() + len(new) > MOST_NOTES:
         raise NoteRefused(
             "",
-            gettext("the limit of {limit} notes is reached; delete some first.").format(
+            gettext("You’ve reached the limit of {limit} notes. Delete some first.").format(
                 limit=f"{MOST_NOTES:,}"
             ),
         )
@@ -141,7 +141,7 @@ def change(
     action: str = Action.CHANGED,
     modified_at: datetime | None = None,
 ) -> Note:
-    """Change the content of a note. Unchanged content does not create a version."""
+    """Change a note's content. If the content is the same, no version is written."""
     content = check_content(content)
     if content == note_content(note) and note.deleted_at is None:
         return note
@@ -151,8 +151,8 @@ def change(
 def change_newest(
     owner: str, title: str, edit: Callable[[NoteContent], NoteContent], author: Author
 ) -> Note:
-    """Apply an edit to the newest version. If another user or agent changes the note in the
-    meantime, apply the edit to the newer version.
+    """Apply `edit` to the newest version of the note with this title. If the note is changed
+    concurrently, apply `edit` to the newer version.
     """
     for _ in range(ATTEMPTS - 1):
         note = find_note(owner, title)
@@ -166,8 +166,8 @@ def change_newest(
 
 @transaction.atomic
 def rename(note: Note, title: str, author: Author) -> tuple[Note, int]:
-    """Rename a note, and update links to it. Return the note, and the number of other notes with
-    updated links.
+    """Rename a note and update the links to it. Return the note, and the number of other notes
+    whose links were updated.
     """
     old = note.title
     content = replace(note_content(note), title=title, text=with_links_to(note.text, old, title))
@@ -176,8 +176,8 @@ def rename(note: Note, title: str, author: Author) -> tuple[Note, int]:
 
 
 def follow(note: Note, old: str, author: Author) -> int:
-    """Update links to the old title of a note. Return the number of other notes with updated
-    links.
+    """Update links from the note's old title to its current title. Return the number of other notes
+    whose links were updated.
     """
     others = notes_of(note.owner).filter(link_rows__key=title_key(old)).exclude(pk=note.pk)
     changed = 0
@@ -190,13 +190,13 @@ def follow(note: Note, old: str, author: Author) -> int:
 
 
 def delete(note: Note, author: Author) -> Note:
-    """Delete the note. `restore` can undo this."""
+    """Mark the note as deleted. `restore` can undo this."""
     return write(note, note_content(note), author, Action.DELETED, deleted_at=timezone.now())
 
 
 @transaction.atomic
 def restore(note: Note, number: int, author: Author) -> Note:
-    """Restore the content of a version, even of a deleted note."""
+    """Restore the content of the version with this number, even if the note is deleted."""
     version = note.versions.filter(number=number).first()
     if version is None:
         raise NoteMissing(
@@ -222,7 +222,9 @@ def write(
     modified_at: datetime | None = None,
     deleted_at: datetime | None = None,
 ) -> Note:
-    """Write the next version, if the stored note still equals `note`."""
+    """Write the next version of a note. Raises `NoteChanged` if the stored note is newer than
+    `note`.
+    """
     now = timezone.now()
     values: dict[str, Any] = {
         **columns(content, author),
@@ -258,21 +260,21 @@ def columns(content: NoteContent, author: Author) -> dict[str, Any]:
 
 @contextmanager
 def unique(title: str) -> Iterator[None]:
-    """Convert the database's error for a duplicate title into a `NoteRefused`."""
+    """Convert a database error about a duplicate title to a `NoteRefused`, within the context."""
     try:
         with transaction.atomic():
             yield
     except IntegrityError as error:
         raise NoteRefused(
             "title",
-            gettext("a note {title} already exists; choose another title.").format(
+            gettext("a note titled {title} already exists. Choose another title.").format(
                 title=repr(title)
             ),
         ) from error
 
 
 def record(note: Note, author: Author, action: str, now: datetime) -> None:
-    """Write the version and the data for searches."""
+    """Write a version of the note and its data for searches, and delete its oldest versions."""
     version_of(note, author, action, now).save(force_insert=True)
     note.versions.filter(number__lte=note.number - MOST_VERSIONS).delete()
     note.tag_rows.all().delete()
@@ -300,7 +302,7 @@ def version_of(note: Note, author: Author, action: str, now: datetime) -> NoteVe
 
 
 def index(notes: Iterable[Note]) -> None:
-    """Write the tags and links of notes that do not have any yet."""
+    """Write the tags and links of notes that have none in the database yet."""
     rows = list(notes)
     NoteTag.objects.bulk_create(
         NoteTag(note=note, key=title_key(name), name=name) for note in rows for name in note.tags

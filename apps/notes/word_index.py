@@ -1,6 +1,4 @@
-"""Maintains the index of the words in titles and texts of all workspaces. Searches also filter by
-owner.
-"""
+"""Maintains the index of words in notes' titles and texts. Searches also filter by owner."""
 
 from django.db.models import Q
 
@@ -10,8 +8,8 @@ INDEX = WordIndex("notes_note_words", "notes_note", ("title", "text"))
 
 
 def containing(word: str) -> Q:
-    """Return notes that contain the word in their title or text, and use the index if it can find
-    the word.
+    """Return the condition that a note's title or text contains the word. The condition uses the
+    index if the index can find the word.
     """
     if is_indexed(word):
         return Q(pk__in=INDEX.rows_with(word))

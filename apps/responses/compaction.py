@@ -49,9 +49,7 @@ class CountDialect(ResponsesDialect):
 
 
 class CompactConsumer(ResponseConsumer):
-    """Serves `POST /v1/responses/compact`: replaces the conversation with a summary from the
-    application's model.
-    """
+    """Serves `POST /v1/responses/compact`: the application's model summarizes the conversation."""
 
     route = "/v1/responses/compact"
     dialect: Dialect = CompactDialect()
@@ -110,7 +108,7 @@ class CompactedResponse:
 
 
 class TokenCountConsumer(ResponseConsumer):
-    """Serves `POST /v1/responses/input_tokens`: estimates the tokens of the client's request."""
+    """Serves `POST /v1/responses/input_tokens`: estimates the tokens in the client's request."""
 
     route = "/v1/responses/input_tokens"
     dialect: Dialect = CountDialect()

@@ -1,5 +1,5 @@
-"""Serves `POST /v1/responses`: a response that is streamed, returned in one piece, or generated in
-the background.
+"""Serves `POST /v1/responses`, with a response that is streamed, complete or generated in the
+background.
 """
 
 import asyncio
@@ -47,7 +47,9 @@ Events = AsyncGenerator[list[Event], None]
 
 @dataclass(frozen=True, slots=True)
 class RequestToStore:
-    """A request to be stored. `items` is the stored form of the input, after the `context`."""
+    """A request that is stored with its response. `items` is its input in stored form. `context` is
+    the stored part of the conversation before the input.
+    """
 
     asked: ParsedResponse
     context: Context
@@ -71,7 +73,7 @@ class RequestToStore:
 
 @dataclass(frozen=True, slots=True)
 class AnswerToStore:
-    """A foreground answer, which is stored when it has ended."""
+    """A foreground answer that is stored when it ends."""
 
     request: RequestToStore
     question: ClientQuestion
@@ -121,8 +123,8 @@ class ResponseConsumer(RunConsumer):
         return parsed
 
     def check_stateless(self, asked: ParsedResponse) -> None:
-        """Raise `BadRequest` if the request needs stored data, and nothing can be stored for its
-        caller.
+        """Raise `BadRequest` if the request needs stored data. Called for callers whose responses
+        cannot be stored.
         """
         request = asked.request
         for name in ("previous_response_id", "conversation"):
@@ -194,8 +196,8 @@ class ResponseConsumer(RunConsumer):
     async def start_background(
         self, stored: RequestToStore, question: ClientQuestion
     ) -> StartedAnswer:
-        """Start the answer. Raises `BudgetSpent` if a budget is exhausted, `ResponseBusy` if no
-        answer can start now, and `ServerStopping` if the process is stopping.
+        """Start a background answer. Raises `BudgetSpent` if a budget is exhausted, `ResponseBusy`
+        if the conversation has a running answer, and `ServerStopping` if the process is stopping.
         """
         if self.hub.is_closing:
             raise ServerStopping
@@ -216,13 +218,15 @@ class ResponseConsumer(RunConsumer):
         return begun
 
     def note(self, begun: StartedAnswer, caller: Caller) -> None:
-        """Record the stored question in the audit log."""
+        """Record in the audit log that a question was stored."""
         is_first = self.context is None or self.context.after is None
         self.hub.summaries.keep_audit(*question_events(begun, caller, is_first=is_first))
 
 
 def check_background(request: RunRequest) -> None:
-    """Raise `BadRequest` if the request answers a question at the end of a foreground response."""
+    """Raise `BadRequest` if the request answers a question from a foreground response. Background
+    responses cannot continue such a run.
+    """
     if pending_token(request.messages) is not None:
         raise invalid(
             "background",

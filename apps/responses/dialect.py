@@ -1,4 +1,4 @@
-"""Defines the dialect of OpenAI's Responses API: converts a request to a run request."""
+"""Converts OpenAI Responses API requests to run requests."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -30,7 +30,7 @@ from apps.runs.requests import RunRequest
 
 
 class ParsedResponse(ParsedRequest, frozen=True, kw_only=True):
-    """A parsed request. `messages` come from the `request`, after the stored messages of its
+    """A parsed request. `messages` contains its input, after the stored messages of its
     conversation.
     """
 
@@ -58,9 +58,11 @@ def parse_response(
     stored: Sequence[Object] | None = None,
     conversation: UUID | None = None,
 ) -> ParsedResponse:
-    """Parse the request, after the `stored` items, which are None until they are loaded.
+    """Parse a request, whose input follows the `stored` items. They are None before they are
+    loaded.
 
-    Without a `conversation`, the response is not stored. Raises `BadRequest`.
+    If `conversation` is None, the response is not stored. Raises `BadRequest` if the request is
+    invalid.
     """
     tools = read_tools(request.tools)
     choice = read_choice(request.tool_choice, tools.specs)
@@ -82,7 +84,7 @@ def parse_response(
 
 
 def needs_stored(request: ResponseRequest) -> bool:
-    """Return True if parsing the request requires stored data."""
+    """Return True if the request refers to stored responses or items."""
     items = [] if isinstance(request.input, str) else request.input or []
     return continues_stored(request) or any(map(is_reference, items))
 
@@ -95,7 +97,7 @@ def prepare(
     choice: ResponseToolChoice,
     application: ResolvedApplication,
 ) -> PreparedRun:
-    """Prepare a run. Raises `BadRequest`."""
+    """Prepare a run. Raises `BadRequest` if the request does not fit the application."""
     conversation = read_conversation(messages, dict(tools.specs))
     instructions = all_instructions(request, conversation)
     if instructions:
@@ -128,7 +130,9 @@ def all_instructions(request: ResponseRequest, conversation: ParsedConversation)
 def without_effect(
     request: ResponseRequest, tools: ClientTools, choice: ResponseToolChoice, slug: str
 ) -> frozenset[str]:
-    """Return the names of accepted parts of a request that have no effect."""
+    """Return the names of request parts that are accepted but have no effect on the application.
+    `slug` is the slug of the application.
+    """
     found = {f"tools.{kind}" for kind in tools.ignored}
     if request.model not in (None, slug):
         found.add("model")

@@ -1,6 +1,4 @@
-"""Encodes a run as a response of OpenAI's API: its items, streamed as events or collected in one
-object.
-"""
+"""Encodes a run as a response of OpenAI's API, streamed as events or collected in one object."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, assert_never
@@ -40,11 +38,11 @@ from apps.responses.output_items import REFUSAL, SUMMARY, TEXT, OutputItems, eve
 from apps.responses.resource import Echo, Resource, write_logprobs, write_usage
 
 ENDINGS = {"length": "max_output_tokens", "content_filter": "content_filter"}
-"""Maps our finish reasons to the API's reasons for incomplete responses."""
+"""Maps finish reasons to the API's reasons for incomplete responses."""
 
 
 class ResponseEncoder:
-    """Encodes the events of a stream. Each frame has the next sequence number."""
+    """Encodes a run's events as the frames of a stream, with consecutive sequence numbers."""
 
     headers = EVENT_STREAM
     heartbeat = HEARTBEAT
@@ -131,7 +129,7 @@ class ResponseEncoder:
         self.items.frame("output_text.delta", **part.place, delta=event.text, logprobs=written)
 
     def cite(self, address: str | None, title: str | None) -> None:
-        """Add a citation of a file or page at the end of the current text."""
+        """Add a citation of a file or web page at the end of the current text."""
         if not address:
             # The content of the attachment is part of the answer, and the protocol has no field for
             # it.
@@ -179,7 +177,7 @@ class ResponseEncoder:
 
 
 class WholeResponse:
-    """Collects the events of a run into a whole response."""
+    """Collects a run's events into a complete response."""
 
     headers = JSON
 
@@ -191,7 +189,7 @@ class WholeResponse:
 
     @property
     def last(self) -> dict[str, Any]:
-        """Return the whole response, once the run has ended."""
+        """Return the complete response after the run has ended."""
         return self.encoder.last
 
     def body(self) -> bytes:

@@ -1,4 +1,4 @@
-"""Errors in the format of OpenAI's Responses API."""
+"""Formats errors as OpenAI's Responses API does."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Streams the frames of a background response: first those in its journal, and then new frames."""
+"""Streams a background response: first the frames from its journal, then new frames."""
 
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing
@@ -24,7 +24,7 @@ from apps.runs.failures import failure
 
 
 async def follow_response(hub: Hub, run: Run, replay: RunReplay) -> AsyncGenerator[bytes, None]:
-    """Yield the frames of the replay, up to the end of the response."""
+    """Yield the response's frames, including future frames, until the response ends."""
     first = await database_sync_to_async(journal.first_number)(run.pk)
     if first is None:
         return
@@ -53,7 +53,7 @@ async def send_events(
     after: int = -1,
     headers: Iterable[Header] = (),
 ) -> None:
-    """Send the frames after the sequence number `after`."""
+    """Stream the response's frames after the sequence number `after` to the client."""
     replay = replay_of(stored, after)
     await consumer.start(200, (*EVENT_STREAM, *headers))
     try:

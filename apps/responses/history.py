@@ -1,6 +1,4 @@
-"""Reads the stored part of a request's conversation: earlier responses, or messages from other
-doors.
-"""
+"""Loads the stored part of a conversation: earlier responses, or messages from other doors."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -38,8 +36,8 @@ class ConversationNotFound(BadRequest):
 class Context:
     """The stored part of a request's conversation.
 
-    `items` precede the input; `entries` are their stored form. `after` is the run of the last
-    answer, and `conversation` the ID of the response's conversation.
+    `items` precede the request's input; `entries` are their stored form. `after` is the ID of the
+    last answer's run, and `conversation` is the ID of the response's conversation.
     """
 
     items: Sequence[Object] = ()
@@ -49,11 +47,11 @@ class Context:
 
 
 def load_stored(caller: Caller, request: ResponseRequest) -> tuple[ResponseRequest, Context]:
-    """Return the request with its references replaced by stored items, and the stored part before
-    its input.
+    """Return the request with references replaced by stored items, and the stored part before its
+    input.
 
     Raises `BadRequest` for an invalid request, `ResponseNotFound` for an unknown response, and
-    `ResponseBusy` for a response in progress.
+    `ResponseBusy` for an unfinished response.
     """
     sent = with_references(caller, request.input)
     resolved = structs.replace(request, input=sent)
@@ -61,8 +59,10 @@ def load_stored(caller: Caller, request: ResponseRequest) -> tuple[ResponseReque
 
 
 def load_context(caller: Caller, request: ResponseRequest) -> Context:
-    """Return the stored part of the conversation. Raises `BadRequest` for an invalid request,
-    `ResponseNotFound` for an unknown response, and `ResponseBusy` for a response in progress.
+    """Return the stored part of the request's conversation.
+
+    Raises `BadRequest` for an invalid request, `ResponseNotFound` for an unknown response, and
+    `ResponseBusy` for an unfinished response.
     """
     if request.previous_response_id is not None and request.conversation is not None:
         raise invalid("conversation", "Send either 'previous_response_id' or 'conversation'.")
@@ -132,7 +132,9 @@ def items_of(message: Message) -> Iterable[Object]:
 
 
 def expanded(caller: Caller, entries: Sequence[Any]) -> list[Object]:
-    """Return the items of stored entries, except those of deleted responses."""
+    """Return the items for stored entries. An entry is an item, or the ID of a response. Items of
+    deleted responses are omitted.
+    """
     keys = [UUID(one) for one in entries if isinstance(one, str)]
     found = own_responses(caller, keys)
     answers = Message.objects.filter(run__in=keys, role=Message.Role.ASSISTANT)
@@ -150,7 +152,9 @@ def expanded(caller: Caller, entries: Sequence[Any]) -> list[Object]:
 
 
 def with_references(caller: Caller, written: str | list[Object] | None) -> str | list[Object]:
-    """Return the input with references replaced by stored items. Raises `BadRequest`."""
+    """Return the input with references replaced by stored items. Raises `BadRequest` if a reference
+    is unknown.
+    """
     if not written or isinstance(written, str) or not any(map(is_reference, written)):
         return written or []
     ids = [str(item.get("id")) for item in written if is_reference(item)]

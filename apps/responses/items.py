@@ -1,8 +1,7 @@
-"""Converts the items of a request's input to chat messages, and reads the state of earlier answers.
+"""Converts input items to chat completions messages, and reads the state of earlier answers.
 
-OpenAI stores a model's reasoning in a reasoning item that only OpenAI can read. Our reasoning items
-contain the state that the application's tools need in the next turn. Reasoning items of other
-services are skipped.
+OpenAI's reasoning items contain encrypted reasoning. Our reasoning items contain the state that the
+application's tools need in the next turn. Reasoning items from other services are ignored.
 """
 
 from collections.abc import Sequence
@@ -38,7 +37,7 @@ class OutputItem(Struct):
 
 REFERENCE = "item_reference"
 SUMMARY = "compaction_summary"
-"""The key of the summary in the sealed content of a compaction item."""
+"""The key of the summary in a compaction item's encrypted content."""
 SUMMARY_HEAD = "[Summary of the conversation so far]"
 ROLES = ("user", "assistant", "system", "developer")
 CALLS = ("function_call", "custom_tool_call")
@@ -46,9 +45,8 @@ OUTPUTS = ("function_call_output", "custom_tool_call_output")
 
 
 def read_items(written: str | Sequence[Object], stored: Sequence[Object] = ()) -> list[ChatMessage]:
-    """Return the conversation in the format of chat completions, after its `stored` items.
-
-    Raises `BadRequest`.
+    """Return the `stored` items and the input as chat completions messages. Raises `BadRequest` if
+    an item is invalid.
     """
     if isinstance(written, str):
         return [*read_items(stored), ChatMessage("user", written)]
@@ -66,7 +64,9 @@ def is_reference(item: Object) -> bool:
 
 
 class ItemReader:
-    """Assembles the items of one model answer: reasoning, text and calls."""
+    """Converts items one by one. Reasoning, text and calls are combined into one assistant
+    message.
+    """
 
     def __init__(self) -> None:
         self.messages: list[ChatMessage] = []
@@ -74,7 +74,7 @@ class ItemReader:
         self.calls: set[str] = set()
 
     def read(self, item: Object, path: str) -> None:
-        """Read an item. Raises `BadRequest`."""
+        """Add an item. Raises `BadRequest` with its `path` if it is invalid."""
         kind = item.get("type", "message")
         if kind == "message":
             self.read_message(converted(item, MessageItem, path), path)
@@ -137,7 +137,9 @@ class ItemReader:
             self.messages.append(ChatMessage("user", f"{SUMMARY_HEAD}\n{summary}"))
 
     def opened(self, *, is_text: bool = False) -> ChatMessage:
-        """Return the answer that the item belongs to. A second text begins another answer."""
+        """Return the assistant message to which the next item belongs. A second text begins a new
+        message.
+        """
         if self.answer is None or (is_text and (self.answer.content or self.answer.tool_calls)):
             self.answer = ChatMessage("assistant")
             self.messages.append(self.answer)
@@ -150,7 +152,9 @@ class ItemReader:
 def read_content(
     written: str | Sequence[Object], path: str
 ) -> tuple[str | list[Object], list[Object]]:
-    """Return the content, and the attached files. Raises `BadRequest`."""
+    """Return an item's content parts and its attached files. Raises `BadRequest` if the content is
+    invalid.
+    """
     if isinstance(written, str):
         return written, []
     parts, files = [], []
@@ -166,7 +170,9 @@ def read_content(
 
 
 def read_part(part: Object, path: str) -> Object:
-    """Return the part in the format of chat completions. Raises `BadRequest`."""
+    """Return a content part in the chat completions format. Raises `BadRequest` if it is
+    invalid.
+    """
     match part:
         case {"type": "input_text" | "output_text" | "text" | "summary_text", "text": str(text)}:
             return {"type": "text", "text": text}
@@ -187,7 +193,7 @@ def read_part(part: Object, path: str) -> Object:
 
 
 def read_file(part: Object, path: str) -> Object:
-    """Return the file as an attachment. Raises `BadRequest`."""
+    """Return a file part as an attachment. Raises `BadRequest` if it is invalid."""
     name = part.get("filename")
     title = name if isinstance(name, str) else ""
     guessed = guess_type(title)[0] or "application/octet-stream"

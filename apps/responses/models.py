@@ -1,6 +1,4 @@
-"""Stored responses: the response that the API returns for a run, and the data that the next request
-needs.
-"""
+"""The database model for stored responses."""
 
 from django.db import models
 
@@ -8,12 +6,12 @@ from apps.live.models import Run
 
 
 class StoredResponse(models.Model):
-    """A stored response. It has the ID of its run, and is deleted together with the run, the turn
-    or the conversation.
+    """A stored response. It has the ID of its run, and is deleted together with the run's turn or
+    conversation.
 
-    `context` precedes the input: the IDs of earlier responses in hexadecimal, and items of messages
-    from other doors. `input` contains the items of the request, and `echo` the parts of the request
-    that the response repeats. `resource` is empty until the run has ended.
+    `context` precedes the input: the IDs of earlier responses in hexadecimal, and items from other
+    doors' messages. `input` contains the request's items, and `echo` the parts of the request that
+    the response repeats. `resource` is empty until the run has ended.
     """
 
     run = models.OneToOneField(

@@ -1,4 +1,4 @@
-"""Writes the items of a response while they grow. Each change is encoded as an event frame."""
+"""Builds a response's output items. Each change is encoded as an event frame."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -12,8 +12,8 @@ TEXT, REFUSAL, SUMMARY = "output_text", "refusal", "summary_text"
 
 
 class PartKind(NamedTuple):
-    """The properties of a type of part: the key of its text, its position in an item, and the names
-    of its events.
+    """The fields and events that differ between types of content parts. `field` is the key of the
+    text. `event` and `text_event` are the names of its events.
     """
 
     field: str
@@ -41,13 +41,13 @@ PREFIXES = {
     "custom_tool_call_output": "ctco",
     "compaction": "cmp",
 }
-"""Maps the type of an item to the prefix of its ID."""
+"""Maps an item's type to the prefix of its ID."""
 
 _encode = msgspec.json.Encoder().encode
 
 
 class OpenPart:
-    """A growing text, with the constant fields of its events."""
+    """A content part that is still growing, with the constant fields of its events."""
 
     def __init__(self, kind: str, place: Mapping[str, Any]) -> None:
         self.kind = kind
@@ -74,10 +74,10 @@ def event_frame(event: str, number: int, **fields: Any) -> bytes:
 
 
 class OutputItems:
-    """Writes the items of a resource. Each frame has the next sequence number.
+    """Builds the output items of a resource, and encodes frames with consecutive sequence numbers.
 
-    If `counts_characters`, a text uses one number per character, so that the numbers of a replay do
-    not depend on how texts were split. Frames up to the number `after` are omitted.
+    If `counts_characters` is True, a text uses one number per character, so that a replay has the
+    same numbers regardless of how texts were split. Frames up to the number `after` are omitted.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class OutputItems:
         self.part: OpenPart | None = None
 
     def take(self) -> bytes:
-        """Return the frames since the last call."""
+        """Return the frames since the last call, and clear them."""
         frames = b"".join(self.frames)
         self.frames.clear()
         return frames
@@ -139,7 +139,7 @@ class OutputItems:
         self.item = None
 
     def open_part(self, kind: str) -> OpenPart:
-        """Return the open part of that type, in an item of the matching type."""
+        """Return the open content part of this type, and begin a part or an item if necessary."""
         part = self.part
         if part is not None and part.kind == kind:
             return part

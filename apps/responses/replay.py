@@ -1,4 +1,4 @@
-"""Replays the response of a stored run from its journal, as frames and as an object."""
+"""Replays a stored run's response from its journal, as frames and as an object."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -39,10 +39,8 @@ STATUSES = {
 
 
 class RunReplay:
-    """Replays a run. The same events produce the same frames in any process, however texts were
-    split.
-
-    Frames up to the number `after` are omitted. `is_over` is set after the last frame.
+    """Replays a run's response. The frames do not depend on the process or on how texts were split.
+    Frames up to the number `after` are omitted. `is_over` is True after the last frame.
     """
 
     def __init__(self, model: str, echo: Echo, after: int = -1) -> None:
@@ -72,8 +70,8 @@ class RunReplay:
         return self.encoder.items.take()
 
     def error_frame(self, body: Mapping[str, Any]) -> bytes:
-        """Return the frame for an error of the stream itself. A client resumes after the last event
-        that it received.
+        """Return the frame for an error in the stream itself. The client can resume after the last
+        event that it received.
         """
         items = self.encoder.items
         number = max(items.number - 1, items.after, 0)
@@ -119,7 +117,7 @@ class RunReplay:
             encoder.end_with("cancelled", event="incomplete")
 
     def restart(self, event: TurnRestarted) -> None:
-        """Replace the text so far with the text of the recorded steps."""
+        """Replace the text so far with the text from the recorded steps."""
         encoder = self.encoder
         encoder.items.close("incomplete")
         output = encoder.resource.output

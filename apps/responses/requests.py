@@ -1,4 +1,4 @@
-"""The body of a request for a response: its struct, and the validation of its parameters."""
+"""Defines and validates the body of a request for a response."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any
@@ -69,11 +69,13 @@ _decode = NamedUnknown(ResponseRequest, LenientResponseRequest).decode
 
 
 def read_request(body: bytes) -> tuple[ResponseRequest, frozenset[str]]:
-    """Return the request, and the names of its unknown parameters. Raises `BadRequest`."""
+    """Return the request and the names of its unknown parameters. Raises `BadRequest` if it is
+    invalid.
+    """
     request, unknown = decode_body(body, _decode)
     if request.input is None:
         if not continues_stored(request):
-            raise invalid("input", "Send a text or items.")
+            raise invalid("input", "Send a string or items.")
         request.input = []
     if len(request.input) > settings.GATEWAY_MAX_MESSAGES and isinstance(request.input, list):
         raise invalid("input", f"Too many items; the limit is {settings.GATEWAY_MAX_MESSAGES}.")
@@ -91,7 +93,7 @@ def continues_stored(request: ResponseRequest) -> bool:
 
 
 def parameters_of(request: ResponseRequest) -> dict[str, Any]:
-    """Return the parameters of the request, named as in chat completions."""
+    """Return the request's parameters by their chat completions names."""
     return {name: value for name, value in named(request) if value is not None}
 
 
@@ -115,7 +117,9 @@ def named(request: ResponseRequest) -> Iterator[tuple[str, Any]]:
 
 
 def response_format(request: ResponseRequest) -> Object | None:
-    """Return the format of the text, as in chat completions. Raises `BadRequest`."""
+    """Return the text format as in the chat completions API, or None if it is plain text. Raises
+    `BadRequest` if the format is invalid.
+    """
     form = None if request.text is None else request.text.format
     match form:
         case None | {"type": "text"}:

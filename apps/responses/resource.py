@@ -1,5 +1,5 @@
-"""Builds the response as a JSON object with all keys of OpenAI's schema, and null for missing
-values.
+"""Builds the response as a JSON object with all keys in OpenAI's schema. Missing values are
+null.
 """
 
 import time
@@ -18,7 +18,7 @@ Item = dict[str, Any]
 
 
 class Echo(Struct, frozen=True):
-    """The parts of a request that its response repeats, and the identity of the response."""
+    """The identity of a response, and the parts of the request that the response repeats."""
 
     fields: Mapping[str, Any]
     namespaces: Mapping[str, tuple[str, str]]
@@ -28,7 +28,7 @@ class Echo(Struct, frozen=True):
 
 
 def echo_of(request: ResponseRequest, tools: ClientTools, conversation: UUID | None = None) -> Echo:
-    """Return the echo of a response. `None` as the conversation means that the response is not
+    """Return the echo of a request in its response. If `conversation` is None, the response is not
     stored.
     """
     reasoning, text = request.reasoning, request.text
@@ -80,7 +80,7 @@ def written_tool(spec: ToolSpec) -> dict[str, Any]:
 
 
 class Resource:
-    """The growing response of one run."""
+    """The response of one run, which grows until the run has ended."""
 
     def __init__(self, model: str, echo: Echo) -> None:
         self.echo = echo
@@ -89,15 +89,17 @@ class Resource:
         self.output: list[Item] = []
         self.count = 0
         self.completed_at: int | None = None
-        """The time when the response ended. None means now."""
+        """The time at which the response ended, in seconds since 1970. None means the current
+        time.
+        """
 
     def next_id(self, prefix: str) -> str:
-        """Return the ID of the next item, which contains the response's ID."""
+        """Return the ID of the next item: the prefix, the response's ID and a number."""
         self.count += 1
         return f"{prefix}_{self.echo.id.hex}{self.count:04x}"
 
     def write(self, status: str, **fields: Any) -> dict[str, Any]:
-        """Return the response with that status."""
+        """Return the response as JSON, with this status and these additional fields."""
         return {
             "id": self.id,
             "object": "response",
@@ -117,7 +119,7 @@ class Resource:
 
 
 def write_usage(usage: Usage) -> dict[str, Any] | None:
-    """Return the usage, or None if no model reported it."""
+    """Return the usage as JSON, or None if no model reported any."""
     return counted_usage(usage) if usage.per_model else None
 
 

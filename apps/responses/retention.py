@@ -14,8 +14,10 @@ from apps.live.models import Run
 
 
 def erase_old() -> int:
-    """Delete conversations after `RESPONSE_DAYS` of inactivity, unless they are pinned or contain a
-    run of another door. Return their number.
+    """Delete conversations after `RESPONSE_DAYS` of inactivity. Return the number of deleted
+    conversations.
+
+    Pinned conversations and conversations that contain a run from another door remain.
     """
     if not settings.RESPONSE_DAYS:
         return 0

@@ -1,4 +1,4 @@
-"""Routes the URLs of the Responses API to its consumers."""
+"""Routes Responses API URLs to their consumers."""
 
 from typing import Any
 

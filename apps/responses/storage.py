@@ -1,4 +1,4 @@
-"""Stores, finds, reads and deletes responses of a caller, on a database thread."""
+"""Stores, finds, reads and deletes callers' responses, on a database thread."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -46,8 +46,8 @@ class ResponseBusy(BadRequest):
 
 
 def find_response(caller: Caller, written: str) -> StoredResponse:
-    """Return the response. Raises `ResponseNotFound` if it is unknown or belongs to another
-    caller.
+    """Return the caller's response with this ID. Raises `ResponseNotFound` if the caller has
+    none.
     """
     pk = read_id(RESPONSE_ID, written)
     found = None if pk is None else own_responses(caller, [pk]).get(pk)
@@ -77,8 +77,10 @@ def written_echo(echo: Echo) -> dict[str, Any]:
 def begin_response(
     question: ClientQuestion, entries: Sequence[Any], items: list[Object], echo: Echo, holder: str
 ) -> StartedAnswer:
-    """Store the question and start its answer. Raises `BudgetSpent` if a budget is exhausted, and
-    `Refused` if the request cannot be answered.
+    """Store the question and the response, and start or queue the answer.
+
+    `entries` is the stored part before the input `items`. Raises `BudgetSpent` if a budget is
+    exhausted, and `Refused` if a limit is reached.
     """
     begun = begin_client_answer(question, holder)
     StoredResponse.objects.create(
@@ -116,7 +118,7 @@ def store_response(
 
 
 def read_resource(stored: StoredResponse) -> dict[str, Any]:
-    """Return the current response."""
+    """Return the response's current JSON object."""
     if stored.resource is not None:
         found: dict[str, Any] = stored.resource
         return found
@@ -138,7 +140,7 @@ def replay_of(stored: StoredResponse, after: int = -1) -> RunReplay:
 
 
 def add_outcome(replay: RunReplay, run: UUID) -> None:
-    """Add data about the end of the response that the journal does not contain."""
+    """Add the end time and the state to the replay, because the journal does not contain them."""
     row = Run.objects.filter(pk=run).first()
     if row is not None and row.finished_at is not None:
         replay.encoder.resource.completed_at = int(row.finished_at.timestamp())
@@ -147,8 +149,8 @@ def add_outcome(replay: RunReplay, run: UUID) -> None:
 
 
 def delete_response(caller: Caller, written: str) -> str:
-    """Delete the response with its turn. Raises `ResponseNotFound` for an unknown response, and
-    `ResponseBusy` for a response in progress.
+    """Delete the caller's response with its turn. Return its ID. Raises `ResponseNotFound` if the
+    caller has no such response, and `ResponseBusy` if it is unfinished.
     """
     stored = find_response(caller, written)
     run = stored.run

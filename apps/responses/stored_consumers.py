@@ -1,6 +1,4 @@
-"""Serves stored responses over HTTP: clients read, resume, cancel and delete a response, and list
-its input.
-"""
+"""Serves stored responses: clients read, resume, cancel and delete them, and list their input."""
 
 from typing import Any
 from urllib.parse import parse_qs
@@ -29,7 +27,7 @@ BOOLEANS = {"true": True, "false": False}
 
 
 class StoredConsumer(DoorConsumer):
-    """The base of requests about one stored response."""
+    """The base class for requests about one stored response."""
 
     def __init__(self, hub: Hub = HUB) -> None:
         super().__init__()
@@ -43,12 +41,16 @@ class StoredConsumer(DoorConsumer):
         return str(self.scope["url_route"]["kwargs"]["response"])
 
     async def find(self, caller: Caller) -> StoredResponse:
-        """Return the response. Raises `ResponseNotFound`."""
+        """Return the response in the URL. Raises `ResponseNotFound` if the caller has no such
+        response.
+        """
         found: StoredResponse = await database_sync_to_async(find_response)(caller, self.id)
         return found
 
     def query(self) -> dict[str, str]:
-        """Return the last value of each parameter. Raises `BadRequest`."""
+        """Return the query parameters, each with its last value. Raises `BadRequest` if the query
+        string is invalid.
+        """
         try:
             found = parse_qs(self.scope["query_string"].decode(), keep_blank_values=True)
         except ValueError:
@@ -60,8 +62,9 @@ class StoredConsumer(DoorConsumer):
 
 
 class OneConsumer(StoredConsumer):
-    """Serves `GET` and `DELETE /v1/responses/{id}`. `?stream=true&starting_after=` resumes a
-    stream.
+    """Serves `GET` and `DELETE /v1/responses/{id}`.
+
+    `?stream=true&starting_after=` resumes a stream.
     """
 
     methods = ("GET", "HEAD", "DELETE")
@@ -91,7 +94,7 @@ class OneConsumer(StoredConsumer):
 
 
 class ResponseCancelConsumer(StoredConsumer):
-    """Serves `POST /v1/responses/{id}/cancel`: returns the response once it has stopped."""
+    """Serves `POST /v1/responses/{id}/cancel`: stops the response, then returns it."""
 
     methods = ("POST",)
     finishes_answers = True
@@ -112,9 +115,7 @@ class ResponseCancelConsumer(StoredConsumer):
 
 
 class InputItemsConsumer(StoredConsumer):
-    """Serves `GET /v1/responses/{id}/input_items?after=&limit=&order=`: lists the input, newest
-    first.
-    """
+    """Serves `GET /v1/responses/{id}/input_items?after=&limit=&order=`: lists the input items."""
 
     async def answer(self) -> None:
         caller = await authenticate(self.scope)
@@ -148,7 +149,7 @@ class InputItemsConsumer(StoredConsumer):
 
 
 def read_flag(query: dict[str, str], name: str) -> bool:
-    """Return a Boolean parameter. Raises `BadRequest`."""
+    """Return a Boolean query parameter, by default False. Raises `BadRequest` if it is invalid."""
     written = query.get(name, "false").lower()
     if written not in BOOLEANS:
         raise invalid(name, "Use 'true' or 'false'.")
@@ -156,8 +157,8 @@ def read_flag(query: dict[str, str], name: str) -> bool:
 
 
 def read_position(query: dict[str, str]) -> int:
-    """Return the sequence number after which to resume, or -1 for the beginning. Raises
-    `BadRequest`.
+    """Return the sequence number after which to resume, or -1 to start at the beginning. Raises
+    `BadRequest` if the query parameter is invalid.
     """
     written = query.get("starting_after")
     if written is None:

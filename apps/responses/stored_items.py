@@ -1,4 +1,4 @@
-"""Converts items to their stored form and back. An item's ID contains the ID of its response."""
+"""Converts items to their stored form and back. An item's ID contains its response's ID."""
 
 import re
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from apps.doors.chat_messages import ChatMessage, Object
 from apps.responses.output_items import PREFIXES
 
 FIRST_INPUT = 0x8000
-"""The number of the first input item. The numbers of output items begin at 1."""
+"""The number of the first input item. Output items are numbered from 1."""
 RESPONSE_ID = re.compile(r"resp_([0-9a-f]{32})", re.ASCII)
 CONVERSATION_ID = re.compile(r"conv_([0-9a-f]{32})", re.ASCII)
 ITEM_ID = re.compile(r"[a-z]{1,10}_([0-9a-f]{32})[0-9a-f]{4}", re.ASCII)
@@ -21,7 +21,7 @@ def read_id(form: re.Pattern[str], written: str) -> UUID | None:
 
 
 def stored_input(response: UUID, written: str | Sequence[Object]) -> list[Object]:
-    """Return the items of a request with types, IDs and content lists, in the API's format."""
+    """Return a request's input as items with types, IDs and content lists, in the API's format."""
     if isinstance(written, str):
         written = [{"role": "user", "content": written}]
     return [
@@ -46,7 +46,9 @@ def stored_item(item: Object, number: str) -> Object:
 
 
 def shown_question(messages: Sequence[ChatMessage]) -> tuple[str, list[dict[str, str]]]:
-    """Return the text and the files of the messages after the last answer, for the page."""
+    """Return the question for the page: the text and the files of the messages after the last
+    answer.
+    """
     answers = [index for index, one in enumerate(messages) if one.role == "assistant"]
     new = messages[answers[-1] + 1 if answers else 0 :]
     texts = [shown_text(one) for one in new if one.role in ("user", "tool")]

@@ -1,7 +1,7 @@
-"""Reads the client's tools in the Responses API: functions, custom tools and namespaces.
+"""Parses the client's tools in the Responses API: functions, custom tools and namespaces.
 
-The model sees a tool in a namespace as `namespace__tool`, because its own name may be taken. Tools
-of other types run on OpenAI's servers and are ignored.
+The model sees a namespace's tool as `namespace__tool`, because the tool's own name may not be
+unique. Other types of tools run on OpenAI's servers and are ignored.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -63,12 +63,14 @@ TYPES: Mapping[str, type[ResponseFunction] | type[Custom]] = {
 
 
 def qualified(namespace: str | None, name: str) -> str:
-    """Return the name that the model sees for a tool."""
+    """Return the name under which the model sees a tool. `namespace` is None for a tool in no
+    namespace.
+    """
     return f"{namespace}{JOINT}{name}" if namespace else name
 
 
 def read_tools(written: Sequence[Object] | None) -> ClientTools:
-    """Return the tools. Raises `BadRequest`."""
+    """Return the request's tools. Raises `BadRequest` if a tool is invalid."""
     if not written:
         return NO_TOOLS
     specs: dict[str, ToolSpec] = {}
@@ -92,7 +94,9 @@ def read_tools(written: Sequence[Object] | None) -> ClientTools:
 
 
 def flat(written: Sequence[Object]) -> Iterator[tuple[str, str | None, Object]]:
-    """Yield each tool with its path and its namespace. Raises `BadRequest`."""
+    """Yield each tool with its path and its namespace, which may be None. Raises `BadRequest` if a
+    namespace is invalid.
+    """
     for index, tool in enumerate(written):
         path = f"tools.{index}"
         if tool.get("type") != NAMESPACE:
@@ -122,8 +126,8 @@ class ResponseAllowedTools(Struct):
 
 
 class ResponseToolChoice(Struct, frozen=True):
-    """The choice among tools. `choice` is in the format of a `ModelRequest`. `allowed` is None if
-    all tools are allowed.
+    """The client's tool choice. `choice` has the format of a `ModelRequest`. `allowed` contains the
+    names of the allowed tools, or is None if all tools are allowed.
     """
 
     choice: str | Object | None = None
@@ -132,7 +136,9 @@ class ResponseToolChoice(Struct, frozen=True):
 
 
 def read_choice(written: str | Object | None, there: Collection[str]) -> ResponseToolChoice:
-    """Return the choice. Raises `BadRequest`."""
+    """Parse the tool choice. `there` contains the names of the request's tools. Raises `BadRequest`
+    if the choice is invalid.
+    """
     if written is None or written in MODES:
         return ResponseToolChoice(written)
     if isinstance(written, str):
@@ -153,7 +159,9 @@ def read_choice(written: str | Object | None, there: Collection[str]) -> Respons
 
 
 def read_name(written: Object, path: str, there: Collection[str]) -> str:
-    """Return the name of a tool. Raises `BadRequest` for a tool that the request does not define."""
+    """Return the tool's name. Raises `BadRequest` if it is not in `there`, the names of the
+    request's tools.
+    """
     name = converted(written, NamedTool, path).full_name
     if name not in there:
         raise invalid(path, f"'tools' has no tool named '{shorten_text(name)}'.")

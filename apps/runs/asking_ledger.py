@@ -1,4 +1,4 @@
-"""Stores questions to the user of a run that is not stored: the waiting calls are part of the
+"""Keeps questions to the user of a run that is not stored, by adding the waiting calls to the
 answer's state.
 
 The state contains them signed, with the application, its manifest, the caller and the time limit.
@@ -32,15 +32,15 @@ from apps.runs.turns import as_parts
 from apps.workspace.dial.headers import read_chain
 
 PENDING = "pending_calls"
-"""The key of the waiting calls in the state."""
+"""The key of the waiting calls in the answer's state."""
 SALT = "quickapps.pending-calls"
 DAY = 86_400.0
 """The default time limit for an answer, in seconds. Users may not read a message before the next
 morning.
 """
 LONGEST = 30 * DAY
-"""The highest time limit for an answer in seconds, also used if the manifest allows unlimited time.
-Records of answered calls are stored for this time.
+"""The longest time limit in seconds, even if the manifest allows unlimited time. Answered calls are
+recorded for this long.
 """
 
 CARDS: Mapping[InteractionKind, Callable[[Mapping[str, Any]], NumberedCard]] = {
@@ -63,14 +63,14 @@ LATE = "the time to answer had run out"
 REPLAYED = "it was already answered"
 
 Claim = Callable[[str, float], Awaitable[bool]]
-"""A function that records that the calls with an ID, which expire at a given time, are answered. It
-returns False if they were already answered.
+"""A function that records that calls were answered, given their ID and their expiry time in seconds
+since 1970. It returns False if they were already answered.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The user who must answer, and the application whose calls the user must answer."""
+    """Identifies the user and the application for which waiting calls are valid."""
 
     application: str
     manifest: str
@@ -82,10 +82,10 @@ def scope_of(application: ResolvedApplication, caller: Caller) -> Scope:
 
 
 class AskingLedger(UnstoredLedger):
-    """The ledger of a run whose question to the user is part of its answer.
+    """The ledger of an unstored run, whose question to the user is part of its answer.
 
     `answered` is the user's answer to the first of the calls with which the run begins. `asked` is
-    the question at the end of the run's answer.
+    the question with which the run ends.
     """
 
     can_ask: Set[InteractionKind] = frozenset(CARDS)
@@ -95,7 +95,9 @@ class AskingLedger(UnstoredLedger):
         self.asked: InteractionRequest | None = None
 
     def interaction(self, key: str, kind: InteractionKind) -> InteractionRequest | None:
-        """Return a question. The calls that a run begins with belong to turn 0."""
+        """Return the user's answered question if it belongs to this call, else None. The calls with
+        which a run begins belong to turn 0.
+        """
         given = self.answered
         is_answered = given is not None and given.kind == kind and key.startswith("t:0:0:")
         return given if is_answered else None
@@ -111,8 +113,8 @@ def ask_person(
     progress: Progress,
     emit: Emit,
 ) -> dict[str, Any]:
-    """Append the question, if the run asked one, to the answer's text. Return the state that stores
-    the waiting calls.
+    """Append the run's question, if it asked one, to the answer's text. Return the state that
+    contains the waiting calls, or {} without a question.
     """
     asked = ledger.asked if isinstance(ledger, AskingLedger) else None
     if asked is None or progress.conversation.waiting is None:
@@ -155,8 +157,8 @@ def sign_state(scope: Scope, waiting: ModelMessage, asked: InteractionRequest, d
 
 @dataclass(frozen=True, slots=True)
 class WaitingCalls:
-    """The calls that wait for an answer. `message` contains them unchanged; its first call asks the
-    question.
+    """Tool calls that wait for the user's answer. `message` contains them unchanged. Its first call
+    asks the question.
     """
 
     id: str
@@ -169,9 +171,7 @@ async def take_answer(
     request: RunRequest, application: ResolvedApplication, caller: Caller, claim: Claim
 ) -> tuple[RunRequest, Ledger]:
     """Return the request and its ledger. If the message answers waiting calls, the request begins
-    with these calls.
-
-    An invalid answer denies all waiting calls, and the model receives the reason.
+    with them. An invalid answer denies all waiting calls, and the model gets the reason.
     """
     if read_chain(
         caller.client.headers
@@ -195,10 +195,8 @@ async def take_answer(
 
 
 def pending_token(messages: Sequence[ModelMessage]) -> Any:
-    """Return the token in the state of the last answer, which the last message may answer.
-
-    Returns "" if that answer contains a question but the client sent no token back, and None if it
-    contains no question.
+    """Return the token of the waiting calls in the last answer's state. Return "" if that answer
+    contains a question but the client sent no token, and None if it contains no question.
     """
     if len(messages) < 2 or messages[-1].role != "user" or messages[-2].role != "assistant":
         return None
@@ -208,7 +206,7 @@ def pending_token(messages: Sequence[ModelMessage]) -> Any:
 
 
 def read_token(token: Any, scope: Scope) -> WaitingCalls | str:
-    """Return the waiting calls in the token, or the reason why they must not be made."""
+    """Return the token's waiting calls, or the reason why they must not be made."""
     if token == "":
         return NOT_BROUGHT
     try:
@@ -225,10 +223,10 @@ def read_token(token: Any, scope: Scope) -> WaitingCalls | str:
 
 
 def read_question(state: Mapping[str, Any]) -> WaitingCalls | None:
-    """Return the waiting calls in the state of an answer, so that a door can show them.
+    """Return the waiting calls in an answer's state, so that a door can show them.
 
-    Returns None if the state contains none, or if the state was changed. The function does not
-    check whether the user may answer.
+    Return None if there are none or the state was changed. This function does not check whether the
+    user may answer.
     """
     try:
         content = signing.loads(str(state.get(PENDING, "")), salt=SALT)
@@ -243,7 +241,9 @@ def waiting_calls(content: Mapping[str, Any]) -> WaitingCalls:
 
 
 def with_note(request: RunRequest, reason: str) -> RunRequest:
-    """Return the request with a note for the model before the last message."""
+    """Return the request with a note before the last message. It explains why the message is no
+    answer.
+    """
     note = (
         f"[The last answer asked the user something. What follows does not count as the answer: "
         f"{reason}. The tool calls that waited for it were denied and not made.]"

@@ -1,7 +1,5 @@
-"""Opens the capabilities of an application for the duration of one run.
-
-If a capability cannot be opened, a stage shows an issue. If a capability cannot be closed, the
-error is only logged.
+"""Opens an application's capabilities for the duration of a run. If a capability cannot be opened,
+a stage shows the issue. If it cannot be closed, the error is only logged.
 """
 
 from __future__ import annotations
@@ -33,9 +31,8 @@ _place = re.compile(r"tool_sets\[(\d{1,9})\]")
 
 
 class OpenCapabilities(msgspec.Struct, frozen=True):
-    """The contributions of all capabilities, joined in order.
-
-    `instructions` contains prompt texts, each with the name of its capability.
+    """The joined contributions of all open capabilities. `instructions` contains prompt texts, each
+    with the name of its capability.
     """
 
     contribution: Contribution
@@ -50,16 +47,18 @@ STEPS: dict[str, attrgetter[Any]] = {
         *("recoveries", "tidying", "completions"),
     )
 }
-"""The lists of a contribution that are joined, in the order of the capabilities."""
+"""The lists in contributions that are joined in the order of the capabilities."""
 
 Manager = tuple[str, AbstractAsyncContextManager[Contribution]]
-"""The name of an open capability and its context manager."""
+"""The name of an open capability, and its context manager."""
 
 
 def open_capabilities(
     application: ResolvedApplication, opening: Opening, place: ChatPlace | None = None
 ) -> AbstractAsyncContextManager[OpenCapabilities]:
-    """Open the capabilities for the block, and yield their contributions."""
+    """Return a context manager that opens the capabilities and yields their contributions. If
+    `place` is given, the model gets only the tools that the place lists.
+    """
     return CapabilityBlock(application, opening, place)
 
 
@@ -113,8 +112,8 @@ async def open_one(
 async def attempt(
     name: str, work: Awaitable[Contribution], issues: list[InitializationIssue]
 ) -> Contribution:
-    """Return the contribution of a capability. If the capability fails, add an issue and return an
-    empty contribution.
+    """Return the capability's contribution. If `work` fails, append an issue and return an empty
+    contribution.
     """
     try:
         return await work
@@ -127,10 +126,8 @@ async def attempt(
 
 
 async def close_all(closing: list[Manager], error: BaseException | None) -> None:
-    """Close the capabilities, in reverse order, even if the task is canceled in the meantime.
-
-    `error` is the error that ended the run; an error of a capability that cannot be closed does not
-    replace it.
+    """Close the capabilities in reverse order, even if the task is canceled in the meantime.
+    `error` is the error that ended the run, or None. An error while closing does not replace it.
     """
     raised = (None, None, None) if error is None else (type(error), error, error.__traceback__)
     while closing:
@@ -186,10 +183,8 @@ def join(
 
 
 def narrow(tools: Toolbox, place: ChatPlace, manifest: Manifest) -> None:
-    """Hide those of the manifest's tools that the place lists neither by name nor by toolset.
-
-    Tools without a toolset, such as the memory and skill tools, remain. Hooks can call hidden
-    tools.
+    """Hide the manifest's tools that the place lists neither by name nor by toolset. Tools without
+    a toolset, such as the memory and skill tools, remain visible. Hooks can call hidden tools.
     """
     if place.tools is None:
         return
@@ -207,7 +202,7 @@ def narrow(tools: Toolbox, place: ChatPlace, manifest: Manifest) -> None:
 
 
 def show_issues(issues: Sequence[InitializationIssue], emit: Emit) -> None:
-    """Show every issue under its section. The stage fails if an issue is hard."""
+    """Show the issues in one stage per section. A stage fails if one of its issues is hard."""
     if not issues:
         return
     emit(StageOpened(ISSUES_STAGE, "Initialization issues"))
@@ -230,7 +225,7 @@ def issue_text(issue: InitializationIssue) -> str:
 
 
 def naming_toolset(issue: InitializationIssue, manifest: Manifest) -> InitializationIssue:
-    """Return the issue with the name of the toolset that its message refers to by its index in the
+    """Return the issue with the toolset's name in its message instead of the index in the
     manifest.
     """
     place = _place.match(issue.message)

@@ -1,4 +1,4 @@
-"""Explains errors to users: failures of the model's service, and other errors."""
+"""Explains errors to users, including failures of model services."""
 
 from typing import NamedTuple
 
@@ -135,8 +135,8 @@ def service_explanation(error: ServiceFailed) -> Explanation:
 
 
 def model_explanation(error: ModelFailed, status: int | None) -> Explanation:
-    """Return an explanation of a failure: the service's own text, or an explanation of its code,
-    its status or the end of its stream.
+    """Return the model service's own text about a failure, or else an explanation of the failure.
+    The explanation depends on the failure's code, on its status or on the end of its stream.
     """
     said = error.display.strip()
     if said:
@@ -159,7 +159,7 @@ def shorten_text(text: str) -> str:
 
 
 def error_text(error: QuickAppError) -> str:
-    """Return the error's text in the reader's language; the English text is `str(error)`."""
+    """Return the error's text in the current language. The English text is `str(error)`."""
     values = {
         name: gettext(one) if isinstance(one, str) else number_format(one, force_grouping=True)
         for name, one in error.values.items()

@@ -1,7 +1,5 @@
-"""Determines the status, code and text of a failed request, for the gateway and the chat.
-
-A failure that the request did not cause has a reference, which appears in the log and in the text
-for the user.
+"""Determines a failed request's status, code and text, for the gateway and the chat. If the request
+did not cause the failure, the log and the text for the user contain a reference.
 """
 
 import logging
@@ -33,23 +31,23 @@ logger = logging.getLogger(__name__)
 
 RETRY = gettext_noop("Please try again later.")
 PASSED_ON = frozenset({400, 401, 403, 404, 413, 422})
-"""The status codes that DIAL Core forwards unchanged. It retries requests with other codes, or
-replaces the codes.
+"""Status codes that DIAL Core forwards unchanged. It retries requests with other codes, or replaces
+the codes.
 """
 TOO_MANY = 429
 WITH_LIMITS = PASSED_ON | {TOO_MANY}
-"""The status codes that other clients receive unchanged. They can wait until the rate limit of the
-model's service resets.
+"""Status codes that other clients get unchanged. They can wait until the model service's rate limit
+resets.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class RunFailure:
-    """The failure of a request: `text` for the user, `message` for the client's log.
+    """A failed request's error. `text` is for the user, and `message` is for the client's log.
 
-    `code` is machine-readable, as is `upstream_type`, the error type reported by the model's
-    service. `reference` is "" if the request itself is wrong. `retry_after` is the delay in seconds
-    that a service's limit requires.
+    `code` is machine-readable, as is `upstream_type`, the model service's error type. `reference`
+    is "" if the request itself is wrong. `retry_after` is the delay in seconds that a service's
+    limit requires.
     """
 
     status: int
@@ -74,9 +72,8 @@ def unavailable(outage: Outage) -> RunFailure:
 
 
 def failure(error: BaseException, passed_on: frozenset[int] = PASSED_ON) -> RunFailure:
-    """Convert an error into a failure. Errors that the request did not cause are logged.
-
-    `passed_on` contains the status codes of a model's service that the client receives unchanged.
+    """Convert an error to a `RunFailure`, and log it unless the request caused it. `passed_on`
+    contains the model services' status codes that the client gets unchanged.
     """
     match cause := sole_error(error):
         case BadRequest():
@@ -100,15 +97,15 @@ def failure(error: BaseException, passed_on: frozenset[int] = PASSED_ON) -> RunF
 
 
 def budget_failure(error: BudgetSpent, passed_on: frozenset[int]) -> RunFailure:
-    """Return the failure for an exhausted budget. DIAL Core treats status 429 as a broken upstream,
-    so its callers receive a different status.
+    """Return the failure for an exhausted budget. Its status is 429 if `passed_on` allows it. DIAL
+    Core treats 429 as a broken service, so its callers get another status.
     """
     found = own_failure(error, TOO_MANY if TOO_MANY in passed_on else 403)
     return replace(found, retry_after=error.retry_after)
 
 
 def sole_error(error: BaseException) -> BaseException:
-    """Return the error itself, or the only member of a group."""
+    """Return the only error in a group, recursively, or the error itself."""
     while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
     return error
@@ -160,8 +157,8 @@ def explain_failure(
 
 
 def reference_of(error: BaseException) -> str:
-    """Return the error's reference, which is created if necessary, or "" if the request itself is
-    wrong.
+    """Return the error's reference, or "" if the request itself is wrong. The reference is created
+    on the first call.
     """
     cause = sole_error(error)
     if isinstance(
@@ -185,7 +182,7 @@ def add_reference(found: RunFailure, reference: str) -> RunFailure:
 
 
 def log(found: RunFailure, error: BaseException, cause: BaseException) -> None:
-    """Log the failure, with the traceback if the error is unexpected."""
+    """Log the failure, with a traceback if the error is unexpected."""
     details: object = cause.problems if isinstance(cause, ApplicationBroken) else str(cause)
     said = cause.said if isinstance(cause, ModelFailed | ServiceFailed) else ""
     logger.error(

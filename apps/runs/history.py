@@ -1,8 +1,5 @@
-"""Restores the tool calls of earlier answers, which clients send back in the state of the
-assistant's messages.
-
-The client's messages do not contain the calls. An answer stores them in its state under
-`tool_execution_history`.
+"""Restores the tool calls of earlier answers from the state that clients send back. The client's
+messages do not contain the calls. An answer's state contains them under `tool_execution_history`.
 """
 
 import logging
@@ -35,14 +32,14 @@ INDEX = "index"
 KEY = b'"index":'
 LONGEST_ERROR = 200
 OPEN = "open"
-"""The key of the step with the messages of the first model call."""
+"""The key of the step that records the messages for the first model call."""
 SAVED = "saved"
-"""The key of the step with the capabilities' changes since the first model call."""
+"""The key of the step that records the state changes since the first model call."""
 
 
 def expand(messages: Iterable[ModelMessage]) -> list[ModelMessage]:
-    """Insert the stored tool calls, in their original groups, before the answers in whose runs they
-    were made.
+    """Return the messages with the stored tool calls inserted before the answers whose runs made
+    them.
     """
     return [item for message in messages for item in expand_one(message)]
 
@@ -64,7 +61,7 @@ def expand_one(message: ModelMessage) -> Iterator[ModelMessage]:
 
 
 def from_old_form(pair: Any) -> Iterator[dict[str, Any]]:
-    """Yield the two messages of one `{tool_call, tool_execution_result}`."""
+    """Yield the call and the result from a `{tool_call, tool_execution_result}` as two messages."""
     call = pair.get("tool_call") if isinstance(pair, Mapping) else None
     if not isinstance(call, Mapping):
         return
@@ -75,7 +72,9 @@ def from_old_form(pair: Any) -> Iterator[dict[str, Any]]:
 
 
 def newest_state(messages: Sequence[ModelMessage]) -> Mapping[str, Any]:
-    """Return the state of the last answer, which capabilities stored for the next request."""
+    """Return the last answer's state, which contains data from capabilities for the next
+    request.
+    """
     for message in reversed(messages):
         if message.role == "assistant" and (message.state or message.model_state):
             return message.state
@@ -85,10 +84,8 @@ def newest_state(messages: Sequence[ModelMessage]) -> Mapping[str, Any]:
 def new_tool_messages(
     messages: Sequence[ModelMessage], given: Sequence[ModelMessage]
 ) -> list[dict[str, Any]]:
-    """Return the tool calls and results after the last question, without those that the client
-    sent.
-
-    Calls are also compared by their IDs, because a history step may have rewritten a message.
+    """Return the tool calls and results after the last question, except those in `given`. Calls are
+    also compared by ID, because a history step may have rewritten a message.
     """
     known = {id(message) for message in given}
     brought = {call.id for message in since_question(given) for call in message.tool_calls}
@@ -150,7 +147,7 @@ class StoredMessage(Struct):
 
 
 def read_stored(stored: Iterable[Any]) -> Iterator[ModelMessage]:
-    """Yield the messages, dropping calls without a result and results without a call."""
+    """Yield the stored messages, without calls that lack a result and results that lack a call."""
     groups: list[list[ModelMessage]] = []
     for written in stored:
         try:
@@ -170,7 +167,7 @@ def read_stored(stored: Iterable[Any]) -> Iterator[ModelMessage]:
 
 
 def complete_part(group: list[ModelMessage]) -> Iterator[ModelMessage]:
-    """Yield a message with only those calls that have results, and then the results."""
+    """Yield the group's message with only the calls that have results, then the results."""
     asked, *others = group
     wanted = {call.id for call in asked.tool_calls}
     results = {m.tool_call_id: m for m in others if m.tool_call_id in wanted}
@@ -185,7 +182,7 @@ def complete_part(group: list[ModelMessage]) -> Iterator[ModelMessage]:
 
 
 def seal(state: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the state in which all entries with the key `index` are combined in one text."""
+    """Return the state with entries that contain the key `index` combined into one text."""
     if KEY not in msgspec.json.encode(state):  # Nearly always true, and faster than a search.
         return dict(state)
     exposed = {name: value for name, value in state.items() if has_index(value)}
@@ -196,7 +193,9 @@ def seal(state: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def unseal(state: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the state before `seal`, without a sealed part that is unreadable."""
+    """Return the original state of a sealed state. A sealed part that cannot be parsed is
+    omitted.
+    """
     if SEALED not in state:
         return state
     rest = {name: value for name, value in state.items() if name != SEALED}
@@ -226,7 +225,9 @@ def has_index(value: Any) -> bool:
 def next_state(
     given: Sequence[ModelMessage], progress: Progress, tidying: Sequence[Tidy]
 ) -> dict[str, Any]:
-    """Return the state that the next request has to send back."""
+    """Return the state that the client must send with the next request. `given` contains the
+    request's messages with the tool calls of earlier answers.
+    """
     conversation: Sequence[ModelMessage] = progress.conversation.messages
     for tidy in tidying:
         conversation = tidy(conversation)
@@ -238,7 +239,9 @@ def next_state(
 
 
 def recorded_state(ledger: Ledger) -> dict[str, Any]:
-    """Return the state that capabilities had stored for the next request in the last attempt."""
+    """Return the data that capabilities had stored for the next request before the run was
+    interrupted.
+    """
     for key in (SAVED, OPEN):
         step = ledger.step(key)
         if step is not None:
@@ -249,7 +252,7 @@ def recorded_state(ledger: Ledger) -> dict[str, Any]:
 async def record_state(
     ledger: Ledger, saved: Mapping[str, Any], call: ToolCall, result: ToolResult
 ) -> ToolResult:
-    """Record a tool's changes to the state for later calls. This is a step over results."""
+    """Record the state in the ledger if a tool call has changed it. Return the call's result."""
     written = write_record(saved)
     if written != recorded_state(ledger):
         ledger.record(Step(SAVED, "open", "done", result={"saved": written}))

@@ -1,6 +1,4 @@
-"""Prepares a run: determines everything that is known before the first model call, and creates the
-loop.
-"""
+"""Prepares a run: determines its parameters, tools, prompt and messages, and creates its loop."""
 
 from __future__ import annotations
 
@@ -65,9 +63,8 @@ from apps.workspace.services.static_tools import listed_tools
 
 
 class RunPreparation(msgspec.Struct, frozen=True):
-    """A request to an application whose capabilities are open. `info` describes its model.
-
-    `given` contains the messages of the request with the tool calls of earlier answers.
+    """A request to an application whose capabilities are open. `info` describes its model. `given`
+    contains the request's messages with the tool calls of earlier answers.
     """
 
     application: ResolvedApplication
@@ -82,8 +79,7 @@ class RunPreparation(msgspec.Struct, frozen=True):
         return self.application.deployment_id
 
     async def begin(self, ledger: Ledger) -> tuple[AgentLoop, Sequence[ModelMessage]] | None:
-        """Return the loop, and the messages of the first model call, or None if there is no prompt.
-
+        """Return the loop and the messages for the first model call, or None if the prompt failed.
         A resumed run uses the messages with which it began.
         """
         step = ledger.step(OPEN)
@@ -109,8 +105,8 @@ class RunPreparation(msgspec.Struct, frozen=True):
     async def parameters_and_prompt(
         self,
     ) -> tuple[Mapping[str, Any], Sequence[PromptPart]] | None:
-        """Return the parameters and the prompt, or None without a prompt. Also shows the issues
-        that parts of the application have reported so far.
+        """Return the parameters and the prompt, or None if the prompt failed. Also show all issues
+        so far.
         """
         orchestrator = self.application.manifest.orchestrator
         wanted, issues = await self.parameters()
@@ -125,8 +121,8 @@ class RunPreparation(msgspec.Struct, frozen=True):
         return None if isinstance(prompt, InitializationIssue) else (wanted, prompt)
 
     async def parameters(self) -> tuple[Mapping[str, Any], tuple[InitializationIssue, ...]]:
-        """Return the parameters and their issues. Raises `BadRequest` for a request that the model
-        does not support.
+        """Return the model parameters and their issues. Raises `BadRequest` if the model does not
+        support the request.
         """
         request, own = self.request, self.application.parameters
         wanted, issues = model_parameters(
@@ -145,7 +141,7 @@ class RunPreparation(msgspec.Struct, frozen=True):
         return fitting, (*issues, *limits, *tool_issues(count, self.info))
 
     def static_tools(self) -> Sequence[Mapping[str, Any]]:
-        """Return the tools that the model's service runs."""
+        """Return the tools that run on the model's service."""
         return listed_tools(self.info.defaults, self.info.id)
 
     async def prompt(self) -> Sequence[PromptPart] | InitializationIssue:
@@ -164,7 +160,9 @@ class RunPreparation(msgspec.Struct, frozen=True):
             return issue
 
     async def messages(self, parts: Sequence[PromptPart]) -> Sequence[ModelMessage]:
-        """Return the conversation after the history steps, with the system prompt at the beginning."""
+        """Return the messages for the model: the system prompt, and the conversation after all
+        history steps.
+        """
         contribution = self.opened.contribution
         messages: Sequence[ModelMessage] = with_system(self.given, join_parts(parts))
         for step in contribution.history:
@@ -257,11 +255,11 @@ class RunPreparation(msgspec.Struct, frozen=True):
 
 
 RETRY_SHARE = 2 / 3
-"""The share of the time until the first heartbeat that retries of a gateway run's model call may
-use.
+"""Retries of a gateway run's model call may use this fraction of the time until the first
+heartbeat.
 """
 FAILED_TURNS = 2
-"""The number of consecutive turns, in which all calls failed, after which an answer ends."""
+"""An answer ends after this many consecutive turns in which all calls failed."""
 
 
 def dead_ends() -> DeadEnds:
@@ -275,7 +273,7 @@ async def prepare_run(
     opening: Opening,
     opened: OpenCapabilities,
 ) -> RunPreparation:
-    """Prepare the run. Raises `BadRequest` for client tools that the application cannot accept."""
+    """Prepare a run. Raises `BadRequest` if the application cannot accept the client's tools."""
     request = without_own_tools(request, opened.toolbox)
     check_client_tools(request, opened.toolbox)
     info = await opening.workspace.facts(application.deployment_id)

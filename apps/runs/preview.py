@@ -1,7 +1,7 @@
-"""Composes the first request to a model like a run, without sending it.
+"""Builds a run's first model request without sending it.
 
-Hooks are not called, because a preview must not have side effects. Apart from hooks, a run for the
-same question, application and user sends exactly the same request.
+Hooks are not called, because a preview must not have side effects. Otherwise, a run with the same
+question, application and user sends exactly this request.
 """
 
 from collections.abc import Callable
@@ -33,7 +33,7 @@ HOOKS = "hooks"
 
 @dataclass(frozen=True, slots=True)
 class IssuesFound:
-    """The issues of the application, in the Markdown that a conversation shows."""
+    """The application's issues, in the Markdown that a conversation shows."""
 
     text: str
 
@@ -47,9 +47,7 @@ class LayerComposed:
 
 @dataclass(frozen=True, slots=True)
 class RequestAssembled:
-    """The composed request. `body` is the request body, or None if the model is another
-    application.
-    """
+    """The model request. `body` is its JSON, or None if the model is another application."""
 
     deployment: str
     body: bytes | None
@@ -68,9 +66,8 @@ async def assemble(
     tell: Callable[[AssemblyStep], object],
     open_workspace: OpenWorkspace = open_workspace,
 ) -> None:
-    """Report the steps in order. The last step is `RequestAssembled`, unless there is no prompt.
-
-    Raises `QuickAppError`.
+    """Call `tell` with each step in order. The last step is `RequestAssembled`, unless the prompt
+    fails. Raises `QuickAppError` if a run would fail.
     """
 
     def emit(event: Event) -> None:

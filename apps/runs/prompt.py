@@ -1,6 +1,4 @@
-"""Defines the prompt layers that every installation has, and composes the system message from
-them.
-"""
+"""Defines the built-in prompt layers, and builds the system message from them."""
 
 import logging
 import re
@@ -32,7 +30,7 @@ _variable = re.compile(r"\{([A-Za-z_]\w*)\}")
 PLATFORM_PROMPT = "platform"
 PROMPT_PATH = "orchestrator.system_prompt"
 OF_CAPABILITIES = {"skills": "skills", "memory": "memory"}
-"""The capabilities with their own layer. The instructions of other capabilities explain how to use
+"""Capabilities with their own prompt layer. Other capabilities' instructions explain how to use
 tools.
 """
 TOOLS = "tools"
@@ -49,8 +47,8 @@ OF_THE_FOLDER = (
 
 
 def platform_parts(context: PromptContext) -> Sequence[PromptPart]:
-    """Return the predefined prompt before every application's own prompt, if it exists. Raises
-    `InitializationIssue` if the predefined prompt cannot be used.
+    """Return the predefined platform prompt, or () if there is none. Raises `InitializationIssue`
+    if the prompt is invalid.
     """
     name, application = PLATFORM_PROMPT, context.application
     if problem := application.broken_prompts.get(name):
@@ -67,8 +65,8 @@ def platform_parts(context: PromptContext) -> Sequence[PromptPart]:
 def application_parts(
     context: PromptContext,
 ) -> Sequence[PromptPart] | Awaitable[Sequence[PromptPart]]:
-    """Return the inline contexts, and the operator's prompt, or the client's prompt if the client
-    may override the operator's.
+    """Return the inline contexts and the operator's prompt. The client's prompt replaces the
+    operator's if `ALLOW_OVERRIDE_SYSTEM_MESSAGE` is on.
     """
     may_replace = settings.ALLOW_OVERRIDE_SYSTEM_MESSAGE
     instead = context.request.instructions if may_replace else ""
@@ -88,8 +86,8 @@ def application_parts(
 async def stored_parts(
     prompt: DialSystemPrompt, context: PromptContext, contexts: Sequence[str]
 ) -> Sequence[PromptPart]:
-    """Return the parts of a prompt stored in DIAL Core. Raises `InitializationIssue` if the prompt
-    cannot be used.
+    """Return the parts of a prompt that DIAL Core stores, and the inline contexts. Raises
+    `InitializationIssue` if the prompt cannot be read or is invalid.
     """
     try:
         text = fill_variables(await context.workspace.prompt(prompt.path), prompt.variables or {})
@@ -114,7 +112,7 @@ def team_parts(
 
 
 async def prompt_of_team(team: int, context: PromptContext) -> Sequence[PromptPart]:
-    """Return the team's predefined prompt. Raises `InitializationIssue` if it cannot be used."""
+    """Return the team's predefined prompt. Raises `InitializationIssue` if it is invalid."""
     name, application = await prompt_name(team), context.application
     if problem := application.broken_prompts.get(name):
         raise InitializationIssue(f"The predefined prompt '{name}' of the team: {problem}")
@@ -143,8 +141,9 @@ def person_parts(
 
 
 async def written_by_person(read: Callable[[], Awaitable[str]]) -> Sequence[PromptPart]:
-    """Return the user's instructions, which come after the parts that a service can cache for all
-    callers."""
+    """Return the user's own instructions. They come after the parts that a model service can cache
+    for all callers.
+    """
     text = (await read()).strip()
     if not text:
         return ()
@@ -159,7 +158,7 @@ def folder_parts(context: PromptContext) -> Sequence[PromptPart]:
 
 
 def client_parts(context: PromptContext) -> Sequence[PromptPart]:
-    """Return the additions of an OpenAI client that may not override the operator's prompt."""
+    """Return the OpenAI client's instructions, unless they replace the operator's prompt."""
     added = "" if settings.ALLOW_OVERRIDE_SYSTEM_MESSAGE else context.request.instructions
     return text_parts("client", "system message of the client", added)
 
@@ -175,14 +174,16 @@ CLIENT = PromptLayer("client", client_parts)
 
 
 def written_prompt(prompt: CustomSystemPrompt | PredefinedSystemPrompt, locale: str = "en") -> str:
-    """Return the prompt of a manifest with its variables filled in."""
+    """Return a prompt from the manifest, with its variables replaced by their values."""
     if isinstance(prompt, CustomSystemPrompt):
         return fill_variables(prompt.content, prompt.variables)
     return fill_text(prompt.content or "", template_variables(locale))
 
 
 def fill_variables(text: str, variables: Mapping[str, str]) -> str:
-    """Return the text with its variables filled in. Undefined variables remain, and are logged."""
+    """Return the text with variables replaced by their values. Undefined variables remain and are
+    logged.
+    """
     if "{" not in text:
         return text
     undefined = sorted(set(_variable.findall(text)) - variables.keys())
@@ -196,7 +197,7 @@ def inline_contexts(manifest: Manifest) -> list[str]:
 
 
 def override(messages: Sequence[ModelMessage], *, allowed: bool) -> str:
-    """Return the client's own system text if it may override the operator's prompt, otherwise
+    """Return the client's system text if it may replace the operator's prompt (`allowed`), else
     "".
     """
     text = messages[0].text.strip() if messages and messages[0].role == "system" else ""
@@ -207,16 +208,14 @@ def override(messages: Sequence[ModelMessage], *, allowed: bool) -> str:
 
 
 def with_system(messages: Sequence[ModelMessage], text: str) -> list[ModelMessage]:
-    """Return the messages with this system message at the beginning, replacing any other system
-    messages. An empty text only removes them.
-    """
+    """Return the messages with this text as the only system message. If it is "", there is none."""
     rest = [message for message in messages if message.role != "system"]
     return [ModelMessage("system", text), *rest] if text else rest
 
 
 def without_content_gaps(message: ModelMessage) -> ModelMessage:
-    """Replace the text of an empty assistant message with a space, because models reject empty
-    messages.
+    """Return the message, with a space as its text if an assistant message is empty. Models reject
+    empty messages.
     """
     if message.role == "assistant" and not message.content and not message.tool_calls:
         return replace(message, content=" ")

@@ -1,8 +1,8 @@
-"""Builds the layers of the system prompt, and joins them to one text.
+"""Builds the layers of the system prompt, and joins them into one text.
 
 `settings.PROMPT_LAYERS` lists layers by dotted path, in the order in which the model reads them.
-Parts that change with every request, such as the time, are not layers. They follow the
-conversation, so that the service can cache the request's prefix.
+Parts that change with every request, such as the time, are not layers: they follow the
+conversation, so that the service can cache the prefix.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ SEPARATOR = "\n\n"
 
 
 class PromptPart(msgspec.Struct, frozen=True, gc=False):
-    """A piece of the system prompt; `source` is the display name of its origin."""
+    """A part of the system prompt. `source` is the displayed name of its origin."""
 
     layer: str
     source: str
@@ -39,9 +39,8 @@ class PromptPart(msgspec.Struct, frozen=True, gc=False):
 
 
 class PromptContext(msgspec.Struct, frozen=True):
-    """The data that a layer can use: one run of one caller.
-
-    `instructions` come from the open capabilities, each with its capability's name.
+    """The data of a run from which layers are built. `instructions` contains the open capabilities'
+    instructions, each with the capability's name.
     """
 
     application: ResolvedApplication
@@ -53,15 +52,15 @@ class PromptContext(msgspec.Struct, frozen=True):
 
 
 Build = Callable[[PromptContext], Sequence[PromptPart] | Awaitable[Sequence[PromptPart]]]
-"""A function that returns the parts of a layer. A layer that has to wait returns an awaitable. All
-layers wait concurrently.
+"""A function that returns a layer's parts, or an awaitable of them. All awaitables run
+concurrently.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class PromptLayer:
-    """A prompt layer. If a required layer fails, no model is called; an optional layer that fails
-    is omitted and logged.
+    """A prompt layer. If a required layer fails, no model is called. An optional layer that fails
+    is omitted.
     """
 
     name: str
@@ -70,7 +69,9 @@ class PromptLayer:
 
 
 def prompt_layers() -> tuple[PromptLayer, ...]:
-    """Return the configured layers. Raises `ImproperlyConfigured` for an entry that is not a layer."""
+    """Return the configured layers. Raises `ImproperlyConfigured` if a path does not lead to a
+    layer.
+    """
     return layers_at(tuple(settings.PROMPT_LAYERS))
 
 
@@ -89,9 +90,8 @@ def layers_at(paths: tuple[str, ...]) -> tuple[PromptLayer, ...]:
 
 
 async def compose(layers: Sequence[PromptLayer], context: PromptContext) -> tuple[PromptPart, ...]:
-    """Return the parts of all layers in order, without empty parts.
-
-    Raises `InitializationIssue` for a required layer that cannot be built.
+    """Return the parts of all layers in order, without empty parts. Raises `InitializationIssue` if
+    a required layer fails.
     """
     built: list[Any] = [begin(layer, context) for layer in layers]
     if waiting := [at for at, one in enumerate(built) if one and hasattr(one, "__await__")]:
@@ -120,7 +120,7 @@ def begin(
 
 
 def give_up(layer: PromptLayer, error: BaseException) -> None:
-    """Log the failure of a layer. Raises `InitializationIssue` if the layer is required."""
+    """Log that a layer failed. Raises `InitializationIssue` if the layer is required."""
     if not isinstance(error, Exception):
         raise error
     if layer.is_required and isinstance(error, InitializationIssue):
@@ -143,5 +143,5 @@ def spans_of(parts: Iterable[PromptPart]) -> tuple[PromptSpan, ...]:
 
 
 def text_parts(layer: str, source: str, text: str) -> Sequence[PromptPart]:
-    """Return a list with one part, or an empty list for an empty text."""
+    """Return the text as the only part of a layer, or () if it is empty."""
     return (PromptPart(layer, source, text),) if text.strip() else ()

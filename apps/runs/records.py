@@ -1,4 +1,4 @@
-"""Records the cost and duration of a run: in the log, in a span, and in a stage."""
+"""Records a run's cost and duration in the log, in a span and in a stage."""
 
 import asyncio
 import logging
@@ -31,7 +31,7 @@ class RequestOutcome:
     reference: str = ""
 
     def finish(self, reason: str | None) -> None:
-        """Record the end. `reason` is the model's finish reason, or None if no model was called."""
+        """Record the outcome. `reason` is the finish reason, or None if no model was called."""
         if reason is not None:
             self.name = NAMES.get(reason, "completed")
 
@@ -40,7 +40,9 @@ class RequestOutcome:
 def record_run(
     slug: str, messages: Sequence[ModelMessage], progress: Progress
 ) -> Iterator[RequestOutcome]:
-    """Log a line before and after the block, and create a span for the block."""
+    """Return a context manager that logs the beginning and the end of its block, and creates a
+    span.
+    """
     log_event(
         logger,
         "Request received",
@@ -91,8 +93,8 @@ def log_initialized(application: ResolvedApplication, opened: OpenCapabilities) 
 
 
 def show_timings(timings: Sequence[CallTiming], seconds: float, emit: Emit) -> None:
-    """Show the timings in a stage. `seconds` is the duration of the whole run, which can be less
-    than the sum if tools ran in parallel.
+    """Show the timings in a stage. `seconds` is the duration of the whole run. The sum of the
+    timings can be longer if tools ran in parallel.
     """
     rows = [("Step", "Seconds"), ("---", "---:")]
     rows += [
@@ -106,9 +108,7 @@ def show_timings(timings: Sequence[CallTiming], seconds: float, emit: Emit) -> N
 
 
 def total(spent: Iterable[ModelUsage]) -> Usage:
-    """Return the total usage, with one entry for each model, in the order of the models' first
-    answers.
-    """
+    """Return the total usage, with one entry per model in the order of their first calls."""
     by_model: dict[str, ModelUsage] = {}
     for item in spent:
         known = by_model.get(item.model)

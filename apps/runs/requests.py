@@ -1,4 +1,4 @@
-"""Validates the request of a run against the application and its model, and determines the model's
+"""Validates a run's request against the application and its model, and determines the model
 parameters.
 """
 
@@ -22,33 +22,33 @@ from apps.workspace.port import DeploymentInfo
 logger = logging.getLogger(__name__)
 
 OF_THE_PLATFORM = "internal_"
-"""The prefix of tool names that is reserved for the platform."""
+"""The prefix that is reserved for the names of the platform's tools."""
 EFFORT = "reasoning_effort"
 COMMON_EFFORTS = ("low", "medium", "high")
 TOOLS = "tools"
 SECTION = "Orchestrator"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 LIMITS = ("max_tokens", "max_completion_tokens")
-"""Two names for the same limit. Services reject requests with both."""
+"""Two names for the same limit. Services reject requests that contain both."""
 FORMAT = "response_format"
 
 
 class RunRequest(msgspec.Struct, frozen=True):
-    """A conversation, and the client's options for this answer.
+    """A conversation, with the client's options for the next answer.
 
     - `external`: the client's own tools, by name.
-    - `tool_choice`, `response_format` and `parameters`: in the format of a `ModelRequest`, whatever
-      format the client uses. `parameters` apply only to the orchestrator's calls, and those of the
-      manifest override them.
-    - `instructions`: appended to the operator's prompt, or a replacement for it if the installation
-      allows that.
-    - `textual_results`: the names of tools whose results are text in the messages.
-    - `requires_client_tool`: `tool_choice` applies until a client's tool was called.
-    - `unanswered`: calls of the last answer, which are made before the model is called.
-    - `form_answer`: the user's choice in the form of that answer, None without a form.
-    - `max_prompt_tokens`: limits the request to the model, in addition to the model's context
-      window.
-    - `place`: the user's place. `chat`: known only to the chat page.
+    - `tool_choice`, `response_format`, `parameters`: in the format of a `ModelRequest`, regardless
+      of the client's format. `parameters` apply only to the orchestrator's calls, and the
+      manifest's parameters override them.
+    - `instructions`: the client's system text. It is appended to the operator's prompt, or replaces
+      it if the installation allows this.
+    - `textual_results`: the names of tools whose results were converted to user messages.
+    - `requires_client_tool`: if True, `tool_choice` applies until a client tool is called.
+    - `unanswered`: calls from the last answer that are made before the model is called.
+    - `form_answer`: the user's choice in the last answer's form, or None.
+    - `max_prompt_tokens`: limits the model request in addition to the model's context window.
+    - `place`: the place where the user is, or None.
+    - `chat`: options that only the chat page sends.
     """
 
     messages: tuple[ModelMessage, ...]
@@ -67,7 +67,7 @@ class RunRequest(msgspec.Struct, frozen=True):
 
 
 def chosen_tool(choice: Any) -> str:
-    """Return the name of the tool that a `tool_choice` requires, or "" if there is none."""
+    """Return the name of the tool that `tool_choice` requires, or "" if it requires none."""
     if not isinstance(choice, dict):
         return ""
     function = choice.get("function")
@@ -76,7 +76,9 @@ def chosen_tool(choice: Any) -> str:
 
 
 def without_own_tools(request: RunRequest, toolbox: Toolbox) -> RunRequest:
-    """Return the request without the platform's tools that a calling application sends as its own."""
+    """Return the request without client tools that have the names of the application's platform
+    tools. An application that calls this application sends its own platform tools as client tools.
+    """
     platform = [name for name in request.external if name.startswith(OF_THE_PLATFORM)]
     own = toolbox.names.intersection(platform) if platform else ()
     if not own:
@@ -86,7 +88,7 @@ def without_own_tools(request: RunRequest, toolbox: Toolbox) -> RunRequest:
 
 
 def check_client_tools(request: RunRequest, toolbox: Toolbox) -> None:
-    """Raise `BadRequest` if the client's choices cannot be satisfied."""
+    """Raise `BadRequest` if the client's tools, tool results or tool choice cannot be accepted."""
     if not (request.external or request.textual_results) and request.tool_choice is None:
         return
     if clashes := sorted(request.external.keys() & toolbox.names):
@@ -121,7 +123,7 @@ def check_client_tools(request: RunRequest, toolbox: Toolbox) -> None:
 
 def asked_parameters(request: RunRequest, info: DeploymentInfo) -> Mapping[str, Any]:
     """Return the parameters that the client requested, and the reasoning effort that the user
-    chose, if available.
+    chose. The effort is omitted if the model does not support it.
     """
     if request.chat.effort not in possible_efforts(info):
         return request.parameters
@@ -129,8 +131,8 @@ def asked_parameters(request: RunRequest, info: DeploymentInfo) -> Mapping[str, 
 
 
 def possible_efforts(info: DeploymentInfo) -> tuple[str, ...]:
-    """Return the efforts that the deployment lists, or the efforts that every reasoning model
-    supports.
+    """Return the reasoning efforts that the deployment lists, or else those of all reasoning
+    models.
     """
     if info.reasoning_efforts:
         return info.reasoning_efforts
@@ -144,12 +146,13 @@ def model_parameters(
     response_format: Any = None,
     asked: Mapping[str, Any] = NOTHING,
 ) -> tuple[dict[str, Any], tuple[InitializationIssue, ...]]:
-    """Return the deployment's defaults, overridden by the client's (`asked`), by the manifest's
-    `own`, and by the format of this one answer.
+    """Return the model parameters and their issues.
 
-    A reasoning effort that the deployment does not list is omitted, with an issue. A deployment
-    that lists no efforts accepts every effort. Default tools are not parameters; see
-    `listed_tools`. Raises `BadRequest` for an unknown effort that the client asked for.
+    The deployment's defaults are overridden by the client's parameters (`asked`), by the manifest's
+    (`own`), and by the format of this answer, in this order. A reasoning effort that the deployment
+    does not list is omitted, with an issue. A deployment that lists no efforts accepts every
+    effort. Default tools are not parameters; see `listed_tools`. Raises `BadRequest` if the client
+    requested an unknown effort.
     """
     replaced = LIMITS if any(name in asked for name in LIMITS) else ()
     left_out = (TOOLS, *replaced)
@@ -180,7 +183,7 @@ def known_efforts(info: DeploymentInfo) -> str:
 
 
 def limit_of(orchestrator: Orchestrator, default: int) -> int:
-    """Return the limit of model calls; an invalid limit counts as unset."""
+    """Return the manifest's limit for model calls, or `default` if it is unset or invalid."""
     own = orchestrator.max_iterations
     is_set = "max_iterations" in orchestrator.model_fields_set
     return own if is_set and is_limit(own) else default
@@ -206,10 +209,10 @@ def chosen_parameters(own: Mapping[str, Any], request: RunRequest) -> frozenset[
 def check_question(
     messages: Sequence[ModelMessage], info: DeploymentInfo, *, has_tools: bool
 ) -> None:
-    """Raise `BadRequest` if the newest question has a part that the model cannot read.
+    """Raise `BadRequest` if the newest question contains a part that the model cannot read.
 
-    Such parts of earlier messages are omitted. An attached image is allowed if there are tools,
-    because they may use it.
+    In earlier messages, such parts are omitted. With `has_tools`, the question may contain images,
+    because tools may use them.
     """
     question = next((m for m in reversed(messages) if m.role == "user"), None)
     if question is None:
@@ -230,11 +233,11 @@ def check_question(
 def within_limits(
     wanted: Mapping[str, Any], own: Mapping[str, Any], request: RunRequest, info: DeploymentInfo
 ) -> tuple[dict[str, Any], tuple[InitializationIssue, ...]]:
-    """Return the parameters that the model supports, and an issue for each unsupported parameter
-    that an operator set.
+    """Return the parameters that the model supports, and an issue for each other parameter that an
+    operator set.
 
-    `own` are the manifest's parameters. Raises `BadRequest` for unsupported parameters of the
-    client.
+    `own` contains the manifest's parameters. Raises `BadRequest` if the client set an unsupported
+    parameter.
     """
     problems = problems_of(wanted, info)
     if not problems:
@@ -255,7 +258,7 @@ def within_limits(
 
 
 def tool_issues(count: int, info: DeploymentInfo) -> tuple[InitializationIssue, ...]:
-    """Return an issue if the model is offered more tools than its service accepts."""
+    """Return an issue if the number of tools exceeds the limit of the model's service, else ()."""
     most = info.tool_limit
     if most is None or count <= most or info.can.tools is False:
         return ()
@@ -268,7 +271,7 @@ def tool_issues(count: int, info: DeploymentInfo) -> tuple[InitializationIssue, 
 
 
 def problems_of(wanted: Mapping[str, Any], info: DeploymentInfo) -> dict[str, str]:
-    """Return the problems of unsupported parameters, by name."""
+    """Return a text about each parameter that the model does not support, by its name."""
     problems: dict[str, str] = {}
     if (most := info.max_output_tokens) is not None:
         for name in LIMITS:

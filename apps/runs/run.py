@@ -1,4 +1,4 @@
-"""Runs a resolved application for the messages of a request, and returns one answer."""
+"""Runs a resolved application on a request's messages, and returns one answer."""
 
 from __future__ import annotations
 
@@ -43,21 +43,17 @@ CALLS = "tool_calls"
 """The finish reason of an answer that waits for results of the client's own tools."""
 KEY = "context_usage"
 SOURCE = "model_usage"
-"""The source of a context usage that the model's service reported for the newest request and its
-answer.
-"""
+"""Marks a context usage that the model's service reported for the newest request and its answer."""
 RECOMMENDED_FROM = 80
-"""The percentage of the context window above which a client should offer to compact the
-conversation.
-"""
+"""A client should offer to compact the conversation above this percentage of the context window."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunEnd:
-    """The end of a run. `text` is the end of the answer, or "" if the run has no answer.
+    """The end of a run. `text` is the end of the answer, or "" if there is no answer.
 
-    `reason` is the finish reason, or None if no model was called. With `WAITING`, a stored run has
-    not ended: it resumes once a user has answered.
+    `reason` is the finish reason, or None if no model was called. If it is `WAITING`, a stored run
+    has not ended and resumes after a user's answer.
     """
 
     reason: str | None
@@ -74,11 +70,12 @@ async def run_application(
     progress: Progress | None = None,
     taint: Taint | None = None,
 ) -> RunEnd:
-    """Answer `request`, resuming from the end of the `ledger`. The caller can provide a new
-    `progress` and read the cost from it. `taint` is that of the surrounding run.
+    """Answer the request, continuing after the steps in the ledger.
 
-    `Finished` is the last event. The state and the usage are emitted even if the run fails or is
-    canceled, but not while it waits for a user. Raises `QuickAppError`, `LeaseLost`.
+    The caller can pass a `progress` to read the costs from it. `taint` comes from the surrounding
+    run, if there is one. `Finished` is the last event. The state and the usage are emitted even if
+    the run fails or is canceled, but not while it waits for a user. Raises `QuickAppError` if the
+    run fails, and `LeaseLost` if another process has taken over the run.
     """
     started = time.monotonic()
     given = expand(request.messages)
@@ -137,8 +134,10 @@ async def run_delegation(
     emit: Emit,
     ledger: Ledger = NO_LEDGER,
 ) -> str | None:
-    """Answer with the application under a different manifest, as part of the run whose progress is
-    `around`. Raises `QuickAppError`.
+    """Answer with the same application but another manifest, as part of a surrounding run.
+
+    `around` is the progress of the surrounding run. Return None if the answer waits for a user.
+    Raises `QuickAppError` if the run fails.
     """
     inside = replace(application, manifest=delegation.manifest, prepared=delegation.prepared)
     request = RunRequest((ModelMessage("user", delegation.question),))
@@ -157,8 +156,8 @@ def key_use(manifest: Manifest) -> KeyUse:
 
 
 def discarded_messages(request: RunRequest, progress: Progress) -> tuple[int, ...] | None:
-    """Return the positions of the omitted messages among the client's messages, or None if the
-    client set no limit.
+    """Return the indexes of the client's messages that were omitted. Return None if the client set
+    no limit.
     """
     if request.max_prompt_tokens is None:
         return None
@@ -174,7 +173,9 @@ def final_text(progress: Progress) -> str:
 
 
 async def answer(preparation: RunPreparation, progress: Progress, ledger: Ledger) -> str | None:
-    """Return the finish reason, or None if no model was called because there is no prompt."""
+    """Run the loop. Return the finish reason, or None if no model was called because the prompt
+    failed.
+    """
     begun = await preparation.begin(ledger)
     if begun is None:
         return None
@@ -202,7 +203,7 @@ async def answer(preparation: RunPreparation, progress: Progress, ledger: Ledger
 
 
 async def complete(completions: Sequence[Completion], progress: Progress) -> None:
-    """Run the completions of the capabilities one after the other. Their errors do not change the
+    """Run the capabilities' completions one by one. Errors are logged and do not change the
     answer.
     """
     completed = CompletedAnswer(
@@ -216,10 +217,10 @@ async def complete(completions: Sequence[Completion], progress: Progress) -> Non
 
 
 def context_usage(manifest: Manifest, progress: Progress) -> dict[str, Any]:
-    """Return the context usage for the state, or {} if it is disabled, or if the context window or
-    the count is unknown.
+    """Return the context usage for the state.
 
-    An estimate is never reported, because it cannot include files, tools and thoughts.
+    Return {} if it is disabled, or if the context window or the count is unknown. An estimate is
+    never reported, because it cannot include files, tools and reasoning.
     """
     wanted = manifest.features.context_usage if manifest.features is not None else None
     fitter = progress.fitter

@@ -1,7 +1,7 @@
-"""Opens toolsets and calls one tool like a run, but without a run.
+"""Opens toolsets and calls a tool as a run would, but without a run.
 
-An operator sees the names and schemas for the model, the issues, and the result for the model.
-Nothing is stored here, but the tool itself may store data.
+An operator sees the names and schemas that the model gets, the issues, and the result. Nothing is
+stored here, but the tool itself may store data.
 """
 
 from collections.abc import AsyncIterator
@@ -34,8 +34,8 @@ NO_TOOLSET = {"type": "internal", "name": "left out", "enabled": False, "tools":
 
 @dataclass(frozen=True, slots=True)
 class OfferedTools:
-    """The tools of the open toolsets. `others` contains the tools that every run of the application
-    has.
+    """The tools in the open toolsets. `others` contains the tools that all runs of the application
+    have.
 
     `withheld` contains the names that the model sees only after a search, and `hidden` the names
     that it cannot call.
@@ -53,16 +53,15 @@ class OfferedTools:
 
 @dataclass(frozen=True, slots=True)
 class ToolTrial:
-    """A tool call and the events that it emitted."""
+    """The result of a tool call, and the events that the call emitted."""
 
     outcome: ToolOutcome
     events: tuple[Event, ...] = ()
 
 
 def only_toolset(document: Any, index: int) -> Any:
-    """Return the manifest with only one toolset, which retains its index.
-
-    Raises LookupError if there is no toolset with that index.
+    """Return the manifest with only the toolset at `index`, which retains its index. Raises
+    LookupError if there is no such toolset.
     """
     toolsets = document.get("tool_sets") or ()
     if not 0 <= index < len(toolsets):
@@ -95,7 +94,7 @@ async def open_for_trial(
 async def offer(
     application: ResolvedApplication, caller: Caller, index: int | None
 ) -> OfferedTools:
-    """Open the toolset at `index`, or all of them, and list the tools."""
+    """Open the toolset at `index`, or all toolsets if it is None, and list the tools."""
     async with open_for_trial(application, caller, silent) as found:
         box = found.toolbox
         every = [*box.listed.values(), *box.unlisted.values(), *box.hidden.values()]
@@ -119,7 +118,7 @@ def is_of(tool: Tool, application: ResolvedApplication, index: int | None) -> bo
 async def try_tool(
     application: ResolvedApplication, caller: Caller, name: str, arguments: str
 ) -> ToolTrial:
-    """Call one tool. The arguments are the text of a JSON object, like those of a model."""
+    """Call a tool. `arguments` is the text of a JSON object, as from a model."""
     events: list[Event] = []
     async with open_for_trial(application, caller, events.append, demanded=name) as found:
         box = found.toolbox

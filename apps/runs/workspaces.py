@@ -1,7 +1,5 @@
-"""Opens the workspace of a run for every door. The workspace provides applications as models.
-
-When a run calls such a model, the application's own run starts, and its events are converted to
-deltas.
+"""Opens workspaces for runs, in which applications can be used as models. When a run calls such a
+model, the application's own run starts, and its events are converted to deltas.
 """
 
 from __future__ import annotations
@@ -41,13 +39,13 @@ from apps.workspace.local.workspace import FoundApplication, LocalWorkspace
 from apps.workspace.port import DeploymentInfo, Workspace
 
 DEEPEST = 5
-"""The maximum number of applications in a chain in which each calls the next, including the first.
-Answers of longer chains take too long for users.
+"""The maximum length of a chain of applications that call each other. Answers of longer chains take
+too long for users.
 """
 
 
 async def find_application(name: str, workspace: LocalWorkspace) -> FoundApplication:
-    """Return an application that the caller may use, as a deployment of the workspace.
+    """Return an application that the caller can use, as a deployment in the workspace.
 
     Raises `DeploymentNotFound` if there is none, `CallsItself` if the chain of applications is too
     long or already contains it, and `ApplicationBroken` if its manifest is invalid.
@@ -65,13 +63,13 @@ async def find_application(name: str, workspace: LocalWorkspace) -> FoundApplica
 
 
 async def list_applications(caller: Caller) -> list[str]:
-    """Return the names of the applications that the caller may use."""
+    """Return the names of the applications that the caller can use."""
     slugs = access.usable(caller).values_list("slug", flat=True)
     return list(await database_sync_to_async(list)(slugs))
 
 
 def check_chain(chain: tuple[str, ...]) -> None:
-    """Raise `CallsItself` if the chain is too long."""
+    """Raise `CallsItself` if the chain of applications is too long."""
     if chain[-1] in chain[:-1]:
         raise CallsItself(chain, gettext_noop("An application can’t call itself"))
     if len(chain) > DEEPEST:
@@ -99,8 +97,10 @@ class ApplicationModel(NestedRun):
     workspace: LocalWorkspace
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Event], None]:
-        """Stream the answer. Closing the generator cancels the run. Raises `ModelFailed` with a
-        message for users, and `BudgetSpent` if a budget is exhausted.
+        """Stream the application's answer. Closing the generator cancels the run.
+
+        Raises `ModelFailed` with a message for users if the run fails, and `BudgetSpent` if a
+        budget is exhausted.
         """
         caller = self.workspace.caller
         asked = to_run_request(request)
@@ -133,9 +133,8 @@ class ApplicationModel(NestedRun):
 
 
 def to_run_request(request: ModelRequest) -> RunRequest:
-    """Convert the request of the calling run, whose tools become the client's.
-
-    Other parameters are omitted, because an application determines its own model parameters.
+    """Convert a calling run's model request, whose tools become client tools. Other parameters are
+    omitted, because each application determines its own model parameters.
     """
     return RunRequest(
         messages=tuple(map(with_own_state, request.messages)),
@@ -146,8 +145,8 @@ def to_run_request(request: ModelRequest) -> RunRequest:
 
 
 def with_own_state(message: ModelMessage) -> ModelMessage:
-    """Return the message, with the application's state in the place from which the application's
-    run reads it.
+    """Return the message with the application's state in the field from which its run reads the
+    state.
     """
     own = {**message.state, **message.model_state}
     return replace(message, state=own, model_state={}) if message.model_state else message
@@ -168,10 +167,10 @@ def as_model_failure(error: Exception) -> ModelFailed:
 
 
 def open_workspace(caller: Caller, application: ResolvedApplication | None = None) -> Workspace:
-    """Return DIAL Core's workspace for callers of DIAL Core, and our own workspace for all other
-    callers.
+    """Return a DIAL Core workspace for callers from DIAL Core, and our own workspace for all
+    others.
 
-    `application` is about to run. Only our own applications may use our own deployments.
+    `application` is about to run, or None. Only our own applications can use our own deployments.
     """
     core = configured_core() if caller.kind == "dial" else None
     if core is None:

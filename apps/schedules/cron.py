@@ -1,4 +1,4 @@
-"""Parses cron expressions with five fields, and their aliases such as `@daily`."""
+"""Parses cron expressions with five fields, and aliases such as `@daily`."""
 
 import re
 from collections.abc import Sequence
@@ -22,21 +22,19 @@ NAMES = {
     "@annually": "0 0 1 1 *",
 }
 SIZES = {"minute": 60, "hour": 24, "day of the month": 31, "month": 12, "day of the week": 7}
-"""The number of values of each field, which limits its steps."""
+"""The number of values in each field, which limits its steps."""
 ANY_TIME = datetime(2000, 1, 1)  # noqa: DTZ001 - the expression alone is read
 
 _step = re.compile(r"/(\d+)", re.ASCII)
 
 
 def fields_of(expression: str) -> str:
-    """Return the five fields of an expression or an alias."""
+    """Return an expression's five fields. Aliases are replaced."""
     return NAMES.get(expression.strip().lower(), expression)
 
 
 def cron_problem(expression: str) -> str:
-    """Return a sentence with the reason why the text is not a valid expression, or "" if it is
-    valid.
-    """
+    """Return a sentence about the error in a cron expression, or "" if it is valid."""
     if len(expression) > LONGEST:
         return gettext("The expression has {count} characters; the limit is {longest}.").format(
             count=len(expression), longest=LONGEST
@@ -44,8 +42,7 @@ def cron_problem(expression: str) -> str:
     parts = fields_of(expression).split()
     if len(parts) != FIELDS:
         return gettext(
-            "Enter five fields: minute, hour, day of the month, month, day of the week, such "
-            "as “0 9 * * MON-FRI”; or one of {names}."
+            "Enter five fields (minute, hour, day of the month, month and day of the week), such as “0 9 * * MON-FRI”, or one of these names: {names}."
         ).format(names=", ".join(NAMES))
     if error := syntax_error(parts):
         return gettext("{error}. Enter five fields such as “0 9 * * MON-FRI”.").format(error=error)
@@ -53,9 +50,7 @@ def cron_problem(expression: str) -> str:
 
 
 def syntax_error(fields: Sequence[str]) -> str:
-    """Return the reason why the fields are not an expression, in English, or "" if they are
-    valid.
-    """
+    """Return the syntax error in the fields, in English, or "" if they are valid."""
     for field, (name, size) in zip(fields, SIZES.items(), strict=True):
         if any(int(step) > size for step in _step.findall(field)):
             return f"Bad step of the {name}: the limit is {size}"
@@ -69,18 +64,20 @@ def syntax_error(fields: Sequence[str]) -> str:
 
 
 def next_cron(expression: str, zone: ZoneInfo, after: datetime) -> datetime | None:
-    """Return the next time in UTC, or None if there is none in the next decades."""
+    """Return the expression's first time after a moment, in UTC. Return None if there is no time in
+    the next decades.
+    """
     times = CronSim(fields_of(expression), after.astimezone(zone))
     found = next(times, None)
     return None if found is None else found.astimezone(UTC)
 
 
 def cron_words(expression: str) -> str:
-    """Describe a cron expression as a sentence. The library can describe every expression, but only
-    in English.
+    """Return a description of a cron expression. Complex expressions are described in English
+    only.
     """
     if get_language() in (None, "en"):
         return CronSim(fields_of(expression), ANY_TIME).explain()
     if (repeat := read_repeat(fields_of(expression))) is not None:
         return repeat_words(repeat)
-    return gettext("By the cron expression {expression}").format(expression=expression)
+    return gettext("On the cron schedule {expression}").format(expression=expression)

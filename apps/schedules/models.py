@@ -1,4 +1,4 @@
-"""Schedules: messages that are sent automatically at set times."""
+"""Database models for schedules, which send messages at set times."""
 
 import uuid
 from datetime import datetime, timedelta
@@ -28,34 +28,34 @@ LONGEST_REASON = 500
 LIVE = gettext_lazy("the live version")
 MOST_MINUTES = 30 * 24 * 60
 """The maximum number of minutes that a user can have to answer, which is 30 days."""
-NEVER = gettext_noop("The schedule never runs: change its times or its active hours.")
-NO_TIME_LEFT = gettext_noop("It has run for the last time.")
+NEVER = gettext_noop("The schedule never runs. Change its times or its active hours.")
+NO_TIME_LEFT = gettext_noop("The schedule has run for the last time.")
 
 
 class Schedule(models.Model):
-    """A message to an application at set times, on behalf of its owner.
+    """A message that is sent to an application at set times, on behalf of its owner.
 
-    `owner` is the bucket whose conversations the schedule uses, and `caller` the data of the caller
-    that a run stores. The schedule acts for `user` in `team`: the user who created it, or a service
-    account. `saved_by` is the user who last saved its message, whose rights limit which accounts it
-    may use. `conversation` is the conversation for the message. If it is None, the schedule begins
-    a new conversation, which is reused if `is_same_conversation` is true.
+    `owner` is the bucket whose conversations the schedule uses, and `caller` contains the caller's
+    data as in a run. The schedule acts for `user` in `team`, which is the user who created it or a
+    service account. `saved_by` is the user who last saved the message, whose rights limit the
+    accounts that the schedule may use. If `conversation` is None, the schedule begins a new
+    conversation, which it reuses if `is_same_conversation` is True.
     """
 
     class Kind(models.TextChoices):
-        AT = "at", gettext_lazy("at a time")
-        INTERVAL = "interval", gettext_lazy("in intervals")
-        CRON = "cron", gettext_lazy("by a cron expression")
-        RRULE = "rrule", gettext_lazy("by a recurrence rule")
+        AT = "at", gettext_lazy("at a specific time")
+        INTERVAL = "interval", gettext_lazy("at regular intervals")
+        CRON = "cron", gettext_lazy("on a cron schedule")
+        RRULE = "rrule", gettext_lazy("on a recurrence rule")
 
     class Missed(models.TextChoices):
-        SKIP = "skip", gettext_lazy("skip them")
-        ONCE = "once", gettext_lazy("run once for all of them")
-        ALL = "all", gettext_lazy("run each of them")
+        SKIP = "skip", gettext_lazy("skip missed runs")
+        ONCE = "once", gettext_lazy("run once for all missed runs")
+        ALL = "all", gettext_lazy("run each missed run")
 
     class Unanswered(models.TextChoices):
         WAIT = "wait", gettext_lazy("wait for the answer")
-        DENY = "deny", gettext_lazy("continue without an answer after a time")
+        DENY = "deny", gettext_lazy("deny the call after a time limit")
 
     class Maker(models.TextChoices):
         PERSON = "person"
@@ -100,7 +100,7 @@ class Schedule(models.Model):
     message = models.TextField(
         gettext_lazy("message"),
         max_length=LONGEST_MESSAGE,
-        help_text=gettext_lazy("The message to the app."),
+        help_text=gettext_lazy("The message to send to the app."),
     )
     is_alarm = models.BooleanField(gettext_lazy("alarm"), default=False, editable=False)
     is_heartbeat = models.BooleanField(gettext_lazy("heartbeat"), default=False, editable=False)
@@ -113,10 +113,10 @@ class Schedule(models.Model):
 
     kind = models.CharField(gettext_lazy("runs"), max_length=10, choices=Kind, default=Kind.CRON)
     start_at = BoundedDateTimeField(
-        gettext_lazy("from"),
+        gettext_lazy("start time"),
         default=timezone.now,
         help_text=gettext_lazy(
-            "The time of the run, or the start: the schedule never runs before."
+            "The time of a single run, or the time when a repeating schedule starts."
         ),
     )
     interval_seconds = models.PositiveIntegerField(
@@ -125,7 +125,7 @@ class Schedule(models.Model):
         blank=True,
         validators=[MinValueValidator(SHORTEST_SECONDS), MaxValueValidator(LONGEST_SECONDS)],
         help_text=gettext_lazy(
-            "The time between two runs, at least 60. Leave empty for no repetition."
+            "The number of seconds between runs: 60 or more. Leave empty to run only once."
         ),
     )
     expression = models.CharField(
@@ -133,7 +133,7 @@ class Schedule(models.Model):
         max_length=300,
         blank=True,
         help_text=gettext_lazy(
-            "For example, “0 9 * * MON-FRI”, or FREQ=MONTHLY;BYDAY=-1FR for a recurrence rule."
+            "For example, “0 9 * * MON-FRI” as a cron expression, or FREQ=MONTHLY;BYDAY=-1FR as a recurrence rule."
         ),
     )
     time_zone = models.CharField(
@@ -146,24 +146,26 @@ class Schedule(models.Model):
         gettext_lazy("active from"),
         null=True,
         blank=True,
-        help_text=gettext_lazy("Runs only between these hours, which can cross midnight."),
+        help_text=gettext_lazy(
+            "The schedule runs only between these hours. The period can extend past midnight."
+        ),
     )
     active_until = models.TimeField(gettext_lazy("active until"), null=True, blank=True)
     max_runs = models.PositiveIntegerField(
         gettext_lazy("maximum runs"), null=True, blank=True, validators=[MinValueValidator(1)]
     )
     is_deleted_after = models.BooleanField(
-        gettext_lazy("delete at the end"),
+        gettext_lazy("delete after the last run"),
         default=False,
         help_text=gettext_lazy("Delete the schedule after its last run."),
     )
     missed = models.CharField(
-        gettext_lazy("missed times"),
+        gettext_lazy("missed runs"),
         max_length=4,
         choices=Missed,
         default=Missed.ONCE,
         help_text=gettext_lazy(
-            "What to do with times that were missed while no server was running."
+            "Choose what happens to runs that were missed while no server was running."
         ),
     )
     missed_most = models.PositiveSmallIntegerField(
@@ -171,7 +173,7 @@ class Schedule(models.Model):
         default=3,
         validators=[MinValueValidator(1), MaxValueValidator(10)],
         help_text=gettext_lazy(
-            "The newest missed runs that are made up for, if each run has its own conversation."
+            "The maximum number of missed runs to catch up on, starting with the most recent. Applies only if each run has its own conversation."
         ),
     )
     unanswered = models.CharField(
@@ -181,17 +183,19 @@ class Schedule(models.Model):
         default=Unanswered.WAIT,
     )
     unanswered_minutes = models.PositiveIntegerField(
-        gettext_lazy("minutes to answer"),
+        gettext_lazy("minutes to wait for an answer"),
         default=60,
         validators=[MinValueValidator(1), MaxValueValidator(MOST_MINUTES)],
-        help_text=gettext_lazy("After this time, the call is denied."),
+        help_text=gettext_lazy("If you don’t answer within this time, the tool call is denied."),
     )
     budget_tokens = models.PositiveIntegerField(
         gettext_lazy("token budget"),
         null=True,
         blank=True,
         validators=[MinValueValidator(1)],
-        help_text=gettext_lazy("For one run. After that, models are no longer called."),
+        help_text=gettext_lazy(
+            "The maximum number of tokens for each run. When a run reaches this limit, models are no longer called."
+        ),
     )
     budget_money = models.DecimalField(
         gettext_lazy("cost budget"),
@@ -200,13 +204,17 @@ class Schedule(models.Model):
         null=True,
         blank=True,
         validators=[MinValueValidator(0)],
-        help_text=gettext_lazy("For one run, in the currency below."),
+        help_text=gettext_lazy("The maximum cost of each run, in the currency below."),
     )
     budget_currency = models.CharField(
-        gettext_lazy("currency of the budget"),
+        gettext_lazy("budget currency"),
         max_length=3,
         default="USD",
-        validators=[RegexValidator("^[A-Z]{3}$", gettext_lazy("For example, USD."))],
+        validators=[
+            RegexValidator(
+                "^[A-Z]{3}$", gettext_lazy("Enter a three-letter currency code, such as USD.")
+            )
+        ],
     )
 
     is_paused = models.BooleanField(gettext_lazy("paused"), default=False)
@@ -268,14 +276,16 @@ class Schedule(models.Model):
 
     @property
     def next_words(self) -> list[str]:
-        """Return the next times; [] while it is paused."""
+        """Return texts with the next run times, or [] while the schedule is paused."""
         if self.is_paused or self.next_at is None:
             return []
         return list(next_words(self.timing, self.next_at - timedelta(microseconds=1)))
 
     @property
     def target(self) -> tuple[int, int | None]:
-        """Return the application and the number of its version; None for the live version."""
+        """Return the application's primary key and the version number, or None for the live
+        version.
+        """
         return self.application_id, self.pinned_version
 
     @property
@@ -293,9 +303,7 @@ class Schedule(models.Model):
         return self.max_runs is not None and self.run_count >= self.max_runs
 
     def clean(self) -> None:
-        """Check that the schedule has times that can be displayed. Raises `ValidationError` if the
-        schedule is invalid.
-        """
+        """Raise `ValidationError` if a field is invalid or the schedule never runs."""
         found = find_problems(self)
         if not found and next_time(self.timing, self.check_from()) is None:
             field = "expression" if self.expression else "start_at"
@@ -309,7 +317,7 @@ class Schedule(models.Model):
         return just_before(self.start_at, timedelta(seconds=1)) if is_once else timezone.now()
 
     def plan(self, now: datetime) -> None:
-        """Set the next time. If there is none, pause."""
+        """Set the next run time after `now`, or pause the schedule if there is none."""
         after = just_before(self.start_at) if self.is_first_of_at else now
         self.next_at = None if self.has_ended else next_time(self.timing, after)
         if self.next_at is None:
@@ -317,8 +325,8 @@ class Schedule(models.Model):
 
     @property
     def is_first_of_at(self) -> bool:
-        """Return True if the schedule runs at one given moment, which does not count as missed
-        although it has passed.
+        """Return True if this is the first run of a schedule with a fixed start. Such a run does
+        not count as missed if its time has passed.
         """
         return self.kind == self.Kind.AT and self.last_at is None
 
@@ -326,7 +334,7 @@ class Schedule(models.Model):
         self.is_paused, self.pause_reason = True, reason[:LONGEST_REASON]
 
     def stop(self, problem: str) -> None:
-        """Pause the schedule for a reason that remains until a user fixes the problem."""
+        """Pause the schedule because of a problem that a user must fix."""
         self.pause(problem)
         self.last_problem = self.pause_reason
 

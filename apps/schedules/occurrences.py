@@ -1,6 +1,4 @@
-"""Computes the times of a schedule. The current time is always an argument, so no function here
-reads a clock.
-"""
+"""Computes the run times of schedules. Functions get the current time as an argument."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,19 +16,19 @@ Kind = Literal["at", "interval", "cron", "rrule"]
 SHORTEST_SECONDS = 60
 LONGEST_SECONDS = 366 * 24 * 3600
 MOST_LOOKS = 400
-"""The maximum number of periods of active hours that are examined, which cover more than a year. If
-none contains a time of the schedule, the schedule never runs.
+"""The maximum number of active-hour periods that are searched, which cover more than a year. If
+none contains a run time, the schedule never runs.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class ScheduleTiming:
-    """The times at which a schedule runs. Moments are aware.
+    """The times at which a schedule runs. All moments are timezone-aware.
 
-    `start`: an `at` runs at that moment, and again after each `seconds` if they are set; an
-    `interval` is counted from it; no schedule runs before it. `expression` is that of `cron` or
-    `rrule`. `opens` and `closes` are the active hours on the zone's clock, which may cross
-    midnight; times outside them are omitted.
+    The kind `at` runs at `start`, and then every `seconds` if they are set. The kind `interval`
+    counts `seconds` from `start`. No schedule runs before `start`. `expression` is a cron
+    expression or a recurrence rule. `opens` and `closes` limit the hours in the schedule's time
+    zone, and may include midnight.
     """
 
     kind: Kind
@@ -55,7 +53,7 @@ class ScheduleTiming:
 
 
 def next_time(timing: ScheduleTiming, after: datetime) -> datetime | None:
-    """Return the first time after a moment, or None if there is none that a date can represent."""
+    """Return the first run time after a moment, or None if the schedule never runs again."""
     try:
         found = next_active(timing, after)
     except OverflowError:
@@ -64,7 +62,9 @@ def next_time(timing: ScheduleTiming, after: datetime) -> datetime | None:
 
 
 def next_active(timing: ScheduleTiming, after: datetime) -> datetime | None:
-    """Return the next time in the active hours. Raises `OverflowError` at the ends of the calendar."""
+    """Return the first run time within the active hours, or None. Raises `OverflowError` if a date
+    is out of range.
+    """
     for _ in range(MOST_LOOKS):
         found = next_whenever(timing, after)
         if found is None or timing.is_active(found):
@@ -77,7 +77,7 @@ def next_active(timing: ScheduleTiming, after: datetime) -> datetime | None:
 
 
 def just_before(moment: datetime, by: timedelta = timedelta(microseconds=1)) -> datetime:
-    """Return the moment minus `by`, or the moment itself at the beginning of the calendar."""
+    """Return the moment minus `by`, or the moment itself if the result is out of range."""
     try:
         return moment - by
     except OverflowError:
@@ -85,7 +85,7 @@ def just_before(moment: datetime, by: timedelta = timedelta(microseconds=1)) -> 
 
 
 def next_whenever(timing: ScheduleTiming, after: datetime) -> datetime | None:
-    """Return the next time like `next_time`, regardless of active hours."""
+    """Return the first run time after a moment, ignoring active hours, or None."""
     if timing.kind == "cron":
         # The expression returns whole minutes after the given moment.
         since = max(after, just_before(timing.start))
@@ -102,7 +102,7 @@ def next_whenever(timing: ScheduleTiming, after: datetime) -> datetime | None:
 
 
 def times_after(timing: ScheduleTiming, after: datetime) -> Iterator[datetime]:
-    """Yield all times after a moment, lazily."""
+    """Yield all run times after a moment, lazily."""
     while (found := next_time(timing, after)) is not None:
         yield found
         after = found
@@ -110,8 +110,8 @@ def times_after(timing: ScheduleTiming, after: datetime) -> Iterator[datetime]:
 
 @dataclass(frozen=True, slots=True)
 class DueTimes:
-    """The times to run now, the oldest first. `next` is the following time, or None if there is
-    none. `missed` counts the times that are skipped.
+    """The times for which a schedule must run now, oldest first. `next` is the next run time, or
+    None. `missed` is the number of skipped times.
     """
 
     asked: tuple[datetime, ...]
@@ -121,20 +121,18 @@ class DueTimes:
 
 Missed = Literal["skip", "once", "all"]
 GRACE = timedelta(minutes=1)
-"""The delay above which a time counts as missed."""
+"""A run that is delayed by more than this counts as missed."""
 MOST_COUNTED = 100
-"""The maximum number of missed times that are counted, so that years of missed times do not take
-long.
-"""
+"""At most this many missed times are counted, so that years of missed times do not take long."""
 
 
 def due_times(
     timing: ScheduleTiming, due: datetime, now: datetime, missed: Missed, most: int
 ) -> DueTimes:
-    """Return the times that must run at `now`: the time `due`, and later times that have passed.
+    """Return the times for which to run at `now`: the time `due`, and later times that have passed.
 
-    `missed` applies to times at which no process ran: `skip` them, run `once` for all of them, or
-    run for `all`, up to the newest `most`.
+    `missed` decides about missed times: `skip` ignores them, `once` runs once for all of them, and
+    `all` runs for each, up to the newest `most`.
     """
     passed = [due]
     upcoming = next_time(timing, due)

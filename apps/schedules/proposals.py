@@ -1,8 +1,7 @@
-"""Stores an operator's proposal to change a user's schedule, which is paused until its owner
-agrees.
+"""Stores an operator's proposal to change a user's schedule, which pauses until its owner agrees.
 
-`Schedule.proposal` stores the new values as texts, the name of the operator, and whether the
-schedule was paused before. The schedule's other columns do not change until then.
+`Schedule.proposal` contains the new values as texts, the operator's name, and whether the schedule
+was already paused. The other columns do not change until the owner agrees.
 """
 
 from collections.abc import Iterator, Mapping
@@ -26,15 +25,15 @@ LIMITS = (
     *("budget_tokens", "budget_money", "budget_currency"),
 )
 CHANGEABLE = (*TIMES, *LIMITS)
-"""The fields to which operators may propose changes: times and limits, but not the message."""
+"""Operators can propose changes to these fields: times and limits, but not the message."""
 WAITS = gettext_noop(
-    "An operator proposes a change. The schedule resumes once you accept or reject it."
+    "An operator has proposed a change. The schedule resumes when you accept or reject the change."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class ProposedChange:
-    """A field, by its label, with its current and its proposed value."""
+    """A field's label, with its current and its proposed value."""
 
     label: str
     before: str
@@ -42,10 +41,8 @@ class ProposedChange:
 
 
 def propose(row: Schedule, wished: Mapping[str, Any], by: str) -> bool:
-    """Store the changes for the owner, replacing an earlier proposal. Return False if nothing
-    changes.
-
-    Raises `ValidationError` if the schedule is invalid.
+    """Store proposed changes, replacing any earlier proposal. Return False if nothing changes.
+    Raises `ValidationError` if the changed schedule is invalid. `by` is the operator's name.
     """
     values = {
         name: value
@@ -76,7 +73,7 @@ def field_text(name: str, value: Any) -> str:
 
 
 def change_copy(row: Schedule, values: Mapping[str, Any]) -> Schedule:
-    """Return a copy of the schedule with changed values."""
+    """Return an unsaved copy of the schedule with these column values."""
     found = copy(row)
     for name, value in values.items():
         setattr(found, name, value)
@@ -84,7 +81,7 @@ def change_copy(row: Schedule, values: Mapping[str, Any]) -> Schedule:
 
 
 def proposed_schedule(row: Schedule) -> Schedule:
-    """Return a copy with the proposed changes, if there are any."""
+    """Return an unsaved copy of the schedule with its proposed changes, if there are any."""
     texts = {} if row.proposal is None else row.proposal["values"]
     fields: Any = Schedule._meta
     return change_copy(
@@ -93,8 +90,8 @@ def proposed_schedule(row: Schedule) -> Schedule:
 
 
 def agree(row: Schedule) -> Schedule:
-    """Apply the proposed changes. The schedule continues if it was active. Raises `ValidationError`
-    if the schedule is invalid.
+    """Apply the proposed changes, and resume the schedule if it was active before. Raises
+    `ValidationError` if the changed schedule is invalid.
     """
     if row.proposal is None:
         return row
@@ -105,7 +102,7 @@ def agree(row: Schedule) -> Schedule:
 
 
 def take_back(row: Schedule) -> None:
-    """Discard the proposed changes. The schedule continues if it was active."""
+    """Discard the proposed changes, and resume the schedule if it was active before."""
     before, row.proposal = row.proposal or {}, None
     if before.get("was_paused"):
         row.pause(before["reason"])
@@ -115,7 +112,7 @@ def take_back(row: Schedule) -> None:
 
 
 def differences(row: Schedule) -> list[ProposedChange]:
-    """Return the changes that the owner is asked to agree to; [] without a proposal."""
+    """Return the proposed changes, or [] if there is no proposal."""
     if row.proposal is None:
         return []
     return list(found_differences(row, proposed_schedule(row)))

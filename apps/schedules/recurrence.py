@@ -1,7 +1,5 @@
-"""Parses recurrence rules of calendars (RFC 5545), for whole days and longer periods.
-
-The rules are expanded without a time zone, because with one, the library returns times that do not
-exist.
+"""Parses calendar recurrence rules (RFC 5545) for whole days and longer periods. Rules are expanded
+without a time zone, because the library otherwise returns times that do not exist.
 """
 
 import re
@@ -20,8 +18,8 @@ LONGEST = 300
 MOST_TIMES_A_DAY = 24
 MOST_INTERVAL = 1_000
 HORIZON = timedelta(days=9 * 366)
-"""The period in which the next time is searched. A leap day comes after eight years at the latest.
-Without a limit, the search would take seconds for a rule without dates.
+"""The next time is searched within this period. A leap day comes after eight years at the latest.
+Without a limit, the search would take seconds for a rule that never matches.
 """
 FREQUENCIES = frozenset({"DAILY", "WEEKLY", "MONTHLY", "YEARLY"})
 PARTS = frozenset(
@@ -31,8 +29,8 @@ PARTS = frozenset(
     }
 )
 INSTEAD = {
-    "COUNT": gettext_lazy("Set a limit on how often it runs instead"),
-    "BYSECOND": gettext_lazy("Times have no seconds"),
+    "COUNT": gettext_lazy("Set the maximum number of runs instead"),
+    "BYSECOND": gettext_lazy("Times can’t include seconds"),
 }
 STEPS = {"DAILY": timedelta(days=1), "WEEKLY": timedelta(weeks=1)}
 DAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
@@ -42,50 +40,51 @@ ANY_TIME = datetime(2000, 1, 1)  # noqa: DTZ001 - the clock here has no zone
 
 
 def parts_of(rule: str) -> dict[str, str]:
-    """Return the parts of the rule by their names, in capitals."""
+    """Return a rule's values by their uppercase names."""
     text = rule.strip().upper().removeprefix("RRULE:")
     pairs = (part.partition("=") for part in text.split(";") if part)
     return {name.strip(): value.strip() for name, _, value in pairs}
 
 
 def interval_of(parts: Mapping[str, str]) -> int:
-    """Return the interval; 0 if it is out of bounds."""
+    """Return a rule's interval, or 0 if it is out of bounds."""
     return read_integer(parts.get("INTERVAL", "1"), MOST_INTERVAL) or 0
 
 
 def rule_problem(rule: str) -> str:
-    """Return a sentence with the reason why the rule cannot be stored, or "" if it can be
-    stored.
-    """
+    """Return a sentence with the reason why a rule cannot be stored, or "" if it can be stored."""
     if len(rule) > LONGEST or "\n" in rule.strip():
-        return gettext("Enter one rule, of at most {longest} characters.").format(longest=LONGEST)
+        return gettext("Enter a single rule with up to {longest} characters.").format(
+            longest=LONGEST
+        )
     parts = parts_of(rule)
     if parts.get("FREQ") not in FREQUENCIES:
         return gettext(
-            "Enter a rule such as FREQ=MONTHLY;BYDAY=-1FR, with FREQ one of DAILY, WEEKLY, "
-            "MONTHLY and YEARLY. For shorter times, choose an interval or a cron expression."
+            "Enter a rule such as FREQ=MONTHLY;BYDAY=-1FR. FREQ must be DAILY, WEEKLY, MONTHLY or YEARLY. To run more often, choose an interval or a cron expression."
         )
     if problem := part_problem(parts):
         return problem
     try:
         expand_rule(rule, ANY_TIME, ANY_TIME)
     except (ValueError, TypeError, OverflowError, AttributeError) as error:
-        return gettext("The rule cannot be read: {error}.").format(error=error)
+        return gettext("The rule isn’t valid: {error}. Correct it and try again.").format(
+            error=error
+        )
     return ""
 
 
 def part_problem(parts: Mapping[str, str]) -> str:
     for name in parts:
         if name not in PARTS:
-            return gettext("{problem}: leave out {name}.").format(
-                problem=INSTEAD.get(name, gettext("This isn’t supported here")), name=name
+            return gettext("{problem}. Remove {name}.").format(
+                problem=INSTEAD.get(name, gettext("This part isn’t supported")), name=name
             )
     if not interval_of(parts):
-        return gettext("INTERVAL: enter a number from 1 to {most_interval}.").format(
+        return gettext("INTERVAL must be a number from 1 to {most_interval}.").format(
             most_interval=MOST_INTERVAL
         )
     if not _until.fullmatch(parts.get("UNTIL", "20000101")):
-        return gettext("UNTIL: enter a day such as 20271231.")
+        return gettext("UNTIL must be a date such as 20271231.")
     times = len(parts.get("BYHOUR", "0").split(",")) * len(parts.get("BYMINUTE", "0").split(","))
     if times > MOST_TIMES_A_DAY:
         return gettext(
@@ -95,12 +94,16 @@ def part_problem(parts: Mapping[str, str]) -> str:
 
 
 def end_of_day(written: str) -> datetime:
-    """Return the end of a day. Raises `ValueError` if the day is invalid."""
+    """Parse a date such as 20261101 and return the end of the day. Raises `ValueError` if it is
+    invalid.
+    """
     return datetime.strptime(written[:8], "%Y%m%d") + timedelta(hours=23, minutes=59)  # noqa: DTZ007 - as above
 
 
 def expand_rule(rule: str, start: datetime, horizon: datetime) -> rrule:
-    """Return the times of a rule until the horizon, without a zone. Raises `ValueError`."""
+    """Return the rule's times from `start` until the horizon, without a time zone. Raises
+    `ValueError` if the rule is invalid.
+    """
     parts = parts_of(rule)
     until = parts.pop("UNTIL", None)
     end = horizon if until is None else min(horizon, end_of_day(until))
@@ -112,7 +115,9 @@ def expand_rule(rule: str, start: datetime, horizon: datetime) -> rrule:
 
 
 def next_of_rule(rule: str, start: datetime, zone: ZoneInfo, after: datetime) -> datetime | None:
-    """Return the next time in UTC, or None if there is none in the next years. `start` is aware."""
+    """Return the rule's first time after a moment, in UTC. `start` is timezone-aware. Return None
+    if there is no time in the next years.
+    """
     naive = start.astimezone(zone).replace(tzinfo=None)
     # In a night with a skipped hour, a time may move to after a later time, so begin a day earlier
     # and compare moments.
@@ -124,11 +129,11 @@ def next_of_rule(rule: str, start: datetime, zone: ZoneInfo, after: datetime) ->
 
 
 def forward(parts: Mapping[str, str], start: datetime, until: datetime) -> datetime:
-    """Return a later start from which the rule has the same times, so that earlier times are not
+    """Return a later start with which the rule has the same times, so that past times need not be
     examined.
 
-    Starts of monthly and yearly rules do not change: they have few times, and the day of the start
-    is part of the rule.
+    The start of a monthly or yearly rule does not change: such rules have few times, and the day of
+    the start is part of the rule.
     """
     step = STEPS.get(parts["FREQ"])
     if step is None or until <= start:
@@ -138,7 +143,7 @@ def forward(parts: Mapping[str, str], start: datetime, until: datetime) -> datet
 
 
 def rule_words(rule: str) -> str:
-    """Return the rule in words. A rule that cannot be described is returned unchanged."""
+    """Return a description of the rule, or the rule itself if it is too complex."""
     parts = parts_of(rule)
     words = [every_words(parts["FREQ"], interval_of(parts))]
     if days := [day_words(one) for one in parts.get("BYDAY", "").split(",") if one]:
@@ -179,9 +184,7 @@ def day_words(written: str) -> str:
 
 
 def ordinal(number: int) -> str:
-    """Return the number as an ordinal: with its English ending, or in other languages with a point
-    or without an ending.
-    """
+    """Return the number as an ordinal in the current language."""
     ending = {1: "st", 2: "nd", 3: "rd"}.get(number if number < 20 else number % 10, "th")
     return pgettext("as in “the {ordinal} Monday”", "{number}{ending}").format(
         number=number, ending=ending

@@ -1,4 +1,4 @@
-"""Defines the repetitions that need no expression: every day, weekday, week or month."""
+"""Defines simple repetitions that need no expression: every day, weekday, week or month."""
 
 import re
 from dataclasses import dataclass
@@ -21,8 +21,8 @@ _simple = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """A repetition. `days` are days of the week by their names in `DAYS`; `day` is a day of the
-    month as a number or `LAST`.
+    """A simple repetition. `days` contains names from `DAYS`. `day` is a day of the month, as a
+    number or `LAST`.
     """
 
     rhythm: Rhythm
@@ -32,7 +32,7 @@ class Repeat:
 
     @property
     def expression(self) -> str:
-        """Return the cron expression."""
+        """Return the equivalent cron expression."""
         day = self.day if self.rhythm == "monthly" else "*"
         match self.rhythm:
             case "weekdays":
@@ -45,7 +45,9 @@ class Repeat:
 
 
 def read_repeat(expression: str) -> Repeat | None:
-    """Return the repetition that a cron expression describes, or None for any other expression."""
+    """Return the repetition that a cron expression describes, or None if it is not a simple
+    repetition.
+    """
     found = _simple.fullmatch(" ".join(expression.upper().split()))
     if found is None:
         return None
@@ -64,7 +66,7 @@ def read_repeat(expression: str) -> Repeat | None:
 
 
 def repeat_words(repeat: Repeat) -> str:
-    """Return the repetition in the reader's language: `Every day at 09:00`."""
+    """Return a description in the current language, such as `Every day at 09:00`."""
     at = f"{repeat.time:%H:%M}"
     match repeat.rhythm:
         case "daily":

@@ -1,4 +1,4 @@
-"""Describes schedules in words: their repetition and their next times."""
+"""Describes schedules in words: how they repeat, and their next run times."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -12,12 +12,12 @@ from apps.schedules.occurrences import ScheduleTiming, times_after
 from apps.schedules.recurrence import rule_words
 
 SHOWN = 3
-"""The default number of the next times that are listed."""
+"""The default number of run times in a list."""
 UNITS = (("day", 24 * 3600), ("hour", 3600), ("minute", 60), ("second", 1))
 
 
 def timing_words(timing: ScheduleTiming) -> str:
-    """Return the timing in words: `At 09:00 on Monday through Friday (Europe/Berlin)`."""
+    """Return a description such as `At 09:00 on Monday through Friday (Europe/Berlin)`."""
     return " ".join((base_words(timing), *hours_words(timing), f"({timing.zone_name})"))
 
 
@@ -48,7 +48,7 @@ def hours_words(timing: ScheduleTiming) -> tuple[str, ...]:
 
 
 def next_words(timing: ScheduleTiming, after: datetime, most: int = SHOWN) -> Sequence[str]:
-    """Return the next times as the zone's clocks show them."""
+    """Return up to `most` run times after a moment, as texts in the schedule's time zone."""
     return [moment_words(one, timing) for one in islice(times_after(timing, after), most)]
 
 
@@ -59,7 +59,7 @@ def moment_words(moment: datetime, timing: ScheduleTiming) -> str:
 
 
 def every_words(seconds: int) -> str:
-    """Return a text such as `every 90 minutes`, in the largest unit that divides the number."""
+    """Return a text such as `every 90 minutes`, with the largest unit that divides the seconds."""
     name, size = next((name, size) for name, size in UNITS if seconds % size == 0)
     count = seconds // size
     match name:

@@ -1,9 +1,8 @@
-"""Changes schedules for their users: sets an alarm, adds, changes and removes schedules.
-
-These functions are synchronous; they run on a database thread.
+"""Changes users' schedules: sets alarms and heartbeats, and adds, changes and resumes schedules.
+These functions are synchronous and run on a database thread.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -21,18 +20,16 @@ from apps.listeners import Listeners
 from apps.schedules.models import Schedule
 
 planned: Listeners[[datetime], None] = Listeners("planned schedules")
-"""The functions that are called with the next time of a schedule after it is stored."""
+"""Functions that are called with a schedule's next run time after it was stored."""
 
 BUDGET_TOKENS = 100_000
-"""The token budget of one run of an alarm, or of a schedule that a model created, if it sets no
-other budget.
-"""
+"""The default token budget for each run of an alarm or of a schedule that a model created."""
 
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The owner of schedules in the form that `Schedule` stores: the bucket, and the stored data of
-    the caller.
+    """The owner of schedules, in the form that `Schedule` stores: a bucket, and the caller's stored
+    data.
     """
 
     bucket: str
@@ -42,7 +39,7 @@ class Owner:
 
     @property
     def rows(self) -> QuerySet[Schedule]:
-        """Return all schedules of the user and their keys in the current team."""
+        """Return all schedules that the user and the user's keys have in the current team."""
         return Schedule.objects.filter(user=self.user, team=self.team)
 
     def new(self, application: int, maker: str, fields: Mapping[str, Any]) -> Schedule:
@@ -60,14 +57,17 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class UserSchedules:
-    """The schedules of a user with one application, for its model in one conversation.
+    """A user's schedules with one application, which its model can change from one conversation.
 
-    `pinned_version` is the pinned version of the conversation.
+    `find_saver` returns the ID of the user who is responsible for schedules that the model saves.
+    It raises `ValidationError` if that user may not use the owner's account. `pinned_version` is
+    the conversation's pinned version, or None.
     """
 
     owner: Owner
     application: int
     conversation: UUID
+    find_saver: Callable[[], int]
     time_zone: str = ""
     pinned_version: int | None = None
 
@@ -77,12 +77,10 @@ class UserSchedules:
 
     @transaction.atomic
     def set_alarm(self, at: datetime, message: str, repeat_seconds: int | None) -> Schedule:
-        """Set the alarm of the conversation, replacing an earlier alarm. Raises `ValidationError`
-        if the schedule is invalid.
+        """Set the conversation's alarm, replacing an earlier alarm. Raises `ValidationError` if the
+        alarm is invalid.
         """
-        row = self.owner.new(
-            self.application,
-            Schedule.Maker.MODEL,
+        row = self.new(
             {
                 "name": "Alarm",
                 "message": message,
@@ -103,8 +101,8 @@ class UserSchedules:
         return row
 
     def set_heartbeat(self, fields: Mapping[str, Any]) -> Schedule:
-        """Change the heartbeat of the conversation, or create it. Raises `ValidationError` if the
-        schedule is invalid.
+        """Create or change the conversation's heartbeat. Raises `ValidationError` if it is
+        invalid.
         """
         known = self.heartbeats.first()
         if known is not None:
@@ -123,34 +121,39 @@ class UserSchedules:
 
     @property
     def heartbeats(self) -> QuerySet[Schedule]:
-        """Return the heartbeat of the conversation, if it has one, as a query of at most one
-        row.
-        """
+        """Return the conversation's heartbeat as a query, which has at most one row."""
         return self.rows.filter(conversation=self.conversation, is_heartbeat=True)
 
     def add(self, fields: Mapping[str, Any]) -> Schedule:
-        """Store a new schedule. Raises `ValidationError` if the schedule is invalid."""
+        """Store a new schedule. Raises `ValidationError` if it is invalid or the limit is
+        reached.
+        """
         defaults = {
             "budget_tokens": BUDGET_TOKENS,
             "pinned_version": self.pinned_version,
         }
-        row = self.owner.new(self.application, Schedule.Maker.MODEL, {**defaults, **fields})
-        return add(row)
+        return add(self.new({**defaults, **fields}))
+
+    def new(self, fields: Mapping[str, Any]) -> Schedule:
+        row = self.owner.new(self.application, Schedule.Maker.MODEL, fields)
+        row.saved_by_id = self.find_saver()
+        return row
 
     def change(self, pk: UUID, fields: Mapping[str, Any]) -> Schedule | None:
         """Change a schedule and return it, or return None if it does not exist. Raises
-        `ValidationError` if the schedule is invalid.
+        `ValidationError` if the changed schedule is invalid.
         """
         row = self.rows.filter(pk=pk).first()
         if row is None:
             return None
         for name, value in fields.items():
             setattr(row, name, value)
+        row.saved_by_id = self.find_saver()
         return replan(row)
 
 
 def check_schedule(row: Schedule) -> None:
-    """Check a schedule. Raises `ValidationError` if the schedule is invalid."""
+    """Raise `ValidationError` if the schedule is invalid."""
     row.full_clean(validate_unique=False, validate_constraints=False)
 
 
@@ -173,7 +176,7 @@ def store(row: Schedule, *, is_new: bool = False) -> None:
 
 
 def refuse_one_too_many(user: int) -> None:
-    """Raise `ValidationError` if the user has reached the limit."""
+    """Raise `ValidationError` if the user has reached the limit for schedules."""
     count = Schedule.objects.filter(user=user, is_alarm=False).count()
     if count >= settings.SCHEDULES_PER_PERSON:
         raise ValidationError(
@@ -184,7 +187,7 @@ def refuse_one_too_many(user: int) -> None:
 
 
 def replan(row: Schedule) -> Schedule:
-    """Store a changed schedule with its new next time. Raises `ValidationError` if the schedule is
+    """Store a changed schedule with a new next run time. Raises `ValidationError` if it is
     invalid.
     """
     check_schedule(row)
@@ -195,7 +198,7 @@ def replan(row: Schedule) -> Schedule:
 
 
 def resume_schedule(row: Schedule) -> bool:
-    """Resume a schedule unchanged. Return False if it has no future time."""
+    """Resume a schedule and discard its proposed changes. Return False if it never runs again."""
     row.proposal = None
     row.resume(timezone.now())
     store(row)
@@ -208,8 +211,8 @@ def pause(row: Schedule, reason: str = "") -> None:
 
 
 def forget_conversation(conversation: UUID) -> None:
-    """Delete the alarm and the heartbeat of a deleted conversation. Other schedules of the
-    conversation begin a new conversation.
+    """Delete a deleted conversation's alarm and heartbeat. Other schedules with this conversation
+    will begin a new conversation.
     """
     rows = Schedule.objects.filter(conversation=conversation)
     rows.filter(Q(is_alarm=True) | Q(is_heartbeat=True)).delete()

@@ -1,4 +1,4 @@
-"""Converts times of a time zone, whose clocks skip or repeat an hour in some nights."""
+"""Converts times in time zones whose clocks skip or repeat an hour on some nights."""
 
 from datetime import UTC, datetime, time, timedelta
 from functools import lru_cache
@@ -8,10 +8,8 @@ zone_of = lru_cache(maxsize=600)(ZoneInfo)
 
 
 def utc_moment(naive: datetime, zone: ZoneInfo) -> datetime:
-    """Return the moment in UTC at which clocks of the zone show this time.
-
-    For an ambiguous time, it is the first moment. For a skipped time, it is the moment at which the
-    clock continues.
+    """Return the moment in UTC at which clocks in the zone show this time. If clocks show the time
+    twice, return the first moment. If they skip it, return the moment to which the clocks jump.
     """
     first = naive.replace(tzinfo=zone, fold=0)
     second = naive.replace(tzinfo=zone, fold=1)
@@ -22,7 +20,9 @@ def utc_moment(naive: datetime, zone: ZoneInfo) -> datetime:
 
 
 def end_of_gap(naive: datetime, zone: ZoneInfo, length: timedelta) -> datetime:
-    """Return the first moment after a gap of this length that contains the time."""
+    """Return the moment at which the clocks have skipped this time. `length` is the length of the
+    skipped period.
+    """
     # With the offset after the gap, the time is before the gap's end; with the offset before it,
     # after the end.
     low = naive.replace(tzinfo=zone, fold=1).astimezone(UTC)
@@ -38,7 +38,7 @@ def end_of_gap(naive: datetime, zone: ZoneInfo, length: timedelta) -> datetime:
 
 
 def opening_after(now: datetime, opens: time, zone: ZoneInfo) -> datetime:
-    """Return the next moment at which clocks of the zone show a time of the day."""
+    """Return the first moment after `now` at which clocks in the zone show the time `opens`."""
     local = now.astimezone(zone)
     today = utc_moment(datetime.combine(local.date(), opens), zone)
     if today > now:

@@ -1,4 +1,4 @@
-"""Problems of webhooks and schedules whose account may no longer use the application."""
+"""Detects webhooks and schedules whose account can no longer use the application."""
 
 from django.utils.translation import gettext_noop
 
@@ -15,7 +15,7 @@ from apps.triggers.models import Webhook
 
 NO_ACCOUNT = "The service account is closed."
 NO_APPLICATION = "The service account cannot use the application, or the application is disabled."
-NO_RIGHTS = gettext_noop("Its account can’t use the app, or the app is disabled.")
+NO_RIGHTS = gettext_noop("The account can’t use the app, or the app is disabled.")
 
 
 def can_use(application: int, caller: Caller) -> bool:
@@ -26,12 +26,16 @@ def can_use(application: int, caller: Caller) -> bool:
 
 
 def owner_caller(row: Schedule) -> Caller:
-    """Return the owner with current permissions. Raises `Refused`."""
+    """Return the schedule's owner as a caller with current permissions. Raises `Refused` if the
+    account is closed, the user has left the team, or the API key is no longer valid.
+    """
     return caller_of_run(Run(stream=row.pk, bucket=row.owner, caller=row.caller))
 
 
 def webhook_problem(webhook: Webhook) -> str:
-    """Return the reason why messages to the webhook are rejected now, or ""."""
+    """Return the reason why the webhook's messages are currently rejected, or "" if they are
+    accepted.
+    """
     user = webhook.account.user
     if not user.is_active:
         return NO_ACCOUNT
@@ -41,7 +45,9 @@ def webhook_problem(webhook: Webhook) -> str:
 
 
 def note_access(row: Schedule) -> str:
-    """Set the `last_problem` of a schedule that cannot run now. Return the problem, or ""."""
+    """Set or clear the schedule's `last_problem`, depending on whether its owner can use the
+    application. Return the problem, or "" if there is none.
+    """
     try:
         problem = "" if can_use(row.application_id, owner_caller(row)) else NO_RIGHTS
     except Refused:

@@ -14,7 +14,7 @@ class TriggersConfig(AppConfig):
             "Webhooks",
             "webhook",
             "triggers.webhook",
-            "Addresses at which other services start an application.",
+            "URLs that other services call to start an application.",
         ),
         AdminPage(
             "Automate",
@@ -22,7 +22,7 @@ class TriggersConfig(AppConfig):
             "Subscriptions",
             "notifications",
             "triggers.subscription",
-            "Addresses that are called when a run ends, fails or waits.",
+            "URLs that are called when a run ends, fails or waits.",
             below="Webhooks",
         ),
         AdminPage(

@@ -1,4 +1,4 @@
-"""Webhooks that send messages to applications, and subscriptions to the outcomes of runs."""
+"""Database models for webhooks, subscriptions to run events, and notifications."""
 
 import uuid
 from typing import Any
@@ -25,10 +25,10 @@ MOST_MINUTES = 60 * 24 * 30
 
 
 class Endpoint(Versioned):
-    """Common fields of webhooks and subscriptions: a name, a secret, and whether they are active.
+    """The common fields of webhooks and subscriptions.
 
-    `problem` is the reason why it does not work at the moment. `saved_by` is the user who last
-    saved it, whose rights limit what it may do.
+    `problem` is the reason why the endpoint does not work, or "". `saved_by` is the user who last
+    saved it; the endpoint can do only what this user is allowed to do.
     """
 
     uuid = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
@@ -113,7 +113,7 @@ class Webhook(Endpoint):
 
 
 class WebhookCall(models.Model):
-    """A message that a webhook accepted. Two requests with the same `message_id` contain the same
+    """A message that a webhook accepted. Requests with the same `message_id` repeat the same
     message.
     """
 
@@ -146,10 +146,8 @@ TEXT_NEEDS_PERMISSION = (
 
 
 class Subscription(Endpoint):
-    """A URL to which QuickApps sends events of runs, signed with Standard Webhooks.
-
-    After a rotation of the secret, events are also signed with `former_secret`, so that the
-    receiver can switch.
+    """A URL to which QuickApps sends events about runs, signed with Standard Webhooks. For some
+    time after the secret was rotated, events are also signed with `former_secret`.
     """
 
     owner = models.ForeignKey(
@@ -178,8 +176,8 @@ class Subscription(Endpoint):
 
     @property
     def people(self) -> list[Any]:
-        """Return the users whose rights limit what is sent: the owner, and the user who last saved
-        it, who may have changed its URL.
+        """Return the users whose permissions limit the events: the owner, and the user who last
+        saved it. The user who last saved the subscription may have changed its URL.
         """
         return [self.owner] if self.saved_by in (None, self.owner) else [self.owner, self.saved_by]
 
@@ -192,9 +190,8 @@ class Subscription(Endpoint):
         self.check_url()
 
     def check_url(self) -> None:
-        """Raise `ValidationError` for a blocked host in a new URL.
-
-        A stored URL stays valid, so that its subscription can be disabled.
+        """Raise `ValidationError` if a new URL has a blocked host. A stored URL remains valid, so
+        that its subscription can be disabled.
         """
         if type(self).objects.filter(pk=self.pk, url=self.url).exists():
             return
@@ -207,7 +204,7 @@ class Subscription(Endpoint):
 
 
 class Delivery(models.Model):
-    """An event for one URL. `uuid` is its `webhook-id` in every attempt."""
+    """An event to send to a subscription's URL. `uuid` is the `webhook-id` in every attempt."""
 
     class Status(models.TextChoices):
         DUE = "due", "queued"
@@ -254,7 +251,7 @@ class Delivery(models.Model):
 
 
 class MailNotice(models.Model):
-    """An email to a user, which is sent unless the user opens the conversation first."""
+    """An email to send to a user unless the user opens the conversation first."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="mail_notices"

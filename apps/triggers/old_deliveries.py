@@ -1,4 +1,4 @@
-"""Deletes old rows of webhooks and deliveries."""
+"""Deletes old webhook calls, deliveries and secrets."""
 
 from django.utils import timezone
 
@@ -6,16 +6,16 @@ from apps.old_rows import delete_older
 from apps.triggers.models import Delivery, MailNotice, Subscription, WebhookCall
 
 CALL_DAYS = 7
-"""The number of days for which a webhook stores received messages. Their signatures are valid only
-for minutes.
-"""
+"""Received messages are stored for this many days. Their signatures are valid only for minutes."""
 DELIVERY_DAYS = 30
 MAIL_DAYS = 1
-"""The number of days after which an unsent email is deleted."""
+"""An unsent email is deleted after this many days."""
 
 
 def delete_old() -> int:
-    """Delete old rows, and secrets that are no longer used for signing."""
+    """Delete old rows, and secrets that no longer sign deliveries. Return the number of deleted
+    rows.
+    """
     over = Subscription.objects.filter(former_secret_until__lt=timezone.now())
     over.update(former_secret="", former_secret_until=None)
     return (

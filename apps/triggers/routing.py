@@ -1,4 +1,4 @@
-"""Routes the URLs of webhooks to their consumer."""
+"""Routes webhook URLs to their consumer."""
 
 from django.urls import URLPattern, path
 

@@ -1,5 +1,5 @@
-"""Creates and checks the secrets of webhooks, which authenticate senders, and of subscriptions,
-which sign deliveries.
+"""Creates and checks the secrets of webhooks and subscriptions. A webhook's secret authenticates
+its senders. A subscription's secret signs deliveries.
 """
 
 import base64
@@ -19,17 +19,19 @@ from apps.triggers.models import Subscription, Webhook
 PREFIX = "whsec_"
 SECRET_BYTES = 32
 OVERLAP = timedelta(hours=24)
-"""The time after a rotation in which the previous secret of a subscription is also used to sign."""
+"""The time after a rotation in which deliveries are also signed with the previous secret."""
 KEY_HEADER = "x-api-key"
 
 
 def new_secret() -> str:
-    """Return a signing secret in the format of Standard Webhooks."""
+    """Return a new signing secret in the Standard Webhooks format."""
     return PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
 
 
 def renew_secret(webhook: Webhook) -> str:
-    """Set a new secret or key on the unsaved row, and return it. The old secret becomes invalid."""
+    """Set a new secret or key on the webhook without saving the row, and return it. The old secret
+    is no longer accepted.
+    """
     if webhook.check_kind == Webhook.Check.SIGNATURE:
         webhook.secret, webhook.key_hash = new_secret(), ""
         return webhook.secret
@@ -39,8 +41,8 @@ def renew_secret(webhook: Webhook) -> str:
 
 
 def renew_signing(subscription: Subscription) -> str:
-    """Set a new secret on the unsaved row, and return it. The old secret is also used to sign for a
-    while.
+    """Set a new secret on the subscription without saving the row, and return it. The old secret
+    also signs deliveries during `OVERLAP`.
     """
     if subscription.secret:
         subscription.former_secret = subscription.secret
@@ -50,7 +52,7 @@ def renew_signing(subscription: Subscription) -> str:
 
 
 def signing_secrets(subscription: Subscription, now: datetime) -> list[str]:
-    """Return the valid secrets, newest first."""
+    """Return the secrets that sign a delivery at `now`, newest first."""
     until, former = subscription.former_secret_until, subscription.former_secret
     is_good = former and until is not None and now < until
     return [subscription.secret, former] if is_good else [subscription.secret]
@@ -62,7 +64,7 @@ def hash_of(key: str) -> str:
 
 
 def is_signature_valid(webhook: Webhook, headers: Mapping[str, str], body: bytes) -> bool:
-    """Return True if the signature is valid. The names in `headers` are in lowercase."""
+    """Return True if a request's signature is valid. The names in `headers` are in lowercase."""
     if webhook.check_kind == Webhook.Check.KEY:
         return bool(webhook.key_hash) and compare_digest(
             hash_of(sent_key(headers)), webhook.key_hash
@@ -80,7 +82,7 @@ def is_signature_valid(webhook: Webhook, headers: Mapping[str, str], body: bytes
 
 
 class BytesSigner(Signer):
-    """Signs bytes that are not in UTF-8, too. `data` has one character for each byte."""
+    """Signs bytes that need not be UTF-8. `data` contains one character per byte."""
 
     def sign(self, msg_id: str, timestamp: datetime, data: str) -> str:
         signed = f"{msg_id}.{int(timestamp.timestamp())}.".encode() + data.encode("latin-1")

@@ -72,7 +72,7 @@ async def refuse(refused: BadRequest, scope: Message, body: BoundedBody, send: S
     is_too_large = isinstance(refused, RequestBodyTooLarge)
     status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE if is_too_large else HTTPStatus.REQUEST_TIMEOUT
     logger.warning("A request was rejected: status=%d path=%s", status, ascii(scope["path"][:200]))
-    title = "That is too much" if is_too_large else "That took too long"
+    title = "The request is too large" if is_too_large else "The request took too long"
     code = "too_large" if is_too_large else "too_slow"
     content = write_refusal(scope["path"], accept_of(scope), status, title, str(refused), code)
     await answer_early(status, *content, (), body, send)

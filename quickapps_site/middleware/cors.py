@@ -11,7 +11,9 @@ from starlette.middleware.cors import CORSMiddleware
 
 from apps.live import doors
 
-PATHS = tuple(start for starts in doors.PATHS.values() for start in starts)
+OAUTH_PATHS = ("/.well-known/oauth-", "/oauth/")
+"""The path prefixes with which MCP clients sign in."""
+PATHS = (*(start for starts in doors.PATHS.values() for start in starts), *OAUTH_PATHS)
 METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE")
 EXPOSED = (
     "Content-Disposition",

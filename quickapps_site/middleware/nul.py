@@ -44,7 +44,7 @@ async def refuse(scope: Message, send: Send) -> None:
     content_type, content = refusal_of(
         scope["path"],
         headers.get(b"accept", b"").decode("latin-1"),
-        gettext("The address has a NUL character (%00). Remove it."),
+        gettext("The URL has a NUL character (%00). Remove it."),
     )
     sent = [
         (b"content-type", content_type),

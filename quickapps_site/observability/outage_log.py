@@ -66,7 +66,7 @@ class OutageFilter(logging.Filter):
 
 def complete(record: logging.LogRecord, outage: Outage, left_out: int) -> bool:
     """Add the outage's code and the number of omitted records to a record that will be logged."""
-    count = f" ({left_out:,} more records of this outage left out)" if left_out else ""
+    count = f" ({left_out:,} more records of this outage omitted)" if left_out else ""
     record.msg, record.args = f"{outage.code}: {record.getMessage()}{count}", ()
     return True
 

@@ -173,7 +173,7 @@ def check_place(name: str, number: int) -> None:
             name.startswith(FILES) and is_storage_name(name.removeprefix(FILES))
         )
     if not is_right:
-        raise DamagedArchive(f"It has a member {name!r}, which no backup has at this position.")
+        raise DamagedArchive(f"It has an unexpected member {name!r}.")
 
 
 def members(file: IO[bytes]) -> Iterator[tuple[tarfile.TarInfo, IO[bytes]]]:

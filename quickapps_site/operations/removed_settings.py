@@ -54,7 +54,7 @@ REMOVED = (
 def removed_settings_are_not_set(**options: Any) -> list[CheckMessage]:
     hint = "Unset it. docs/settings.md lists the values that apply instead."
     return [
-        Warning(f"{name} is set, but is not a setting any more.", hint=hint, id="quickapps.W006")
+        Warning(f"{name} is set, but is no longer a setting.", hint=hint, id="quickapps.W006")
         for name in REMOVED
         if name in os.environ or f"{name}_FILE" in os.environ
     ]

@@ -102,8 +102,8 @@ async def test_a_configuration_with_a_mistake_begins_no_task(config: dict[str, A
         ("http://10.0.0.1", "is on a private network. If the server may contact it, add 10.0.0.1"),
         ("http://169.254.169.254", "has a link-local, reserved or translated address."),
         ("http://metadata.google.internal/", "is a cloud metadata service."),
-        ("http://exa mple.org", "url: 'http://exa mple.org' is not an HTTP address"),
-        ("http://[b", "url: 'http://[b' is not an HTTP address"),
+        ("http://exa mple.org", "url: 'http://exa mple.org' is not an HTTP URL"),
+        ("http://[b", "url: 'http://[b' is not an HTTP URL"),
     ],
 )
 async def test_an_address_that_no_delivery_may_reach_is_refused_when_it_is_set(

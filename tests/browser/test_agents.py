@@ -14,8 +14,8 @@ MANIFEST = {"orchestrator": {"deployment": {"deployment_id": "demo-model"}}}
 @pytest.mark.parametrize(
     ("kind", "fields"),
     [
-        ("A2A agent", {"Address of the agent": "/a2a/atlas"}),
-        ("Responses agent", {"Address of the API": "/v1", "Model or agent": "atlas"}),
+        ("A2A agent", {"Agent URL": "/a2a/atlas"}),
+        ("Responses agent", {"API URL": "/v1", "Model or agent": "atlas"}),
     ],
 )
 def test_an_agent_is_added_in_the_studio_and_answers_there(

@@ -96,7 +96,7 @@ def sign_up(page: Page, name: str, address: str | None) -> None:
     if address:
         page.get_by_label("Email").fill(address)
     page.get_by_label("Password").fill(PASSWORD)
-    press(page, "Create the account")
+    press(page, "Create account")
 
 
 def is_signed_in_as(page: Page, name: str) -> None:
@@ -114,15 +114,15 @@ def test_an_installation_begins_and_people_join_it(people: People, empty: Site, 
     root.get_by_label("Username").fill("root")
     for label in ("Password", "Password confirmation"):
         root.get_by_label(label, exact=True).fill(PASSWORD)
-    press(root, "Create the administrator")
-    expect(root.get_by_text("This token is wrong")).to_be_visible()
+    press(root, "Create administrator")
+    expect(root.get_by_text("This token is incorrect")).to_be_visible()
     look(root)
     written = re.search(r"enter the token (\S+)", empty.log.read_text())
     assert written is not None
     root.get_by_label("Token").fill(written[1])
     for label in ("Password", "Password confirmation"):
         root.get_by_label(label, exact=True).fill(PASSWORD)
-    press(root, "Create the administrator")
+    press(root, "Create administrator")
     root.wait_for_url("**/admin/")
     answer = ada.goto("/setup/")
     assert answer is not None
@@ -208,14 +208,14 @@ def test_people_change_and_reset_passwords_and_change_addresses(
     grace.get_by_role("link", name="Forgot your password?").click()
     look(grace)
     grace.get_by_label("Email").fill("grace@example.org")
-    press(grace, "Reset My Password")
+    press(grace, "Reset password")
     expect(grace.get_by_text("We have sent you an email.")).to_be_visible()
     look(grace)
     grace.goto(mailbox.link_to("grace@example.org"))
     look(grace)
-    for label in ("New Password", "New Password (again)"):
+    for label in ("New password", "New password (again)"):
         grace.get_by_label(label, exact=True).fill("another-long-password")
-    press(grace, "Change Password")
+    press(grace, "Change password")
     expect(grace.get_by_text("Your password is now changed.")).to_be_visible()
     look(grace)
     sign_in(grace, "grace", "another-long-password")
@@ -223,10 +223,10 @@ def test_people_change_and_reset_passwords_and_change_addresses(
 
     grace.goto("/accounts/password/change/")
     look(grace)
-    grace.get_by_label("Current Password").fill("another-long-password")
-    for label in ("New Password", "New Password (again)"):
+    grace.get_by_label("Current password").fill("another-long-password")
+    for label in ("New password", "New password (again)"):
         grace.get_by_label(label, exact=True).fill(PASSWORD)
-    press(grace, "Change Password")
+    press(grace, "Change password")
     expect(grace.get_by_role("status")).to_contain_text("Password successfully changed.")
 
     grace.goto("/accounts/email/")

@@ -100,8 +100,8 @@ def test_ten_mistakes_are_each_told_at_their_place(studio: Page):
     shop = page.locator("[data-toolset='0']")
     shop.locator("summary").first.click()
     expect(shop.get_by_text("the secret 'shop-token' does not exist")).to_be_visible()
-    page.get_by_label("Address of the service").fill("shop.example.com")
-    note(page, "Address of the service", "did you mean 'https://shop.example.com'?")
+    page.get_by_label("Service URL").fill("shop.example.com")
+    note(page, "Service URL", "did you mean 'https://shop.example.com'?")
     tool = page.locator("[data-tool='list']")
     expect(tool.get_by_text('found the string "strin"')).to_be_visible()
     # Names are compared once everything else can be parsed.
@@ -117,9 +117,9 @@ def test_ten_mistakes_are_each_told_at_their_place(studio: Page):
     expect(loop.get_by_text("breaks → asks-back → breaks")).to_be_visible()
 
     page.get_by_role("button", name="An MCP server", exact=True).click()
-    page.get_by_label("Address of the server").last.fill(f"http://127.0.0.1:{free_port()}/mcp")
+    page.get_by_label("Server URL").last.fill(f"http://127.0.0.1:{free_port()}/mcp")
     page.get_by_role("button", name="Connect").click()
-    expect(page.get_by_text("the server cannot be reached. Check the address")).to_be_visible()
+    expect(page.get_by_text("the server cannot be reached. Check the URL")).to_be_visible()
 
     page.locator(".studio-checked").click()
     expect(page.get_by_label("Issues of the draft").get_by_role("listitem")).to_have_count(6)

@@ -80,7 +80,7 @@ def test_tools_come_from_every_source_and_stay_as_they_were_changed(studio: Page
     failed_once(site, "tools-here", "Parcels_find_parcel")
     with parcel_service() as service, serving_apart("http") as server:
         source(page, "An OpenAPI document")
-        page.get_by_label("Address of the document").fill(f"{service}/openapi.json")
+        page.get_by_label("Document URL").fill(f"{service}/openapi.json")
         page.get_by_role("button", name="Read").press("Enter")
         add(page, 1)
 
@@ -92,7 +92,7 @@ def test_tools_come_from_every_source_and_stay_as_they_were_changed(studio: Page
         add(page, 2, "Add this tool")
 
         source(page, "An MCP server")
-        page.get_by_label("Address of the server").last.fill(server)
+        page.get_by_label("Server URL").last.fill(server)
         page.get_by_role("button", name="Connect").press("Enter")
         page.get_by_role("button", name="None", exact=True).press("Enter")
         expect(page.get_by_role("button", name="Add these tools")).to_be_disabled()

@@ -39,7 +39,7 @@ class Operator:
 
     def paste(self, text: str) -> None:
         self.actions += 1
-        place = self.page.get_by_label("Paste an address or a text")
+        place = self.page.get_by_label("Paste a URL or text")
         place.focus()
         self.page.evaluate("text => navigator.clipboard.writeText(text)", text)
         self.page.keyboard.press("Control+v")

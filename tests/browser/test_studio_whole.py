@@ -125,10 +125,10 @@ def test_the_name_in_addresses_and_the_owner_change_at_once(
 ):
     page = admin_page
     page.goto(address(number, "general"))
-    page.get_by_label("Name in addresses").fill("two words")
+    page.get_by_label("Name in URLs").fill("two words")
     page.get_by_role("button", name="Change the name").click()
     expect(page.locator(".studio-status")).to_contain_text("Enter a valid “slug”")
-    page.get_by_label("Name in addresses").fill("whole-2")
+    page.get_by_label("Name in URLs").fill("whole-2")
     page.get_by_role("button", name="Change the name").click()
     expect(page.locator(".studio-status")).to_have_text("Saved.")
     chat = page.get_by_role("link", name="Open in chat")

@@ -38,8 +38,8 @@ def test_a_city_is_found_with_and_without_its_accents(client, name):
 @pytest.mark.parametrize(
     ("query", "text"),
     [
-        ({}, "Add a city to the address, as in ?city=Oslo."),
-        ({"city": "  "}, "Add a city to the address, as in ?city=Oslo."),
+        ({}, "Add a city to the URL, as in ?city=Oslo."),
+        ({"city": "  "}, "Add a city to the URL, as in ?city=Oslo."),
         ({"city": "x" * 101}, "The name of the city is too long; the limit is 100 characters."),
     ],
 )
@@ -90,7 +90,7 @@ def test_the_place_of_a_city_is_found_with_its_time_zone(client):
 @pytest.mark.parametrize(
     ("query", "status", "text"),
     [
-        ({}, 400, "Add a city to the address, as in ?q=Oslo."),
+        ({}, 400, "Add a city to the URL, as in ?q=Oslo."),
         ({"q": "x" * 101}, 400, "The name of the city is too long; the limit is 100 characters."),
         ({"q": "Olso"}, 404, "'Olso' is not a city that the demo knows."),
     ],

@@ -165,7 +165,7 @@ MESSAGES = (
     Row(
         "such a message, if `orchestrator.client.system_messages` is `false`",
         {"messages": [system("Be kind."), HELLO]},
-        refused("400", "Your request contained invalid structure on path messages.0.role. This application forbids instructions of its clients (orchestrator.client.system_messages). Leave them out."),
+        refused("400", "Your request contained invalid structure on path messages.0.role. This application does not accept instructions from clients (orchestrator.client.system_messages). Leave them out."),
         Outcome("dropped", prompt=PROMPT, messages=[HELLO]),
         application="silent",
     ),

@@ -170,7 +170,7 @@ async def test_a_missing_slash_is_mended_for_readers_and_told_to_writers():
     assert (read.status, read.headers["Location"]) == (301, "/api/applications/")
     assert (written.status, written.json()) == (
         404,
-        {"detail": "Not found. Use the address /api/applications/"},
+        {"detail": "Not found. Use the URL /api/applications/"},
     )
 
 

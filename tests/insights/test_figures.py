@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import product
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import time_machine
@@ -226,6 +226,32 @@ def test_what_is_summed_up_has_the_same_figures_as_its_rows():
     assert [one for one in asked if figures_of(after[one]) != figures_of(before[one])] == []
 
 
+@pytest.mark.parametrize("by", get_args(By))
+def test_chosen_applications_have_the_same_figures_in_sums_as_in_rows(
+    by, django_assert_num_queries
+):
+    days_of_calls()
+    store(tool_use(application="other", tool="other tool"), model_call(application="third"))
+    before = report(by, MONTH, run_each_hour, among=["travel", "third"])
+    sum_up_all(run_each_hour)
+
+    with django_assert_num_queries(8):
+        after = report(by, MONTH, run_each_hour, among=["travel", "third"])
+
+    assert after.period.rows_since > before.period.rows_since
+    assert figures_of(after) == figures_of(before)
+    assert (after.total.sums.calls, after.tools.sums.calls) == (61, 20)
+
+
+def test_no_chosen_applications_have_no_figures():
+    days_of_calls()
+    sum_up_all(no_runs)
+
+    found = report("user", MONTH, no_runs, among=[])
+
+    assert (found.lines, found.callers, found.total.sums.calls) == ((), 0, 0)
+
+
 def test_a_week_reads_the_sums_of_its_whole_days_and_shorter_ones_at_its_ends():
     days_of_calls()
     sum_up_all(no_runs)
@@ -313,14 +339,14 @@ def test_the_database_adds_up_only_what_sorts_the_lines_that_are_not_shown(
     with django_assert_num_queries(8) as queries:
         report("user", MONTH, no_runs, "input_tokens", most=1, with_percentiles=False)
 
-    (ranking,) = [one["sql"] for one in queries if "= 'user'" in one["sql"]][:1]
+    (ranking,) = [one["sql"] for one in queries if "IN ('user')" in one["sql"]][:1]
     assert ('SUM("insights_usagesum"."input_tokens")' in ranking, ranking.count("SUM(")) == (
         True,
         1,
     )
     # The only histograms are those of the series and of the slowest tools.
     histograms = [one["sql"] for one in queries if "seconds_text" in one["sql"]]
-    assert ["= 'user'" in sql for sql in histograms] == [False, False]
+    assert ["IN ('user')" in sql for sql in histograms] == [False, False]
 
 
 def test_without_calls_there_is_nothing_to_tell():

@@ -128,9 +128,9 @@ def test_pictures_are_parts_and_documents_are_attachments():
         ("user", result("1", [{"type": "text"}]), "path messages.0.content.0.content.0. "),
         ("assistant", {"type": "tool_use", "id": "1"}, "path messages.0.content.0. Object missing"),
         ("assistant", {"type": "thinking"}, "path messages.0.content.0. The block has no"),
-        ("system", {"type": "image"}, "path messages.0.content.0. Only blocks of text"),
+        ("system", {"type": "image"}, "path messages.0.content.0. Only text blocks"),
         *(
-            ("user", block, f"path messages.0.content.0.{path}.0. Only blocks of text")
+            ("user", block, f"path messages.0.content.0.{path}.0. Only text blocks")
             for inner in NO_BLOCKS
             for block, path in (
                 (
@@ -143,7 +143,7 @@ def test_pictures_are_parts_and_documents_are_attachments():
         (
             "user",
             result("1", [{"type": "search_result", "content": [None]}]),
-            "path messages.0.content.0.content.0.content.0. Only blocks of text",
+            "path messages.0.content.0.content.0.content.0. Only text blocks",
         ),
     ],
 )

@@ -128,7 +128,9 @@ def test_instructions_are_refused_where_the_manifest_forbids_them():
         orchestrator={"deployment": {"deployment_id": "gpt"}, "client": client}
     )
 
-    with pytest.raises(Exception, match=r"path system\. This application forbids instructions"):
+    with pytest.raises(
+        Exception, match=r"path system\. This application does not accept instructions"
+    ):
         prepared(manifest, system="Be rude.")
 
 

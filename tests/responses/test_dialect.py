@@ -226,7 +226,9 @@ def test_instructions_are_refused_where_the_manifest_forbids_them():
     }
 
     for field, body in bodies.items():
-        with pytest.raises(Exception, match=f"path {field}. This application forbids instructions"):
+        with pytest.raises(
+            Exception, match=f"path {field}. This application does not accept instructions"
+        ):
             prepared(manifest, **body)
 
 

@@ -101,7 +101,7 @@ async def test_a_run_names_the_toolsets_whose_tools_it_goes_without():
 
     assert issues == [
         (
-            "Toolset Shop: tool_sets[0].tools[0].rest_api_method_info.method_url: use an address "
+            "Toolset Shop: tool_sets[0].tools[0].rest_api_method_info.method_url: use a URL "
             "that begins with http://, https:// or /."
         )
     ]

@@ -66,7 +66,7 @@ def test_every_operation_goes_on_while_redis_is_away(caplog):
     assert cache.get("c", "gone") == "gone"
     cache.clear()
     assert cache.get("a") is None
-    assert "Redis is unavailable, so this process uses a cache of its own: " in caplog.messages[0]
+    assert "Redis is unavailable, so this process uses its own cache: " in caplog.messages[0]
 
 
 def test_a_redis_that_comes_back_is_used_again(tmp_path):

@@ -55,7 +55,7 @@ WRONG: list[tuple[str, Callable[[], object], str]] = [
     (
         "ftp://host",
         partial(env.url, "X", "", ("http", "https")),
-        "X is 'ftp://host'; use an address that begins with http:// or https://.",
+        "X is 'ftp://host'; use a URL that begins with http:// or https://.",
     ),
     (
         '"/etc"',
@@ -70,12 +70,12 @@ WRONG: list[tuple[str, Callable[[], object], str]] = [
     (
         '["a", 1]',
         partial(env.texts, "X"),
-        'X is \'["a", 1]\'; use a JSON list of texts, such as ["docs_reader"].',
+        'X is \'["a", 1]\'; use a JSON list of strings, such as ["docs_reader"].',
     ),
     (
         '{"today": "x"}',
         partial(env.mapping, "X", besides=("today",)),
-        'X is \'{"today": "x"}\'; use a JSON object with texts as values, and names other than today.',
+        'X is \'{"today": "x"}\'; use a JSON object with strings as values, and names other than today.',
     ),
     (
         '{"p": "x"}',
@@ -113,7 +113,7 @@ WRONG: list[tuple[str, Callable[[], object], str]] = [
     (
         "mysql://host/name",
         partial(env.database, "X", "sqlite:///x"),
-        "X is 'mysql://host/name'; use an address that begins with "
+        "X is 'mysql://host/name'; use a URL that begins with "
         "sqlite:// or postgres:// or postgresql://.",
     ),
     (
@@ -237,7 +237,7 @@ def test_a_wrong_address_is_not_repeated_if_it_has_a_password(monkeypatch, read)
     with pytest.raises(ImproperlyConfigured) as refused:
         read("X", "", ("redis",)) if read is env.url else read("X", "")
 
-    assert str(refused.value).startswith("X cannot be parsed; use an address that begins with ")
+    assert str(refused.value).startswith("X cannot be parsed; use a URL that begins with ")
 
 
 def test_every_setting_of_the_environment_is_documented():

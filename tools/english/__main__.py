@@ -14,11 +14,12 @@ if "--check" in sys.argv:
 KINDS = {
     "docstrings": sentences.docstrings(),
     "comments": sentences.comments(),
+    "scripts, styles": sentences.front_end_comments(),
     "docs": sentences.pages(),
     "visible texts": sentences.visible_texts(),
 }
 columns = {name: count(found) for name, found in KINDS.items()}
-sys.stdout.write(f"{'':26}" + "".join(f"{name:>15}" for name in columns) + "\n")
+sys.stdout.write(f"{'':26}" + "".join(f"{name:>17}" for name in columns) + "\n")
 for name in columns["docs"]:
-    numbers = "".join(f"{column[name]:>15,}" for column in columns.values())
+    numbers = "".join(f"{column[name]:>17,}" for column in columns.values())
     sys.stdout.write(f"{name:26}{numbers}\n")

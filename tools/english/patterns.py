@@ -29,6 +29,8 @@ PATTERNS = {
     "helper": r"\bhelpers?\b",
 }
 """By the name of each kind of wording; `fragments` are searched at the beginning only."""
+CODE = re.compile(r"`[^`]*`|@(?:param|type)\s*\{.*?\}+ *\[?[\w.]*")
+"""Names in the code: between backticks, and types with their names in comments of scripts."""
 
 
 def fragments(docstrings: Iterable[Sentence]) -> list[Sentence]:
@@ -37,13 +39,16 @@ def fragments(docstrings: Iterable[Sentence]) -> list[Sentence]:
 
 
 def count(sentences: Iterable[Sentence]) -> dict[str, int]:
-    """Return the number of sentences with each pattern, and that of all as `sentences`."""
+    """Return the number of sentences with each pattern outside of code, and the number of all as
+    `sentences`.
+    """
     counts = dict.fromkeys(PATTERNS, 0)
     number = 0
     for sentence in sentences:
         number += 1
+        text = CODE.sub("`…`", sentence.text)
         for name, pattern in PATTERNS.items():
             found = re.match if name == "fragments" else re.search
             flags = re.NOFLAG if name == "fragments" else re.IGNORECASE
-            counts[name] += found(pattern, sentence.text, flags) is not None
+            counts[name] += found(pattern, text, flags) is not None
     return {"sentences": number} | counts

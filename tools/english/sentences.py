@@ -1,4 +1,4 @@
-"""Reads the sentences of a checkout: docstrings and comments, pages of the docs, visible texts."""
+"""Reads the sentences of a checkout: docstrings, comments, pages of the docs, visible texts."""
 
 import ast
 import io
@@ -12,6 +12,9 @@ from babel.messages.pofile import read_po
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("apps", "quickapps_site")
+NOT_WRITTEN_HERE = frozenset({"bundles", "vendor"})
+"""Folders of scripts and styles that are built or copied."""
+FRONT_END_COMMENT = re.compile(r"/\*.*?\*/|(?<![:\"'`\w])//[^\n]*", re.DOTALL)
 
 
 class Sentence(NamedTuple):
@@ -47,6 +50,18 @@ def comments(root: Path = ROOT) -> Iterator[Sentence]:
                 yield Sentence(place, token.string.lstrip("# "))
 
 
+def front_end_comments(root: Path = ROOT) -> Iterator[Sentence]:
+    """Yield the comments of scripts and styles."""
+    for path in sorted((root / "apps").rglob("static/**/*")):
+        if path.suffix not in (".js", ".css") or NOT_WRITTEN_HERE.intersection(path.parts):
+            continue
+        source = path.read_text(encoding="utf-8")
+        for comment in FRONT_END_COMMENT.finditer(source):
+            line = source.count("\n", 0, comment.start()) + 1
+            text = " ".join(comment[0].strip("/* \n").replace("\n * ", "\n").split())
+            yield Sentence(f"{path.relative_to(root)}:{line}", text)
+
+
 def pages(root: Path = ROOT) -> Iterator[Sentence]:
     """Yield the lines of the docs, without blocks of code."""
     for path in sorted([*root.glob("*.md"), *(root / "docs").rglob("*.md")]):
@@ -55,9 +70,7 @@ def pages(root: Path = ROOT) -> Iterator[Sentence]:
             is_fence = line.lstrip().startswith("```")
             is_code ^= is_fence
             if line.strip() and not is_code and not is_fence:
-                yield Sentence(
-                    f"{path.relative_to(root)}:{number}", re.sub(r"`[^`]*`", "`…`", line)
-                )
+                yield Sentence(f"{path.relative_to(root)}:{number}", line)
 
 
 def visible_texts(root: Path = ROOT) -> Iterator[Sentence]:

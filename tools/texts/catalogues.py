@@ -149,6 +149,12 @@ def bring_up_to_date(language: str) -> int:
     return missing
 
 
+def compile_english() -> None:
+    """Compile the English catalog, which rewords texts of libraries."""
+    path = po_file("en", "django")
+    path.with_suffix(".mo").write_bytes(compiled(read("en", "django")))
+
+
 def untranslated(catalogue: Catalog) -> list[Message]:
     """In at least one of their forms."""
     messages = (one for one in catalogue if one.id)

@@ -97,7 +97,9 @@ class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         if settings.PASSWORD_SIGN_IN or account.user.is_superuser or accounts.count() > 1:
             return
         raise ValidationError(
-            gettext("This is the only way to sign in to your account. Add another one first.")
+            gettext(
+                "This is the only way to sign in to your account. Add another sign-in method first."
+            )
         )
 
 

@@ -83,7 +83,7 @@ class SignUpView(SignupView):  # type: ignore[misc]
         except OSError:  # An error of the mail server. No account was created.
             logger.exception("The email of a sign-up could not be sent")
             form.add_error(
-                None, gettext("The message to your address could not be sent. Try again later.")
+                None, gettext("The email could not be sent to your address. Try again later.")
             )
             return self.form_invalid(form)  # type: ignore[no-any-return]
         if user is not None and user.is_active:

@@ -184,7 +184,7 @@ def read_card(server: AgentServer, body: bytes) -> AgentCard:
         problem, reason = error, f"its agent card is not valid: {one_line(str(error))}."
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         problem = error
-        reason = "there is no agent card at the address: the response is not JSON."
+        reason = "there is no agent card at this URL: the response is not JSON."
     raise ToolError(f"{called(server, server.label)}: {reason}") from problem
 
 
@@ -212,7 +212,7 @@ def find_endpoint(server: AgentServer, card: AgentCard) -> AgentEndpoint:
     if elsewhere:
         raise ToolError(
             f"{who}: its agent card points to {one_line(elsewhere)}, and credentials are sent only "
-            "to the server in the manifest. Use an address on that server as `url` of the toolset."
+            "to the server in the manifest. Use a URL on that server as `url` of the toolset."
         )
     versions = ", ".join(offered) or f"JSONRPC {card.protocol_version or 'of an unknown version'}"
     raise ToolError(

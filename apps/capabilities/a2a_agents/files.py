@@ -50,7 +50,7 @@ async def take_files(
         elif has_host(url) and url.lower().startswith(("http:", "https:")):
             links.append(Attachment(type_in(part), title_of(part), url=url, reference_url=url))
         else:
-            notes.append(f"A file was not loaded: {one_line(url)!r} is not an address.")
+            notes.append(f"A file was not loaded: {one_line(url)!r} is not a URL.")
     if len(parts) > MOST_ATTACHMENTS:
         notes.append(f"Only the first {MOST_ATTACHMENTS} files were stored.")
     stored, problems = await store_attachments(blobs, client.name, wanted, opening)

@@ -175,6 +175,6 @@ async def question(
     if isinstance(urls, str):
         urls = (urls,)
     if not isinstance(urls, list | tuple) or not all(isinstance(url, str) for url in urls):
-        raise InvalidParameter(FILES, "send a list of addresses.")
+        raise InvalidParameter(FILES, "send a list of URLs.")
     attachments = await files.attach_all([url for url in urls if url.strip()])
     return ModelMessage("user", value_text(arguments.get(target.query)), attachments=attachments)

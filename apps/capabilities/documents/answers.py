@@ -153,7 +153,7 @@ class DocumentAnswers:
                 self.embedding_deployment or "built-in",
                 error,
             )
-            invocation.stage.write(f"Searched by words alone. {error}\n\n")
+            invocation.stage.write(f"Searched by keywords only. {error}\n\n")
             return None
         # Done first, because computing vectors for later questions would delay it.
         has_vectors = searched.has_vectors(embedder.model)

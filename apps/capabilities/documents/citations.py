@@ -20,7 +20,7 @@ REFERENCE_TYPE = "text/plain"
 - `title`: `[1] report.pdf, page 3`; the answer has the same number in brackets.
 - `data`: the sentence that is cited, in one line of at most `QUOTE_CHARACTERS`.
 - `reference_url`: the document, as files/… or its URL, of a PDF with `#page=3`; missing for a
-  document without an address.
+  document without a URL.
 - `reference_type`: the media type of the document.
 """
 QUOTE_CHARACTERS = 300

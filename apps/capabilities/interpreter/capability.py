@@ -84,7 +84,7 @@ def find_tool(manifest: Manifest) -> tuple[InternalToolSet, InternalTool] | None
 
 
 def choose_engine(manifest: Manifest) -> Engine:
-    """Return DIAL's interpreter if its address is configured, otherwise the built-in sandbox."""
+    """Return DIAL's interpreter if its URL is configured, otherwise the built-in sandbox."""
     if settings.PY_INTERPRETER_URL:
         return dial_engine(settings.PY_INTERPRETER_URL, time_limit(manifest))
     return sandbox_engine()

@@ -34,6 +34,7 @@ from apps.workspace.egress.clients import (
 )
 from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.headers import is_lasting, retry_after
+from apps.workspace.egress.tls_failures import tls_problem
 from apps.workspace.egress.urls import AddressInvalid, read_url
 from apps.workspace.local.secrets.stored_secrets import SecretNeed
 from apps.workspace.oauth.accounts import WantedAccount
@@ -185,7 +186,7 @@ async def refusal(
     reason = one_line(hide_credentials(reason, needles(draft.credentials)), MESSAGE_CHARACTERS)
     text = f"{called(server, name)}: the server returned {status_line(status)}"
     if response.has_redirect_location:
-        text += " and points to another address, which is not followed"
+        text += " and redirects to another URL, which is not followed"
     text += f": {reason}" if reason else "."
     if status == HTTPStatus.UNAUTHORIZED:
         return CredentialsRefused(f"{text} {CHECK_CREDENTIALS}", is_lasting=True)
@@ -216,4 +217,7 @@ def errors_for_model(server: AgentServer, name: str) -> Iterator[None]:
     except (ResponseBodyTooLarge, BodyUnreadable, InvalidURL) as error:
         raise ToolError(f"{called(server, name)}: {error_reason(error)}") from error
     except HTTPError as error:
+        if tls_problem(error):
+            text = f"{called(server, name)}: {error_reason(error)}"
+            raise ToolError(text, is_lasting=True) from error
         raise ConnectionLost(f"{called(server, name)}: {error_reason(error)}") from error

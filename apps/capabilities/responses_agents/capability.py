@@ -53,7 +53,7 @@ def check_host(path: str, server: AgentServer) -> None:
     """Raise `InitializationIssue` if the URL is a path on this site."""
     if server.trust is Trust.SITE:
         raise InitializationIssue(
-            f"{path}.base_url: use an address that begins with http:// or https://."
+            f"{path}.base_url: use a URL that begins with http:// or https://."
         )
 
 

@@ -114,7 +114,7 @@ def status_error(operation: Operation, answer: ServiceResponse, text: str) -> Sh
     """Return the error for an unsuccessful response. The model gets only the status, because the
     body of an error is untrusted.
     """
-    where = " and redirects to another address, which is not followed" if answer.location else ""
+    where = " and redirects to another URL, which is not followed" if answer.location else ""
     return ShownError(
         f"{operation.name}: the service returned {answer.status_line}{where}",
         error_block(answer.status_line, text),

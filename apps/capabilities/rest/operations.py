@@ -128,7 +128,7 @@ def check_parameters(path: str, parameters: RestFunctionParameters, address: Too
             raise InitializationIssue(f"{path}.properties.{name}: {problem}")
     if missing := sorted(address.placeholders - filled):
         raise InitializationIssue(
-            f"{path}: the address contains {missing[0]!r}, but there is no parameter of type "
+            f"{path}: the URL contains {missing[0]!r}, but there is no parameter of type "
             "url with this key."
         )
 
@@ -144,5 +144,5 @@ def parameter_problem(parameter: RestParameter) -> str:
         return header_name_problem(place.key) or header_value_problem(value_text(constant))
     if place.type == "url" and isinstance(parameter, RestConstParameter):
         is_text = isinstance(constant, str | int | float) and constant not in {"", ".", ".."}
-        return "" if is_text else "a constant in an address must be a string or a number."
+        return "" if is_text else "a constant in a URL must be a string or a number."
     return ""

@@ -5,12 +5,13 @@ from datetime import datetime, time
 from typing import Any
 from uuid import UUID
 
-from apps.datetimes import read_datetime
+from apps.datetimes import date_problem, read_datetime
 from apps.errors import InvalidParameter
 from apps.schedules.models import Schedule
 from apps.schedules.wall_clock import zone_of
 
 WAKE_AT = "wakeAtISO"
+EXAMPLE = "2026-11-24T17:30:00+01:00"
 REPEAT = "repeatIntervalMinutes"
 
 
@@ -29,13 +30,9 @@ def read_moment(argument: str, written: str, zone: str) -> datetime:
     `InvalidParameter`.
     """
     try:
-        return read_datetime(written, zone_of(zone or "UTC"))
+        return read_datetime(written, zone_of(zone or "UTC"), EXAMPLE)
     except (ValueError, LookupError, OSError):  # An unknown zone raises this error too.
-        problem = (
-            f"{written[:50]!r} is not a time from 1900 to 2199. Use a format such as "
-            "2026-11-24T17:30:00+01:00."
-        )
-        raise InvalidParameter(argument, problem) from None
+        raise InvalidParameter(argument, date_problem(written, EXAMPLE)) from None
 
 
 def repeat_seconds(argument: str, minutes: float, zone: str = "") -> int:

@@ -23,7 +23,7 @@ MOST_AT_ONCE = 8
 
 class SkillAddress(NamedTuple):
     """The URL of a skill. `url` is not normalized, so two spellings of the same path are two
-    addresses.
+    URLs.
     """
 
     kind: Literal["dial-prompt", "dial-skill"]

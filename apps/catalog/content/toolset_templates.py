@@ -154,7 +154,7 @@ class Templates:
         if name in passed:
             circle = " → ".join((*passed[passed.index(name) :], name))
             raise UnresolvedTemplate(
-                f"The references between {kind} templates form a circle: {circle}."
+                f"The references between {kind} templates form a cycle: {circle}."
             )
         document: dict[str, Any] = self.find(kind, name).value
         if is_reference(kind, document):

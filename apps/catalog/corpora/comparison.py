@@ -20,7 +20,7 @@ from apps.workspace.local.models import StoredFile
 
 MISSING = (
     "The file does not exist, or is neither public nor a file of the application's owner. Share it "
-    "under files/public/, or correct its address in contexts."
+    "under files/public/, or correct its URL in contexts."
 )
 
 LEAST_DOCUMENTS = 200

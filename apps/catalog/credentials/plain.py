@@ -18,7 +18,7 @@ from apps.workspace.local.secrets.servers import MOST_SERVERS, read_server
 
 PARAMETERS = ("deployment", "parameters")
 """The path of deployment parameters. They are sent unchanged, so they cannot contain secrets."""
-ELSEWHERE = "references to this item override its address"
+ELSEWHERE = "references to this item override its URL"
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,8 +30,7 @@ from apps.workspace.local.tools.mcp_servers import built_in, named_by_setting
 SHARED = f"files/{PUBLIC}/"
 SCHEMES = ("http://", "https://")
 IN_QUERY = (
-    "many servers log the query of an address; store the credential {} as a "
-    "secret in `authorization`."
+    "many servers log the query of a URL; store the credential {} as a secret in `authorization`."
 )
 
 
@@ -130,7 +129,7 @@ def doubtful_addresses(manifest: Any) -> Iterator[Problem]:
             is_address = name in ADDRESSES and isinstance(url, str)
             if name == "base_url" and isinstance(url, str) and _bare_host.fullmatch(url):
                 yield Problem(
-                    join_path(path, name), f"is not an address; did you mean 'https://{url[:200]}'?"
+                    join_path(path, name), f"is not a URL; did you mean 'https://{url[:200]}'?"
                 )
             if is_address and (is_below or url.startswith(SCHEMES)):
                 yield from (Problem(join_path(path, name), text) for text in doubts(url))

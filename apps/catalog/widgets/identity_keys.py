@@ -25,6 +25,6 @@ def read_public_key(written: object) -> str:
         OKPAlgorithm().prepare_key(text)
     except (InvalidKeyError, ValueError, TypeError):
         raise ValidationError(
-            f"public_key: this is no public Ed25519 key. Use PEM that begins with {PUBLIC}."
+            f"public_key: this is not a public Ed25519 key. Use PEM that begins with {PUBLIC}."
         ) from None
     return text

@@ -1,1 +1,1 @@
-"""The account pages of users."""
+"""The pages on which users manage their account, settings and data."""

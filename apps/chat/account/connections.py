@@ -42,7 +42,9 @@ TRY_SECONDS = 0.5
 @require_GET
 @never_cache
 def connect(request: HttpRequest, account: UUID) -> HttpResponse:
-    """Redirect the user to the sign-in service. The card of a waiting run links here."""
+    """Redirect the user to the sign-in service of a tool account. A waiting run's sign-in card
+    links here.
+    """
     caller = visitor(request)
     found = get_object_or_404(ToolAccount, pk=account, bucket=caller.bucket)
     if found.connected_at is not None:  # Already connected by another card or in another tab.
@@ -58,14 +60,16 @@ def connect(request: HttpRequest, account: UUID) -> HttpResponse:
 @require_safe
 @cache_control(public=True, max_age=3600)
 def client_metadata(request: HttpRequest) -> HttpResponse:
-    """Describe this installation to the sign-in services where users connect their accounts."""
+    """Return the OAuth client metadata with which this installation identifies itself to sign-in
+    services.
+    """
     return JsonResponse(metadata_document())
 
 
 @require_GET
 @never_cache
 def callback(request: HttpRequest) -> HttpResponse:
-    """Handle the redirect from any sign-in service."""
+    """Complete a connection when a sign-in service redirects the user back."""
     caller = visitor(request)
     try:
         account = async_to_sync(sign_ins.complete)(caller.bucket, request.GET.dict())
@@ -84,7 +88,9 @@ def not_connected(request: HttpRequest, error: ToolError, status: int) -> HttpRe
 
 
 async def go_on(account: ToolAccount) -> None:
-    """Resume the runs that wait for this account. A background task resumes the busy runs."""
+    """Resume the runs that wait for this account's sign-in. A background task resumes busy runs
+    later.
+    """
     busy = await resume(await database_sync_to_async(waiting_runs)(account), account)
     if busy:
         HUB.hold(keep_resuming(busy, account))
@@ -99,9 +105,8 @@ async def keep_resuming(runs: list[Run], account: ToolAccount) -> None:
 
 
 async def resume(runs: list[Run], account: ToolAccount) -> list[Run]:
-    """Answer the sign-in cards of these runs. Return the busy runs.
-
-    A busy run is handling the answer to another card. Afterwards, it waits for this sign-in again.
+    """Answer the sign-in cards of these runs. Return the busy runs. A busy run is handling the
+    answer to another card. It then waits for this sign-in again.
     """
     busy = []
     for run in runs:
@@ -133,7 +138,7 @@ def waiting_runs(account: ToolAccount) -> list[Run]:
 
 @transaction.atomic
 def answer_cards(run: Run, account: ToolAccount) -> None:
-    """Answer the sign-in cards of a run. Raises `Refused`."""
+    """Answer the run's sign-in cards for this account. Raises `Refused` if the run is busy."""
     cards = list(cards_of(account).filter(run=run))
     if cards:
         resolve_all(run, cards, CONNECTED, account.bucket, YOU)
@@ -142,7 +147,7 @@ def answer_cards(run: Run, account: ToolAccount) -> None:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def connections(request: HttpRequest) -> HttpResponse:
-    """List the accounts. The form field `account` disconnects an account."""
+    """Show the user's connected accounts. A POST disconnects the `account` in the form."""
     caller = visitor(request)
     mine = ToolAccount.objects.filter(bucket=caller.bucket, connected_at__isnull=False)
     if request.method == "POST":

@@ -1,4 +1,4 @@
-"""The page on which users choose the tools that need their approval."""
+"""The page on which users choose which tools need their approval."""
 
 from typing import Any
 
@@ -21,11 +21,11 @@ LISTED = 500
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def approvals(request: HttpRequest) -> HttpResponse:
-    """List the user's consents, or change them.
+    """Show the user's consents, or change them.
 
     The form field `consent` withdraws a consent. The form field `ask` requires approval for each
-    call of a tool: `7:pay` is the key of an application and the name of a tool; `7:` means all of
-    its tools.
+    call to a tool: `7:pay` is an application's primary key and a tool's name; `7:` stands for all
+    of the application's tools.
     """
     caller = visitor(request)
     mine = Consent.objects.filter(bucket=caller.bucket)
@@ -46,7 +46,9 @@ def approvals(request: HttpRequest) -> HttpResponse:
 
 
 def ask_from_now_on(caller: Caller, written: str) -> None:
-    """Require approval for the choice `written`. Raises Http404 if the user cannot choose it."""
+    """Require approval for the tools in `written`, such as `7:pay`. Raises Http404 if the user
+    cannot use the application.
+    """
     key, _, tool = written.partition(":")
     application = get_object_or_404(usable(caller), pk=read_integer(key))
     if len(tool) > LONGEST_TOOL_NAME:
@@ -55,8 +57,8 @@ def ask_from_now_on(caller: Caller, written: str) -> None:
 
 
 def choices(caller: Caller) -> list[dict[str, Any]]:
-    """Return the approvals that the user can require, by application: for all of its tools, or for
-    a tool that the user has already called.
+    """Return, for each application, the tools for which the user can require approval. These are
+    all tools together, and each tool that was already called.
     """
     called = tools_called(caller.bucket)
     return [
@@ -71,7 +73,7 @@ def choices(caller: Caller) -> list[dict[str, Any]]:
 
 
 def describe_consents(caller: Caller, consents: list[Consent]) -> list[dict[str, Any]]:
-    """Return consents with the titles of their conversations."""
+    """Return the consents as JSON, with the titles of their conversations."""
     streams = {consent.stream for consent in consents if consent.stream}
     conversations = dict(own(caller).filter(pk__in=streams).values_list("pk", "title"))
     return [

@@ -41,7 +41,7 @@ def data(request: HttpRequest) -> HttpResponse:
 
 
 def page(request: HttpRequest, status: int = 200, **told: Any) -> HttpResponse:
-    """Return the page. `told` is the message of a success, or the reason for an error."""
+    """Render the page. `told` contains a success message or an error for the template."""
     caller = visitor(request)
     context = {
         "applications": usable(caller).only("slug", "title"),
@@ -56,15 +56,13 @@ def page(request: HttpRequest, status: int = 200, **told: Any) -> HttpResponse:
 @login_required
 @require_POST
 def import_conversations(request: HttpRequest) -> HttpResponse:
-    """Import the conversations from the form field `file` into the application whose slug is in the
-    form field `application`.
-    """
+    """Import conversations from the form's `file` into the `application` with this slug."""
     caller = visitor(request)
     slug = request.POST.get("application", "")
     chosen: dict[str, Any] = {"chosen": slug}
     application = usable(caller).filter(slug=slug).first()
     if application is None:
-        problem = gettext("Choose an app that you can use.")
+        problem = gettext("Choose an app that you have access to.")
         return page(request, 400, import_problem=problem)
     file = request.FILES.get("file")
     if file is None or file.file is None:
@@ -82,8 +80,7 @@ def import_conversations(request: HttpRequest) -> HttpResponse:
 def too_large() -> str:
     megabytes = LARGEST_FILE // 1024 // 1024
     return gettext(
-        "The file is larger than {megabytes} MB. Unpack a ZIP, and choose the file "
-        "conversations.json in it."
+        "The file is larger than {megabytes} MB. If it’s a ZIP, unpack it and choose the conversations.json file inside."
     ).format(megabytes=megabytes)
 
 
@@ -91,7 +88,7 @@ def too_large() -> str:
 @require_safe
 @never_cache
 def export(request: HttpRequest) -> StreamingHttpResponse:
-    """Stream all conversations of the user as a ZIP."""
+    """Stream all of the user's data as a ZIP."""
     name = archive_name(timezone.now())
     return StreamingHttpResponse(
         whole_export(account_user(request).pk),
@@ -104,7 +101,7 @@ def export(request: HttpRequest) -> StreamingHttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def delete_all(request: HttpRequest) -> HttpResponse:
-    """Delete all conversations if the form field `confirmation` confirms it."""
+    """Ask for confirmation. A POST with the `confirmation` “delete” deletes all conversations."""
     caller, user = visitor(request), account_user(request)
     context = {"belongings": belongings_of(user.pk)}
     if request.method != "POST":
@@ -128,7 +125,7 @@ def delete_all(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def delete_own_account(request: HttpRequest) -> HttpResponse:
-    """Delete the account if the form field `confirmation` is its username."""
+    """Ask for confirmation. A POST with the username as `confirmation` deletes the account."""
     caller, user = visitor(request), account_user(request)
     context = {"belongings": belongings_of(user.pk), "refusal": refusal_of(request)}
     if request.method != "POST":
@@ -143,7 +140,7 @@ def delete_own_account(request: HttpRequest) -> HttpResponse:
         return render(request, "chat/account_delete.html", context, status=409)
     logout(request)
     announce_end(user)
-    words = gettext("Your account was deleted. The number of the erasure report is {report}.")
+    words = gettext("Your account was deleted. Your erasure report number is {report}.")
     messages.success(request, words.format(report=report.pk))
     return redirect("login")
 

@@ -1,4 +1,4 @@
-"""Deletes all conversations of a user, or the user's account with all its data."""
+"""Deletes a user's conversations, or the account with all its data."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -34,13 +34,13 @@ from apps.workspace.local.models import FormerBucket, StoredFile
 
 @dataclass(frozen=True, slots=True)
 class Belongings:
-    """The amounts of a user's data, across all teams."""
+    """The numbers of a user's conversations, files and other objects, across all teams."""
 
     conversations: int
     files: int
     schedules: int
     applications: int
-    """The number of applications that the user owns. They are not deleted with the account."""
+    """The number of the user's applications. They are not deleted with the account."""
 
 
 def belongings_of(user: int) -> Belongings:
@@ -53,9 +53,8 @@ def belongings_of(user: int) -> Belongings:
 
 
 def delete_conversations(caller: Caller, user: int) -> int:
-    """Delete all conversations of a user in all of their teams. Return their number.
-
-    Conversations under a legal hold are hidden and erased when the hold is lifted.
+    """Delete the user's conversations in all teams. Return the number of deleted conversations.
+    Conversations under a legal hold are only hidden until the hold is lifted.
     """
     gone = timezone.now() - UNDO - timedelta(seconds=1)
     mine = Conversation.objects.filter(owned_by(user))
@@ -75,8 +74,8 @@ def delete_conversations(caller: Caller, user: int) -> int:
 
 
 def check_deletable(user: User, *, locks: bool = False) -> None:
-    """Raise `Refused` if data of the user is under a legal hold, or if the user is the only
-    superuser.
+    """Raise `Refused` if the user's data is under a legal hold, or if the user is the only
+    superuser. With `locks`, the superusers' rows remain locked until the transaction ends.
     """
     if LegalHold.objects.active().filter(user=user).exists():
         raise Refused("legal_hold", refusal())
@@ -84,18 +83,17 @@ def check_deletable(user: User, *, locks: bool = False) -> None:
         raise Refused(
             "last_superuser",
             gettext(
-                "You are the only superuser. Make another user a superuser first: without one, "
-                "nobody could administer this installation."
+                "You are the only superuser. Make another user a superuser first, so that someone can still administer this installation."
             ),
         )
 
 
 def delete_account(caller: Caller, user: User) -> ErasureReport:
-    """Erase an account with its data. Raises `Refused`.
+    """Permanently delete an account with its data. Return the report with the counts of retained
+    data.
 
-    Usage metrics, audit events and the history of operators' changes are retained with IDs. The
-    user's applications are also retained, without an owner. The returned report contains the counts
-    of retained data.
+    Usage metrics, audit events and the history of operators' changes are retained with IDs, and the
+    user's applications without an owner. Raises `Refused` like `check_deletable`.
     """
     with transaction.atomic():
         # Locked, so that no legal hold can be placed before the account is inactive.
@@ -113,13 +111,17 @@ def delete_account(caller: Caller, user: User) -> ErasureReport:
 
 
 def report_deletion(sender: Any, instance: User, **told: Any) -> None:
-    """Handle Django's signal before an account is deleted by its user or by an operator."""
+    """Start the report and write an audit event. Called by Django's signal before an account is
+    deleted.
+    """
     report = begin_report(instance.pk)
     audit.record(AuditEvent("account.erased", report.requested_by, subject=bucket_of(instance.pk)))
 
 
 def erase_belongings(sender: Any, instance: User, **told: Any) -> None:
-    """Handle Django's signal when an account is deleted by its user or by an operator."""
+    """Delete a user's data that no foreign key connects. Called by Django's signal for deleted
+    accounts.
+    """
     user = instance.pk
     erase(Conversation.objects.filter(owned_by(user)))
     Folder.objects.filter(owned_by(user)).delete()

@@ -1,6 +1,4 @@
-"""Writes the report about an erased account: counts before the deletion, and the results of a
-search after it.
-"""
+"""Writes the report about a deleted account: the deleted rows by kind, and the rows that remain."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,9 +28,8 @@ BYTES = "bytes_of_files"
 
 @dataclass(frozen=True, slots=True)
 class RetainedRows:
-    """Rows that remain after the deletion, and the reason, which the report shows.
-
-    `rows` is None for large tables that have no index by user.
+    """Rows that remain after the deletion, with the reason that the report shows. `rows` is None
+    for large tables that have no index by user.
     """
 
     rows: QuerySet[Any] | None
@@ -43,7 +40,7 @@ class RetainedRows:
 
 
 def removed_rows(user: int) -> Mapping[str, QuerySet[Any]]:
-    """Return the rows that are deleted with an account, by kind."""
+    """Return the rows that will be deleted with an account, by kind."""
     conversations = Conversation.objects.filter(owned_by(user))
     exported = rows_of(user).items()
     return {
@@ -87,15 +84,15 @@ def retained_rows(user: int) -> Mapping[str, RetainedRows]:
 
 
 def counts(user: int) -> dict[str, int]:
-    """Return the number of rows by kind, without kinds that have none."""
+    """Return the number of these rows by kind, without kinds that have no rows."""
     found = {name: rows.count() for name, rows in removed_rows(user).items()}
     stored = StoredFile.objects.filter(of_person(user)).aggregate(bytes=Sum("size"))["bytes"]
     return {name: count for name, count in {**found, BYTES: stored or 0}.items() if count}
 
 
 def begin_report(user: int, requested_by: str = "") -> ErasureReport:
-    """Count the data of an account before it is deleted. If the data was counted before, it is not
-    counted again.
+    """Count the account's data before the deletion. Return the existing report if it was already
+    counted.
     """
     report = request_erasure(user, requested_by)
     if not report.removed:
@@ -110,6 +107,6 @@ def begin_report(user: int, requested_by: str = "") -> ErasureReport:
 
 
 def finish_report(user: int) -> None:
-    """Search for data of a deleted account, and add the remaining data to its report."""
+    """Search for remaining data of the deleted account, and add its amount to the report."""
     rows = ErasureReport.objects.filter(account=user, finished_at=None)
     rows.update(finished_at=timezone.now(), remaining=counts(user))

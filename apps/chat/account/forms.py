@@ -32,14 +32,12 @@ class PictureForm(forms.Form):
     picture = forms.FileField(
         label=gettext_lazy("Picture"),
         max_length=255,
-        help_text=gettext_lazy("PNG, JPEG or WebP, at most 1 MB."),
+        help_text=gettext_lazy("PNG, JPEG or WebP, up to 1 MB."),
         widget=forms.FileInput({"accept": ",".join(PICTURE_TYPES)}),
     )
 
     def clean_picture(self) -> "UploadedFile[Any]":
-        """Return the file. Its `content_type` is detected from its first bytes; the type in the
-        request is ignored.
-        """
+        """Return the file, with a `content_type` that is detected from its bytes."""
         sent: UploadedFile[Any] = self.cleaned_data["picture"]
         if sent.size is None or sent.size > LARGEST_PICTURE:
             raise forms.ValidationError(gettext("The picture is too large; the limit is 1 MB."))
@@ -55,7 +53,7 @@ class OwnKeyForm(forms.Form):
     name = forms.CharField(
         label=gettext_lazy("Name"),
         max_length=50,
-        help_text=gettext_lazy("What the key is for, such as “Laptop”."),
+        help_text=gettext_lazy("A name that helps you recognize the key, such as “Laptop”."),
     )
     until = forms.DateField(
         label=gettext_lazy("Expires on"),
@@ -76,7 +74,7 @@ class OwnKeyForm(forms.Form):
         self.fields["applications"].queryset = usable(caller)  # type: ignore[attr-defined]
 
     def clean_until(self) -> datetime | None:
-        """Return the end of the chosen day, in UTC."""
+        """Return the end of the chosen day in UTC, or None if no day was chosen."""
         day: date | None = self.cleaned_data["until"]
         if day is None:
             return None

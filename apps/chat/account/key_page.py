@@ -1,4 +1,4 @@
-"""The section of the page "Connections" for users' own keys for model services."""
+"""Manages users' own keys for model services, on the page "Connections"."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -27,12 +27,12 @@ from apps.workspace.local.models import PersonalKey
 from apps.workspace.local.secrets.field import UnreadableSecret
 from apps.workspace.services.probe import SECONDS, probe
 
-UNREADABLE = gettext_lazy("The stored key can no longer be read and isn’t used. Enter it again.")
+UNREADABLE = gettext_lazy("The saved key can no longer be read. Enter the key again.")
 
 
 def key_entries(user: AbstractBaseUser | AnonymousUser) -> Sequence[Mapping[str, Any]]:
-    """Return the services that accept users' keys, and the stored keys that no service accepts any
-    more.
+    """Return the services that accept users' keys, and stored keys that no service accepts any
+    longer.
     """
     if not user.is_authenticated:
         return []
@@ -50,7 +50,7 @@ def key_entries(user: AbstractBaseUser | AnonymousUser) -> Sequence[Mapping[str,
 @login_required
 @require_POST
 def store(request: HttpRequest) -> HttpResponse:
-    """Store the form field `key` for the `service`, replacing the previous key."""
+    """Store the form's `key` for the chosen `service`, replacing the user's previous key."""
     service = chosen_service(request)
     key = request.POST.get("key", "").strip()
     if problem := key_problem(key):
@@ -66,7 +66,7 @@ def store(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def test(request: HttpRequest) -> HttpResponse:
-    """Test the user's key with one small request to the service. The timeout is `SECONDS`."""
+    """Test the user's key by sending a small request to the chosen service."""
     service = chosen_service(request)
     found = {"user": account_of(request), "provider": service.provider, "origin": service.origin}
     row = get_object_or_404(PersonalKey, **found)
@@ -80,7 +80,7 @@ def test(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def delete(request: HttpRequest) -> HttpResponse:
-    """Delete the key whose number is the form field `key`."""
+    """Delete the user's stored key whose ID is in the form field `key`."""
     number = read_integer(request.POST.get("key", ""))
     row = get_object_or_404(PersonalKey, user=account_of(request), pk=number)
     row.delete()
@@ -97,7 +97,7 @@ def chosen_service(request: HttpRequest) -> KeyService:
 
 
 def key_problem(key: str) -> str:
-    """Return the reason why the text cannot be a key, or ""."""
+    """Return the reason why this text cannot be a key, or "" if it can be one."""
     if not key:
         return gettext("Enter a key.")
     if len(key) > LONGEST_KEY:
@@ -110,5 +110,5 @@ def key_problem(key: str) -> str:
 
 
 def account_of(request: HttpRequest) -> int:
-    """Return the ID of the account. The view requires a sign-in."""
+    """Return the signed-in user's primary key."""
     return request.user.pk or 0

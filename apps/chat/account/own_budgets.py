@@ -1,4 +1,4 @@
-"""Adds the user's own budgets to the account menu."""
+"""Shows the user's own budgets in the account menu."""
 
 from functools import partial
 from typing import Any
@@ -10,8 +10,8 @@ from apps.insights.budgets.budget_usage import own_sentences
 
 
 def own_budgets(request: HttpRequest) -> dict[str, Any]:
-    """Return a lazy context for templates, so that only templates that show the budgets query the
-    database.
+    """Return a lazy template context with the user's budgets. Only templates that show the budgets
+    query the database.
     """
     user = getattr(request, "user", None)
     if user is None:

@@ -1,4 +1,4 @@
-"""The account page, and the actions of its forms."""
+"""The account page and its forms' actions."""
 
 from typing import Any
 
@@ -21,6 +21,7 @@ from apps.accounts.client_address import address_of
 from apps.accounts.keys import new_keys
 from apps.accounts.keys.own_keys import KEYS_PER_PERSON, keys_of, make_key, revoke_own_key
 from apps.accounts.models import Picture, Team
+from apps.accounts.oauth.programs import disconnect, programs_of
 from apps.accounts.sign_in.second_factors import lacks_factor
 from apps.accounts.sign_in.sessions import browser_of, sessions_of
 from apps.chat.account.forms import NameForm, OwnKeyForm, PictureForm
@@ -32,9 +33,7 @@ from apps.doors.sessions import announce_end
 from apps.errors import Refused
 
 NEW_KEY = "new_key"
-"""The session key of the prefix of an API key that was just created. The page shows the API key
-once.
-"""
+"""The session key for the prefix of a newly created API key, which the page shows once."""
 
 
 @login_required
@@ -45,7 +44,7 @@ def account(request: HttpRequest) -> HttpResponse:
 
 
 def page(request: HttpRequest, status: int = 200, **forms: Any) -> HttpResponse:
-    """Return the page. `forms` are invalid forms with their errors."""
+    """Render the account page. `forms` contains invalid forms to show with their errors."""
     user, caller = account_user(request), visitor(request)
     factors = list(Authenticator.objects.filter(user=user).order_by("created_at"))
     prefix = request.session.pop(NEW_KEY, "")
@@ -64,6 +63,7 @@ def page(request: HttpRequest, status: int = 200, **forms: Any) -> HttpResponse:
         "team": Team.objects.filter(pk=caller.team or 0).first(),
         "most_keys": KEYS_PER_PERSON,
         "new_key": new_keys.take(request.session, prefix) if prefix else "",
+        "programs": programs_of(user.pk),
         "now": timezone.now(),
         "notice_form": NoticeForm(user),
         "time_zones": zone_names(),
@@ -105,7 +105,7 @@ def change_notices(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def change_picture(request: HttpRequest) -> HttpResponse:
-    """Store the form field `picture`, or delete the picture if the field `delete` is sent."""
+    """Store the form's `picture`, or delete the user's picture if the form contains `delete`."""
     user = account_user(request)
     if "delete" in request.POST:
         Picture.objects.filter(user=user).delete()
@@ -124,10 +124,8 @@ def change_picture(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_safe
 def picture(request: HttpRequest, user: int) -> HttpResponse:
-    """Return the picture of a user.
-
-    Users can see their own picture and the pictures of their teams' members. Users who may see
-    accounts can see all pictures. Raises Http404 for everyone else.
+    """Return the profile picture of the user with this primary key. Raises Http404, unless it is
+    the caller's own picture, both users share a team, or the caller may view accounts.
     """
     mine = account_user(request)
     people = get_user_model().objects.filter(is_active=True)
@@ -146,8 +144,8 @@ def picture(request: HttpRequest, user: int) -> HttpResponse:
 @login_required
 @require_POST
 def end(request: HttpRequest) -> HttpResponse:
-    """End the session in the form field `session`. Without the field, end all sessions except this
-    one.
+    """End the session in the form field `session`, or all other sessions if the field is
+    missing.
     """
     user = account_user(request)
     chosen = request.POST.get("session")
@@ -195,10 +193,21 @@ def create_key(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def revoke_key(request: HttpRequest) -> HttpResponse:
-    """Revoke the key with the `prefix` of the form."""
+    """Revoke the user's API key with the `prefix` in the form."""
     if not revoke_own_key(
         account_user(request), request.POST.get("prefix", ""), address_of(request)
     ):
         raise Http404("This key does not exist.")
     messages.success(request, gettext("The key was revoked."))
+    return redirect("account")
+
+
+@login_required
+@require_POST
+def disconnect_program(request: HttpRequest) -> HttpResponse:
+    """Disconnect the program with the ID in the form field `program`."""
+    program = request.POST.get("program", "")
+    if not disconnect(account_user(request), program, address_of(request)):
+        raise Http404("This program is not connected.")
+    messages.success(request, gettext("The program was disconnected."))
     return redirect("account")

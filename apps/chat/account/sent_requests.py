@@ -1,4 +1,4 @@
-"""The page with the model requests of a user's own answers."""
+"""The page with the model requests of one of the user's answers."""
 
 from uuid import UUID
 
@@ -18,9 +18,7 @@ from apps.live.models import Run
 @require_safe
 @never_cache
 def answer_requests(request: HttpRequest, run: UUID) -> HttpResponse:
-    """Show the model requests of one answer. Raises Http404 if the answer does not exist or belongs
-    to another user.
-    """
+    """Show an answer's model requests. Raises Http404 if the user has no such answer."""
     if not are_shown():
         raise Http404
     found = get_object_or_404(Run, pk=run, bucket=visitor(request).bucket)
@@ -32,5 +30,5 @@ def answer_requests(request: HttpRequest, run: UUID) -> HttpResponse:
 
 
 def are_shown() -> bool:
-    """Return True if users can read the model requests of their own answers."""
+    """Return True if users can read the model requests of their answers."""
     return settings.MODEL_REQUESTS != "none" and settings.MODEL_REQUESTS_SHOWN

@@ -1,4 +1,4 @@
-"""The settings page: appearance, behavior of the pages, and custom instructions."""
+"""The settings page: appearance, page behavior and custom instructions."""
 
 from typing import Any
 
@@ -37,26 +37,23 @@ class WritingForm(forms.ModelForm[Preferences]):
         fields = ("send_key", "has_shortcuts", "has_voice", "has_spoken_answers")
         widgets = {"send_key": forms.RadioSelect}
         labels = {
-            "send_key": gettext_lazy("Send a message with"),
+            "send_key": gettext_lazy("Send messages with"),
             "has_shortcuts": gettext_lazy("Keyboard shortcuts"),
             "has_voice": gettext_lazy("Dictate messages"),
-            "has_spoken_answers": gettext_lazy("Read answers as they are written"),
+            "has_spoken_answers": gettext_lazy("Announce answers as they’re written"),
         }
         help_texts = {
             "send_key": gettext_lazy(
-                "With Ctrl + Enter, Enter alone starts a new line. Shift + Enter always does."
+                "If you choose Ctrl + Enter, Enter starts a new line. Shift + Enter always starts a new line."
             ),
             "has_shortcuts": gettext_lazy(
-                "If off, no page shortcut interferes with your browser or assistive technology, "
-                "and none is shown. Enter and Esc keep working."
+                "If off, page shortcuts are hidden and don’t interfere with your browser or assistive technology. Enter and Esc still work."
             ),
             "has_voice": gettext_lazy(
-                "Adds a microphone to the message box, in browsers that can transcribe speech. "
-                "Your browser’s vendor may receive your speech."
+                "Adds a microphone to the message box in browsers that can transcribe speech. Your speech may be sent to your browser’s vendor."
             ),
             "has_spoken_answers": gettext_lazy(
-                "Screen readers read an answer sentence by sentence while it is being written. "
-                "If off, they announce only its start and its end."
+                "Screen readers read each answer sentence by sentence as it’s written. If off, they announce only when an answer starts and ends."
             ),
         }
 
@@ -71,7 +68,7 @@ class InstructionsForm(forms.ModelForm[Preferences]):
         }
         help_texts = {
             "instructions": format_lazy(
-                gettext_lazy("At most {most} characters. An app’s own instructions take priority."),
+                gettext_lazy("Up to {most} characters. An app’s own instructions take priority."),
                 most=lazy(number_format, str)(LONGEST_INSTRUCTIONS, force_grouping=True),
             ),
         }
@@ -85,8 +82,7 @@ class RetentionForm(forms.ModelForm[Preferences]):
         labels = {"retention_days": gettext_lazy("Delete inactive conversations")}
         help_texts = {
             "retention_days": gettext_lazy(
-                "Counted from the last message or change, such as renaming, moving or importing. "
-                "Pinned conversations are not deleted."
+                "The time is counted from the last message or change, such as renaming, moving or importing. Pinned conversations are not deleted."
             ),
         }
 
@@ -100,7 +96,7 @@ FORMS: dict[str, type[forms.ModelForm[Preferences]]] = {
 SAVED = {
     "appearance": gettext_lazy("Saved."),
     "writing": gettext_lazy("Saved."),
-    "instructions": gettext_lazy("Saved. Applies from your next message."),
+    "instructions": gettext_lazy("Saved. Changes apply from your next message."),
     "retention": gettext_lazy("Saved."),
 }
 
@@ -113,7 +109,7 @@ def settings(request: HttpRequest) -> HttpResponse:
 
 
 def page(request: HttpRequest, status: int = 200, **forms: Any) -> HttpResponse:
-    """Return the page. `forms` are invalid forms with their errors."""
+    """Render the settings page. `forms` contains invalid forms to show with their errors."""
     row = preferences_row(request)
     unbound = {name: form(instance=row, auto_id=f"{name}-%s") for name, form in FORMS.items()}
     links = list_links(request, visitor(request)) if request.user.is_authenticated else None
@@ -122,7 +118,7 @@ def page(request: HttpRequest, status: int = 200, **forms: Any) -> HttpResponse:
 
 
 def preferences_row(request: HttpRequest) -> Preferences:
-    """Return the stored settings of the user, or new settings with the defaults."""
+    """Return the user's stored settings, or an unsaved row with the defaults."""
     if not request.user.is_authenticated:
         return Preferences(language=chosen_for_request(request))
     user = account_user(request)
@@ -132,9 +128,8 @@ def preferences_row(request: HttpRequest) -> Preferences:
 @login_required
 @require_POST
 def change(request: HttpRequest, part: str) -> HttpResponse:
-    """Save one section of the page. A script that requests JSON gets only a status code.
-
-    Raises Http404 for an unknown section.
+    """Save one section of the settings page. Scripts that request JSON get only a status code.
+    Raises Http404 if there is no section `part`.
     """
     if part not in FORMS:
         raise Http404("This section of the settings does not exist.")
@@ -156,7 +151,9 @@ def change(request: HttpRequest, part: str) -> HttpResponse:
 
 
 def speak(request: HttpRequest, response: HttpResponse, kept: Preferences) -> None:
-    """Activate the chosen language for this response. A cookie stores it for the sign-in page."""
+    """Activate the chosen language for this response, and store it in a cookie for the sign-in
+    page.
+    """
     name = site_settings.LANGUAGE_COOKIE_NAME
     setattr(request, KEPT, kept)
     if kept.language:
@@ -170,7 +167,7 @@ def speak(request: HttpRequest, response: HttpResponse, kept: Preferences) -> No
 @login_required
 @require_POST
 def change_theme(request: HttpRequest) -> HttpResponse:
-    """Store the `theme` that the user chose with the switch on a page."""
+    """Store the user's choice of `theme` from the switch on a page."""
     theme = request.POST.get("theme", "")
     if theme not in Preferences.Theme.values:
         text = f"theme: use one of {', '.join(Preferences.Theme.values)}."

@@ -1,10 +1,11 @@
-"""Exports the data of a user other than conversations: the account and the data of other apps."""
+"""Exports the user's account and other data, except conversations."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from allauth.account.models import EmailAddress
+from allauth.idp.oidc.models import Token
 from allauth.socialaccount.models import SocialAccount
 from allauth.usersessions.models import UserSession
 from django.contrib.auth.models import User
@@ -34,9 +35,8 @@ from apps.workspace.local.secrets.field import SecretField
 
 @dataclass(frozen=True, slots=True)
 class ExportedRows:
-    """Exports the rows of a model that match `condition`, without the `hidden` columns.
-
-    Secrets, pictures and vectors are never exported.
+    """Exports a model's rows that match `condition`, without the `hidden` columns. Secrets,
+    pictures and vectors are never exported.
     """
 
     model: type[Model]
@@ -54,7 +54,7 @@ class ExportedRows:
 
 
 def rows_of(user: int) -> Mapping[str, ExportedRows]:
-    """Return the rows to export, by the keys under which the export contains them."""
+    """Return the rows to export, by their keys in the exported document."""
     theirs, owned = Q(user=user), of_person(user, "owner")
     return {
         "account": ExportedRows(User, Q(pk=user), frozenset({"password"})),
@@ -64,6 +64,7 @@ def rows_of(user: int) -> Mapping[str, ExportedRows]:
         "preferences": ExportedRows(Preferences, theirs),
         "notifications": ExportedRows(NoticeSettings, theirs),
         "api_keys": ExportedRows(ApiKey, theirs, frozenset({"id", "hashed_key"})),
+        "connected_programs": ExportedRows(Token, theirs, frozenset({"hash"})),
         "keys_of_models": ExportedRows(PersonalKey, theirs),
         "grants": ExportedRows(Grant, theirs),
         "prompts": ExportedRows(SavedPrompt, theirs),

@@ -1,8 +1,8 @@
-"""Streams all conversations of a user as one ZIP, each in the format of a single export.
+"""Streams all of a user's data as a ZIP.
 
-`conversations/` contains one JSON file for each conversation, which can be imported again.
-`files.json` lists their files with the owner's addresses. `account.json` contains the user's other
-data.
+`conversations/` contains one JSON file per conversation. Such a file can be imported again.
+`files.json` lists the files in conversations with their URLs for the owner. `account.json` contains
+the user's other data.
 """
 
 import json
@@ -29,9 +29,8 @@ LONGEST_NAME = 60
 
 
 class ZipBuffer:
-    """The bytes that were written and not sent yet.
-
-    The buffer is not seekable, because the whole ZIP is never stored.
+    """Collects the bytes of a ZIP until they are sent. The buffer is not seekable, because the
+    whole ZIP is never stored.
     """
 
     def __init__(self) -> None:
@@ -58,7 +57,7 @@ def archive_name(now: datetime) -> str:
 
 
 async def whole_export(user: int) -> AsyncIterator[bytes]:
-    """Yield the ZIP of all of a user's data in pieces. Only one conversation at a time is in
+    """Yield the bytes of a ZIP with all of a user's data. Only one conversation at a time is in
     memory.
     """
     pieces = zip_pieces(user)
@@ -100,7 +99,7 @@ def write_json(value: object) -> bytes:
 
 
 def files_of(user: int) -> Iterator[dict[str, object]]:
-    """Return the files of conversations, except temporary conversations."""
+    """Yield JSON for each file in the user's conversations, except temporary conversations."""
     mine = Conversation.objects.lasting().filter(owned_by(user))
     known = set(mine.values_list("pk", flat=True))
     rows = StoredFile.objects.filter(of_person(user), name__startswith=f"{ROOT}/").order_by("name")

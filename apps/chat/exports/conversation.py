@@ -1,4 +1,4 @@
-"""Exports a conversation as a file: the displayed path as Markdown, or all branches as JSON."""
+"""Exports a conversation: the shown path as Markdown, or all branches as JSON."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,6 +7,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from apps.conversations.branches import path, tree
 from apps.conversations.files.folder import safe_name
+from apps.conversations.keeping.tags import tags_of
 from apps.conversations.models import Conversation, Message
 from apps.conversations.outcome.endings import current_todo
 from apps.conversations.outcome.figures import figure_line, figures_of, visible_metrics
@@ -26,7 +27,9 @@ def export_name(conversation: Conversation, ending: str) -> str:
 
 
 def document(conversation: Conversation) -> dict[str, Any]:
-    """Return all questions and answers with their branches. `leaf` is the last displayed message."""
+    """Return all messages with their branches as JSON. `leaf` is the last message on the shown
+    path.
+    """
     found = tree(conversation)
     ids = {row.pk: str(row.uuid) for row in found.messages}
     end = found.end(conversation.leaf_id)
@@ -35,6 +38,7 @@ def document(conversation: Conversation) -> dict[str, Any]:
         "title": conversation.title,
         "application": conversation.application_title,
         "created_at": conversation.created_at.isoformat(),
+        "tags": tags_of([conversation.pk]).get(conversation.pk, []),
         "leaf": None if end is None else ids[end],
         "messages": [
             {
@@ -55,7 +59,7 @@ def document(conversation: Conversation) -> dict[str, Any]:
 
 
 def markdown(conversation: Conversation) -> str:
-    """Return the displayed messages in order, with the names and addresses of their files."""
+    """Return the shown messages as Markdown, with the names and URLs of their files."""
     title = conversation.title or gettext("Untitled")
     parts = [
         f"# {title}",
@@ -112,7 +116,9 @@ def feedback_line(row: Feedback | None) -> str:
 
 
 def place_line(message: Message) -> str:
-    """Return a line about the user's location and the content of their screen."""
+    """Return a line that describes the place and the screen from which the user sent the
+    message.
+    """
     place = message.place or {}
     return ": ".join(filter(None, (place.get("title"), place.get("narrative"))))
 

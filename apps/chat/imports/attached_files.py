@@ -1,4 +1,4 @@
-"""Imports the images and files of messages, which are in the ZIP or inside the messages."""
+"""Imports messages' images and files from the ZIP or from the messages themselves."""
 
 import base64
 import binascii
@@ -23,14 +23,14 @@ from apps.conversations.files.folder import MOST_FILES, file_title, folder_of, s
 from apps.errors import FileRefused, Refused
 
 MOST_BYTES = 512 * 1024 * 1024
-"""The maximum number of bytes that are read from the files of one import, whatever sizes the ZIP
-declares.
+"""The maximum number of bytes that one import reads from files, regardless of the sizes that the
+ZIP declares.
 """
 DATA = re.compile(r"data:[\w.+-]+/[\w.+-]+;base64,")
 
 
 class ImportedFiles:
-    """The files that were uploaded with the conversations. Each is read on request."""
+    """The files in an uploaded export. Each file is read on demand."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._members: dict[str, zipfile.ZipInfo] = {}
@@ -44,7 +44,7 @@ class ImportedFiles:
                     self._members.setdefault(found.group(), member)
 
     def read(self, file: SourceFile) -> tuple[str, bytes] | None:
-        """Return the name and the bytes, or None for a file that is missing, damaged or too large."""
+        """Return the file's name and bytes, or None if it is missing, damaged or too large."""
         if inline := DATA.match(file.key):
             return self._decode(file, file.key[inline.end() :])
         member = self._members.get(file.key)
@@ -68,8 +68,8 @@ class ImportedFiles:
 
 
 def name_of(file: SourceFile, content: bytes) -> str:
-    """Return the file's name, or a name with an extension that fits the bytes, because many images
-    in the ZIP have the extension `.dat`.
+    """Return the file's name. If it has none, return a name with an extension that fits its
+    bytes.
     """
     ending = filetype.guess_extension(content)
     return file.name or (f"picture.{ending}" if ending else "picture")
@@ -81,9 +81,10 @@ def bring_files(
     messages: Iterable[ImportedMessage],
     attached: ImportedFiles,
 ) -> None:
-    """Attach the files that were uploaded, and remove their lines from the texts.
+    """Store the messages' files as attachments, and remove the placeholder lines from the texts.
 
-    A file that is rejected because of its type, its size or the quota keeps its line.
+    The placeholder remains if the file is missing, or is rejected because of its type, its size or
+    the quota.
     """
     taken: list[str] = []
     for message in messages:

@@ -1,4 +1,6 @@
-"""Reads conversations of ChatGPT's export, `conversations.json`: a tree of nodes with IDs."""
+"""Reads conversations from ChatGPT exports (`conversations.json`), which are trees of nodes with
+IDs.
+"""
 
 import re
 from collections.abc import Iterator
@@ -23,9 +25,9 @@ from apps.chat.imports.tree import (
 )
 
 CITATION = re.compile("\ue200[^\ue200\ue201]{0,2000}\ue201|【\\d+[:†][^】]{0,200}】")
-"""Citation marks, which have a meaning only on ChatGPT's own page."""
+"""Citation marks that only ChatGPT's own page can resolve."""
 KEY = re.compile(r"file[-_](?!service:)[A-Za-z0-9]+")
-"""The ID of a file, which follows various prefixes in URLs."""
+"""A file's ID, which follows various prefixes in URLs."""
 HIDDEN = frozenset(
     {
         "thoughts",
@@ -35,7 +37,7 @@ HIDDEN = frozenset(
         "tether_browsing_display",
     }
 )
-"""The content types that are not imported: the model's thoughts, browsing results and background
+"""Content types that are not imported: the model's reasoning, browsing results and background
 instructions.
 """
 SPEAKERS: dict[str, Speaker] = {"user": "user", "assistant": "assistant", "tool": "assistant"}
@@ -47,7 +49,9 @@ def is_chatgpt(document: dict[str, Any]) -> bool:
 
 
 def read(document: dict[str, Any]) -> SourceConversation:
-    """Convert a conversation of ChatGPT. Raises `UnreadableConversation`."""
+    """Convert a ChatGPT conversation. Raises `UnreadableConversation` if its structure is
+    unknown.
+    """
     mapping = document["mapping"]
     if not isinstance(mapping, dict):
         raise UnreadableConversation(gettext("its `mapping` isn’t an object"))
@@ -129,7 +133,7 @@ def is_picture(file: dict[str, Any]) -> bool:
 
 
 def files_of(message: dict[str, Any]) -> Iterator[SourceFile]:
-    """Yield the attachments that may be in the ZIP."""
+    """Yield the message's attachments, which the ZIP may contain."""
     written = entries(item(message, "metadata").get("attachments"))
     names = {string(file.get("id")): string(file.get("name")) for file in written}
     for part in entries(item(message, "content").get("parts")):

@@ -1,5 +1,5 @@
-"""Reads export files of other programs: detects their format, and reads one conversation after the
-other.
+"""Detects the format of export files from other programs, and reads their conversations one by
+one.
 """
 
 import json
@@ -18,21 +18,19 @@ from apps.chat.imports.tree import SourceConversation, UnreadableConversation
 from apps.documents.zip_names import READ_AS, named_entries
 
 LARGEST_FILE = 64 * 1024 * 1024
-"""The maximum number of bytes of a file. In a ZIP, the limit applies to the total size of its
-conversation files.
+"""The maximum number of bytes in a file. For a ZIP, this is the total for its conversation
+files.
 """
 MOST_CONVERSATIONS = 20_000
 MOST_MEMBERS = 50_000
-"""The maximum number of files in a ZIP. An export can include the images of many years."""
+"""The maximum number of files in a ZIP. An export can include many years of images."""
 READ_BYTES = 1024 * 1024
 ENCODINGS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"", "utf-8-sig"))
 NO_CONVERSATIONS = gettext_lazy(
-    "The file contains no conversations. Choose the conversations.json or the whole ZIP from "
-    "ChatGPT, or a JSON file from Open WebUI, LibreChat or QuickApps."
+    "The file contains no conversations. Choose the conversations.json file or the whole ZIP from ChatGPT, or a JSON file from Open WebUI, LibreChat or QuickApps."
 )
 EXPECTED = gettext_lazy(
-    "Choose the conversations.json or the whole ZIP from ChatGPT, or a JSON file from Open "
-    "WebUI, LibreChat or QuickApps."
+    "Choose the conversations.json file or the whole ZIP from ChatGPT, or a JSON file from Open WebUI, LibreChat or QuickApps."
 )
 BEGINNING_BYTES = 8192
 """The number of bytes that `filetype` needs to detect a type."""
@@ -54,10 +52,8 @@ FORMATS = (
 
 
 def conversations_in(file: IO[bytes]) -> Iterator[SourceConversation | UnreadableConversation]:
-    """Yield one conversation after the other, or an exception for a conversation that cannot be
-    read.
-
-    Raises `UnreadableConversation` if the file itself cannot be read.
+    """Yield each conversation in the file, or an exception if a conversation cannot be read. Raises
+    `UnreadableConversation` if the file itself cannot be read.
     """
     count = 0
     for text in texts_in(file):
@@ -89,7 +85,9 @@ def conversation_of(document: Any) -> SourceConversation | UnreadableConversatio
 
 
 def texts_in(file: IO[bytes]) -> Iterator[str]:
-    """Yield the JSON texts of a file or of a ZIP. Raises `UnreadableConversation`."""
+    """Yield the JSON texts in a file, which may be a ZIP. Raises `UnreadableConversation` if the
+    file is empty, too large, damaged or not text.
+    """
     beginning = file.read(BEGINNING_BYTES)
     file.seek(0)
     if not beginning:
@@ -109,22 +107,23 @@ def texts_in(file: IO[bytes]) -> Iterator[str]:
         ) from error
     except UNREADABLE as error:
         raise UnreadableConversation(
-            gettext("The ZIP can’t be read: it is damaged or password-protected.")
+            gettext(
+                "The ZIP can’t be read because it is damaged or password-protected. Choose another file."
+            )
         ) from error
 
 
 def check_kind(beginning: bytes) -> None:
-    """Raise `UnreadableConversation` for an image, a PDF or another binary file."""
+    """Raise `UnreadableConversation` for images, PDFs and other binary files."""
     if (kind := filetype.guess(beginning)) is None:
         return
-    found = gettext("This is a file of the type {type}, not an export of conversations.")
+    found = gettext("This file has the type {type}, so it isn’t a conversation export.")
     raise UnreadableConversation(f"{found.format(type=kind.mime)} {EXPECTED}")
 
 
 def members_of(archive: zipfile.ZipFile) -> Iterator[str]:
-    """Yield the texts of the conversation files.
-
-    Raises `UnreadableConversation` if the limits are exceeded, whatever sizes the archive declares.
+    """Yield the texts of the archive's conversation files. Raises `UnreadableConversation` if they
+    exceed the limits, regardless of the sizes that the archive declares.
     """
     left = LARGEST_FILE
     for name, info in named_entries(archive, READ_AS):
@@ -137,8 +136,10 @@ def members_of(archive: zipfile.ZipFile) -> Iterator[str]:
 
 
 def has_conversations(name: str) -> bool:
-    """Return True for `conversations.json`, ChatGPT's `conversations-000.json`, and the files in
-    the folder of our own exports.
+    """Return True if a file with this name in a ZIP contains conversations.
+
+    ChatGPT exports contain `conversations.json` or `conversations-000.json`. QuickApps exports
+    contain a folder `conversations`.
     """
     path = PurePosixPath(name)
     if path.suffix.lower() != ".json" or "__MACOSX" in path.parts:
@@ -147,7 +148,9 @@ def has_conversations(name: str) -> bool:
 
 
 def read_at_most(file: IO[bytes], most: int) -> bytes:
-    """Read a file of up to `most` bytes. Raises `UnreadableConversation` if it is larger."""
+    """Return the content of a file. Raises `UnreadableConversation` if it is larger than `most`
+    bytes.
+    """
     pieces, size = [], 0
     while piece := file.read(READ_BYTES):
         size += len(piece)
@@ -163,20 +166,21 @@ def read_at_most(file: IO[bytes], most: int) -> bytes:
 
 
 def decode_text(content: bytes) -> str:
-    """Decode a text by its byte order mark, or as UTF-8 without one. Raises
-    `UnreadableConversation`.
+    """Decode text by its byte order mark, or as UTF-8 if it has none. Raises
+    `UnreadableConversation` if the bytes are invalid.
     """
     encoding = next(name for mark, name in ENCODINGS if content.startswith(mark))
     try:
         return content.decode(encoding)
     except UnicodeDecodeError as error:
-        raise UnreadableConversation(gettext("The text of the file is not UTF-8.")) from error
+        raise UnreadableConversation(
+            gettext("The file isn’t encoded as UTF-8. Save it as UTF-8 and try again.")
+        ) from error
 
 
 def documents_in(text: str) -> Iterator[Any]:
-    """Yield the members of a list individually, or the document itself.
-
-    Other requests can run in between. Raises `UnreadableConversation`.
+    """Yield each element of a JSON array, or the document itself if it is not an array. Raises
+    `UnreadableConversation` if the JSON is invalid.
     """
     at = skip(text, 0)
     if not text.startswith("[", at):
@@ -206,14 +210,18 @@ def skip(text: str, at: int) -> int:
 
 
 def read_value(text: str, at: int) -> tuple[Any, int]:
-    """Parse a JSON value at a position. Return it with its end. Raises `UnreadableConversation`."""
+    """Return the JSON value at position `at` and the position after it. Raises
+    `UnreadableConversation` if the JSON is invalid.
+    """
     try:
         return _decoder.raw_decode(text, at)
     except json.JSONDecodeError as error:
         is_cut = error.msg.startswith("Unterminated string")
         raise broken_file(text, len(text) if is_cut else error.pos) from error
     except RecursionError as error:
-        raise UnreadableConversation(gettext("The JSON is nested too deeply.")) from error
+        raise UnreadableConversation(
+            gettext("The JSON is nested too deeply. Choose another file.")
+        ) from error
     except ValueError as error:  # For example, a number with thousands of digits.
         raise broken_file(text, at) from error
 
@@ -222,5 +230,7 @@ def broken_file(text: str, at: int) -> UnreadableConversation:
     if at >= len(text):
         return UnreadableConversation(gettext("The JSON is incomplete. Download the file again."))
     return UnreadableConversation(
-        gettext("This isn’t valid JSON: line {value}.").format(value=text.count(chr(10), 0, at) + 1)
+        gettext("This isn’t valid JSON. The error is in line {value}.").format(
+            value=text.count(chr(10), 0, at) + 1
+        )
     )

@@ -1,5 +1,5 @@
-"""Reads a conversation of LibreChat's export: a flat list of messages, or messages that contain
-their replies.
+"""Reads conversations from LibreChat exports: flat lists of messages, or messages with nested
+replies.
 """
 
 from collections.abc import Iterator
@@ -29,10 +29,12 @@ def is_librechat(document: dict[str, Any]) -> bool:
 
 
 def read(document: dict[str, Any]) -> SourceConversation:
-    """Convert a conversation of LibreChat. Raises `UnreadableConversation`."""
+    """Convert a LibreChat conversation. Raises `UnreadableConversation` if its structure is
+    unknown.
+    """
     messages = entries(document.get("messagesTree")) or entries(document.get("messages"))
     if not messages:
-        raise UnreadableConversation(gettext("it has no messages that can be read"))
+        raise UnreadableConversation(gettext("it has no readable messages"))
     nodes = list(
         flatten_messages(messages) if any("children" in one for one in messages) else flat(messages)
     )
@@ -48,8 +50,8 @@ def read(document: dict[str, Any]) -> SourceConversation:
 
 
 def flat(messages: list[dict[str, Any]]) -> Iterator[SourceNode]:
-    """Yield the messages in order. Messages of old exports and of exports of one branch do not
-    contain their parents' IDs.
+    """Yield the messages in order, each with its parent. In old exports and exports of one branch,
+    messages do not contain their parents' IDs.
     """
     if any("parentMessageId" in one for one in messages):
         for place, one in enumerate(messages):
@@ -81,7 +83,7 @@ def node_of(key: str, parent: str | None, message: dict[str, Any]) -> SourceNode
 
 
 def message_texts(message: dict[str, Any]) -> Iterator[str]:
-    """Yield the texts of a message without the model's thoughts and tool calls."""
+    """Yield the message's texts, without the model's reasoning and tool calls."""
     parts = entries(message.get("content"))
     if not parts:
         yield string(message.get("text"))

@@ -1,4 +1,4 @@
-"""Reads conversations of Open WebUI's export: a tree of messages with IDs, or a flat list in older
+"""Reads conversations from Open WebUI exports: trees of messages with IDs, or flat lists in older
 files.
 """
 
@@ -22,13 +22,14 @@ from apps.chat.imports.tree import (
     moment,
     paragraphs,
     string,
+    tags_in,
 )
 
 DETAILS = re.compile(
     r"<details\b[^>]*\btype=\"(?:reasoning|tool_calls|code_interpreter)\"[^>]*>.*?(?:</details>|\Z)",
     re.DOTALL,
 )
-"""The model's thoughts and tool calls inside the text of an answer."""
+"""The model's reasoning and tool calls in the text of an answer."""
 SPEAKERS: dict[str, Speaker] = {"user": "user", "assistant": "assistant"}
 
 
@@ -37,7 +38,9 @@ def is_open_webui(document: dict[str, Any]) -> bool:
 
 
 def read(document: dict[str, Any]) -> SourceConversation:
-    """Convert a conversation of Open WebUI. Raises `UnreadableConversation`."""
+    """Convert an Open WebUI conversation. Raises `UnreadableConversation` if its structure is
+    unknown.
+    """
     chat = item(document, "chat")
     history = item(chat, "history")
     messages = history.get("messages")
@@ -53,7 +56,7 @@ def read(document: dict[str, Any]) -> SourceConversation:
             for key, before, one in chain(flat)
         ]
     else:
-        raise UnreadableConversation(gettext("it has no messages that can be read"))
+        raise UnreadableConversation(gettext("it has no readable messages"))
     return SourceConversation(
         "open-webui",
         identifier(document.get("id")) or identifier(chat.get("id")),
@@ -63,6 +66,7 @@ def read(document: dict[str, Any]) -> SourceConversation:
         moment(document.get("created_at")) or moment(chat.get("timestamp")),
         is_archived=document.get("archived") is True,
         is_pinned=document.get("pinned") is True,
+        tags=tags_in(item(document, "meta").get("tags")),
     )
 
 
@@ -104,7 +108,7 @@ def line_of(file: dict[str, Any]) -> str:
 
 
 def pictures_of(message: dict[str, Any]) -> Iterator[SourceFile]:
-    """Yield the images inside a message that are not also stored as files."""
+    """Yield images that the message contains, unless they are also stored as files."""
     for file in entries(message.get("files")):
         if file.get("type") == "image":
             yield SourceFile(string(file.get("url")), string(file.get("name")), line_of(file))

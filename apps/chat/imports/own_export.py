@@ -1,4 +1,4 @@
-"""Reads conversations that were exported from this or another QuickApps installation."""
+"""Reads conversations from exports of this or another QuickApps installation."""
 
 from datetime import datetime
 from typing import Any
@@ -17,6 +17,7 @@ from apps.chat.imports.tree import (
     moment,
     paragraphs,
     string,
+    tags_in,
 )
 from apps.conversations.senders import CONTINUATION
 
@@ -40,6 +41,7 @@ def read(document: dict[str, Any]) -> SourceConversation:
         ],
         identifier(document.get("leaf")) or None,
         moment(document.get("created_at")),
+        tags=tags_in(document.get("tags")),
     )
 
 
@@ -62,8 +64,8 @@ def node_of(key: str, message: dict[str, Any]) -> SourceNode:
 
 
 def sender_of(written: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the label of a message that was not sent by a user. Such text is never trusted like
-    text of the user, whatever the file contains.
+    """Return the sender of a message that no user sent, or None for a user's message. The text
+    always counts as untrusted, regardless of the file's content.
     """
     kind = string(written.get("kind"))
     if kind == CONTINUATION["kind"]:

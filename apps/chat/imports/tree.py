@@ -1,6 +1,4 @@
-"""Converts imported conversations to the form in which they are stored: alternating questions and
-answers.
-"""
+"""Converts imported conversations to the stored form, in which questions and answers alternate."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,12 +13,12 @@ from apps.datetimes import of_timestamp, read_datetime
 
 MOST_NODES = 20_000
 MOST_CHARACTERS = 20_000_000
-"""The maximum total number of characters of all messages of one conversation."""
+"""The maximum number of characters in one conversation."""
 LONGEST_TITLE = 200
 LONGEST_ID = 200
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 BEGINNING = "(This conversation began with an answer.)"
-"""The question that is added when a conversation begins with an answer."""
+"""The question that is inserted if a conversation begins with an answer."""
 
 LEFT_OUT_KINDS = (
     gettext_lazy("Picture"),
@@ -35,16 +33,13 @@ Source = Literal["chatgpt", "open-webui", "librechat", "quickapps"]
 
 
 class UnreadableConversation(Exception):
-    """Raised if a conversation or a file cannot be imported. The text explains the reason to the
-    user.
-    """
+    """A conversation or a file cannot be imported. The text explains the reason to the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """An image or file in a message.
-
-    `key` is its name in the ZIP or a `data:` URL. `line` replaces it in the text.
+    """An image or a file in an imported message. `key` is its name in the ZIP, or a `data:` URL.
+    `line` is its placeholder in the text.
     """
 
     key: str
@@ -54,9 +49,8 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class SourceNode:
-    """A message from a file.
-
-    A message without a `role` is not shown, but the messages after it are shown.
+    """A message in an imported file. If `role` is missing, the message is not shown, but later
+    messages are.
     """
 
     id: str
@@ -72,8 +66,8 @@ class SourceNode:
 
 @dataclass(frozen=True, slots=True)
 class SourceConversation:
-    """A conversation from a file. `leaf` is the last displayed message, or None for the newest
-    message.
+    """A conversation in an imported file. `leaf` is the ID of the last shown message. If `leaf` is
+    None, the newest message is the last one.
     """
 
     source: Source
@@ -84,13 +78,13 @@ class SourceConversation:
     created_at: datetime | None = None
     is_archived: bool = False
     is_pinned: bool = False
+    tags: Sequence[str] = ()
 
 
 @dataclass(slots=True)
 class ImportedMessage:
-    """A message to be stored.
-
-    `parent` is the index of the message before it, or None if the message begins the conversation.
+    """A message to store. `parent` is the index of the previous message, or None if the message
+    begins the conversation.
     """
 
     parent: int | None
@@ -103,14 +97,18 @@ class ImportedMessage:
     files: Sequence[SourceFile] = ()
     sender: Mapping[str, Any] | None = None
     attachments: list[dict[str, str]] = field(default_factory=list)
-    """The files that were found, in the format in which a message stores them."""
+    """The imported files, in the format in which a message stores them."""
     left_out: list[str] = field(default_factory=list)
-    """The kinds and names of items that were not imported. The message gets a notice about them."""
+    """The kinds and names of items that were not imported. The message shows a notice about
+    them.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class MessageTree:
-    """Messages as a tree in which each question has an answer. `leaf` is an index."""
+    """Messages in a tree in which each question has an answer. `leaf` is the last shown message's
+    index.
+    """
 
     messages: Sequence[ImportedMessage]
     leaf: int | None
@@ -118,7 +116,7 @@ class MessageTree:
 
 @dataclass(slots=True)
 class Segment:
-    """Consecutive nodes of one speaker on a path, which become one message."""
+    """Consecutive nodes on a path with the same role, which become one message."""
 
     before: "Segment | None" = None
     """The previous segment on the path."""
@@ -146,7 +144,7 @@ class TreeBuilder:
     characters: int = 0
 
     def store(self, segment: Segment) -> int | None:
-        """Return the index of the segment's message, which the first call creates."""
+        """Return the index of the segment's message. The first call creates the message."""
         if segment.node is None or segment.place is not None:
             return segment.place
         nodes = segment.nodes()
@@ -163,8 +161,8 @@ class TreeBuilder:
         return segment.place
 
     def add(self, message: ImportedMessage) -> int:
-        """Append the message and return its index. Raises `UnreadableConversation` if the limit is
-        exceeded.
+        """Append the message and return its index. Raises `UnreadableConversation` if the
+        conversation has more than `MOST_CHARACTERS`.
         """
         self.characters += len(message.text)
         if self.characters > MOST_CHARACTERS:
@@ -178,10 +176,10 @@ class TreeBuilder:
 
 
 def tree_of(conversation: SourceConversation) -> MessageTree:
-    """Return the conversation as a tree of messages.
+    """Convert a conversation to a tree of messages.
 
-    A message without a known parent begins the conversation. Messages that form a cycle are
-    skipped. Raises `UnreadableConversation` if the conversation is empty or too large.
+    A message without a known parent begins the conversation. Messages in cycles are skipped. Raises
+    `UnreadableConversation` if the conversation is empty or too large.
     """
     if len(conversation.nodes) > MOST_NODES:
         raise UnreadableConversation(
@@ -206,7 +204,7 @@ def tree_of(conversation: SourceConversation) -> MessageTree:
         waiting += [(child, segment) for child in reversed(after)]
     leaf = place_of_leaf(conversation.leaf, segments, children)
     if not builder.messages:
-        raise UnreadableConversation(gettext("it has no messages that can be read"))
+        raise UnreadableConversation(gettext("it has no readable messages"))
     return answered(builder.messages, leaf)
 
 
@@ -231,7 +229,7 @@ def place_of_leaf(
 
 
 def answered(messages: list[ImportedMessage], leaf: int | None) -> MessageTree:
-    """Add an empty answer to each question without one, as if it had been stopped."""
+    """Append an empty answer to each unanswered question, as if the answer had been stopped."""
     followed = Counter(message.parent for message in messages)
     for place, message in enumerate(messages[:]):
         if message.role == "user" and not followed[place]:
@@ -241,8 +239,8 @@ def answered(messages: list[ImportedMessage], leaf: int | None) -> MessageTree:
 
 
 def moment(written: Any) -> datetime | None:
-    """Parse seconds or milliseconds since 1970, or ISO 8601. Return None for an implausible
-    time.
+    """Parse seconds or milliseconds since 1970, or ISO 8601. Return None if the time is
+    implausible.
     """
     found = None
     try:
@@ -261,24 +259,29 @@ def string(written: Any) -> str:
     return written.strip() if isinstance(written, str) else ""
 
 
+def tags_in(written: Any) -> list[str]:
+    """Return the texts in a list, or [] for any other value."""
+    return [*filter(None, map(string, written))] if isinstance(written, list) else []
+
+
 def entries(written: Any) -> list[dict[str, Any]]:
-    """Return the objects in a list, or [] for any other value."""
+    """Return the JSON objects in a list, or [] if `written` is not a list."""
     return [one for one in written if isinstance(one, dict)] if isinstance(written, list) else []
 
 
 def item(written: Any, name: str) -> dict[str, Any]:
-    """Return the object under a name, or {} for any other value."""
+    """Return the JSON object under this name, or {} if there is no such object."""
     found = written.get(name) if isinstance(written, dict) else None
     return found if isinstance(found, dict) else {}
 
 
 def identifier(written: Any) -> str:
-    """Return an ID in the file, or "" for any other value."""
+    """Return `written` if it is a valid ID, else ""."""
     return written if isinstance(written, str) and 0 < len(written) <= LONGEST_ID else ""
 
 
 def fenced(code: str, language: str = "") -> str:
-    """Return code as a Markdown block that its content cannot close early."""
+    """Return a Markdown code block whose fence is longer than all fences in the code."""
     fence = "```"
     while fence in code:
         fence += "`"
@@ -287,7 +290,7 @@ def fenced(code: str, language: str = "") -> str:
 
 
 def left_out(what: str, name: str = "") -> str:
-    """Return the line that replaces an item that is not imported."""
+    """Return the line that replaces an item that was not imported."""
     named = " ".join(name.replace("*", "").split())[:LONGEST_ID]
     if named:
         what = f"{what} “{named}”"
@@ -296,7 +299,7 @@ def left_out(what: str, name: str = "") -> str:
 
 
 def take_left_out(text: str) -> tuple[str, list[str]]:
-    """Return the text without its `left_out` lines, and the items in these lines."""
+    """Return the text without its `left_out` lines, and the items that these lines contain."""
     prefix, suffix = left_out("\n").split("\n")
     kinds = tuple(map(str, LEFT_OUT_KINDS))
     written: list[str] = []
@@ -313,7 +316,7 @@ def paragraphs(parts: Iterable[str]) -> str:
 
 
 def chain(messages: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str | None, dict[str, Any]]]:
-    """Yield the messages of a flat list as a chain: ID, parent, message."""
+    """Yield the messages of a flat list, each with its ID and the previous message's ID."""
     before: str | None = None
     for place, message in enumerate(messages):
         key = identifier(message.get("id")) or f"message {place}"

@@ -1,7 +1,7 @@
-"""Stores imported conversations: messages as a tree, with a run and a journal for each answer.
+"""Stores imported conversations, with a run and a journal for each answer.
 
-The page displays runs from their journals. Therefore imported conversations are displayed,
-branched, exported and continued like all other conversations. They do not count as usage.
+Pages read runs from journals, so imported conversations can be shown, branched, exported and
+continued like all others. They do not count as usage.
 """
 
 import hashlib
@@ -33,6 +33,7 @@ from apps.conversations.access import reference_of
 from apps.conversations.asking.questions import question_added
 from apps.conversations.files.folder import delete_files
 from apps.conversations.forks import AT_ONCE, store_turns
+from apps.conversations.keeping.tags import add_known_tags
 from apps.conversations.mirror import mirror
 from apps.conversations.models import Conversation, Message, question_title
 from apps.conversations.outcome.endings import answer_stored
@@ -49,14 +50,13 @@ SOURCES = {
     "quickapps": gettext_lazy("a QuickApps export"),
 }
 MOST_TOLD = 50
-"""The maximum number of failed conversations in a report."""
+"""The maximum number of failed conversations that a report lists."""
 
 
 @dataclass(slots=True)
 class ConversationImportReport:
-    """The outcome of an import.
-
-    `skipped` contains the title and the reason for up to `MOST_TOLD` conversations.
+    """The result of an import. `skipped` contains the title and the reason for up to `MOST_TOLD`
+    failed conversations.
     """
 
     is_trial: bool = False
@@ -91,10 +91,10 @@ class ConversationImportReport:
 def import_file(
     caller: Caller, application: Application, file: IO[bytes], *, is_trial: bool = False
 ) -> ConversationImportReport:
-    """Import all conversations of a file into an application. A trial stores nothing.
+    """Import all conversations in a file into an application.
 
-    Each conversation is stored completely or not at all. If the file cannot be read to its end,
-    nothing is stored and `UnreadableConversation` is raised.
+    Each conversation is stored completely or not at all. If `is_trial` is True, nothing is stored.
+    Raises `UnreadableConversation` and stores nothing if the file cannot be read to its end.
     """
     report = ConversationImportReport(is_trial)
     seen: set[tuple[str, str]] = set()
@@ -127,7 +127,7 @@ def title_in(conversation: SourceConversation) -> str:
 
 
 def identity_of(conversation: SourceConversation, tree: MessageTree) -> str:
-    """Return the conversation's ID in the file, or a digest of its content."""
+    """Return the conversation's ID in the file, or a hash of its content if it has no ID."""
     if conversation.id:
         return str(storable_value(conversation.id))
     digest = hashlib.sha256(conversation.title.encode("utf-8", "replace"))
@@ -137,7 +137,7 @@ def identity_of(conversation: SourceConversation, tree: MessageTree) -> str:
 
 
 def is_known(caller: Caller, key: tuple[str, str]) -> bool:
-    """Return True if the conversation exists, or was recently deleted and can still be restored."""
+    """Return True if the conversation was already imported and exists or can still be restored."""
     source, identity = key
     mine = Conversation.objects.filter(owner=caller.bucket)
     if source == "quickapps":
@@ -155,7 +155,7 @@ def write(
     key: tuple[str, str],
     attached: ImportedFiles,
 ) -> bool:
-    """Store a conversation. Return False if a concurrent import stored it first."""
+    """Store an imported conversation. Return False if a concurrent import stored it first."""
     now, conversation_id = timezone.now(), uuid4()
     times = list(times_of(tree.messages, conversation.created_at or now))
     source, identity = key
@@ -179,6 +179,7 @@ def write(
         with transaction.atomic():
             row.save(force_insert=True)
             write_messages(caller, application, row, tree, times)
+            add_known_tags(row, map(str, map(storable_value, conversation.tags)))
             transaction.on_commit(lambda: mirror(row.pk))
     except BaseException as error:
         delete_files(caller.bucket, conversation_id)
@@ -189,14 +190,14 @@ def write(
 
 
 def name_of(tree: MessageTree) -> str:
-    """Return the name of the first file, for a question that has no text."""
+    """Return the name of the first file, as the title of a conversation without text."""
     first = tree.messages[0]
     return next(iter((*(file["title"] for file in first.attachments), *first.left_out)), "")
 
 
 def times_of(messages: Sequence[ImportedMessage], first: datetime) -> Iterator[datetime]:
-    """Yield the time of each message. A message without a time gets that of the previous
-    message.
+    """Yield each message's time, or the previous message's time if it has none. `first` is the time
+    before the first message.
     """
     known: list[datetime] = []
     for message in messages:

@@ -17,7 +17,7 @@ from apps.workspace.memories.port import MemoryItem
 async def update(
     caller: Caller, row: MemoryCollection, number: int, fields: Mapping[str, Any]
 ) -> MemoryItem:
-    """Change fields of a memory. All functions in this module raise `QuickAppError`."""
+    """Change fields of the memory with this number. Raises `QuickAppError` if this fails."""
     embedder = await embedder_of(caller, row.application)
     return await operations.update(memories_of(row), embedder, number, fields)
 
@@ -40,14 +40,18 @@ async def export(row: MemoryCollection) -> bytes:
 
 
 async def import_file(caller: Caller, application: str, content: bytes) -> int:
-    """Import memories. Return the number of new memories."""
+    """Import memories from JSON. Return the number of new memories. `application` is a slug, or ""
+    for the shared memory. Raises `QuickAppError` if this fails.
+    """
     store = LocalMemories(caller.bucket, application)
     embedder = await embedder_of(caller, application)
     return await operations.import_(store, embedder, content)
 
 
 async def embedder_of(caller: Caller, application: str) -> Embedder:
-    """Return the embedder in the application's manifest, or the embedder of the installation."""
+    """Return the embedder that the application's manifest selects, or else the installation's
+    embedder.
+    """
     wanted = None
     try:
         features = (

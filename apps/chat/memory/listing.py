@@ -1,4 +1,4 @@
-"""Lists a user's memories for the page. The module only reads rows and needs no vectors."""
+"""Lists a user's memories for the page, without reading their vectors."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,8 +25,8 @@ LISTED_MERGES = 50
 
 @dataclass(frozen=True, slots=True)
 class ListedMemory:
-    """A memory on the page. `stored_at` is None if its number is not a time, because imported
-    memories can have any number.
+    """A memory on the page. `stored_at` is None if the memory's number does not contain a time.
+    Imported memories can have any number.
     """
 
     row: StoredMemory
@@ -35,8 +35,8 @@ class ListedMemory:
 
 @dataclass(frozen=True, slots=True)
 class MemorySection:
-    """The memories of one application, or the memories that all applications share. `count`
-    includes other pages.
+    """One application's memories, or the shared memories. `count` includes memories on other
+    pages.
     """
 
     collection: MemoryCollection
@@ -51,7 +51,7 @@ def own_collections(caller: Caller) -> QuerySet[MemoryCollection]:
 
 
 def memory_page(caller: Caller, query: str, number: str) -> Page[StoredMemory]:
-    """Return a page of the memories that contain the query, by application, newest first."""
+    """Return page `number` of the memories that contain the query, by application, newest first."""
     rows = StoredMemory.objects.filter(collection__in=own_collections(caller))
     ordered = rows.select_related("collection").defer("vector")
     ordered = ordered.order_by("collection__application", "collection", "-number")
@@ -83,22 +83,24 @@ def sections(caller: Caller, shown: Iterable[StoredMemory]) -> list[MemorySectio
 
 
 def titles(caller: Caller) -> dict[str, str]:
-    """Return the titles of applications by slug. The slug "" is for shared memories."""
+    """Return the titles of the caller's applications by slug. The slug "" stands for the shared
+    memory.
+    """
     slugs = own_collections(caller).values("application")
     rows = Application.objects.filter(slug__in=slugs).values_list("slug", "title")
     return {"": str(SHARED), **dict(rows)}
 
 
 def application_title(application: str, names: Mapping[str, str]) -> str:
-    """Return the title of an application, or its slug if it was deleted. `names` are titles by
-    slug.
-    """
+    """Return the application's title from `names`, or its slug if it was deleted."""
     slug, _, is_former = application.partition("#")
     return gettext("{slug} (deleted)").format(slug=slug) if is_former else names.get(slug, slug)
 
 
 def merges_of(collection: MemoryCollection) -> list[dict[str, Any]]:
-    """Return the number, time and original texts of each merge that can be undone."""
+    """Return the number, time and original texts of each merge in the collection that can be
+    undone.
+    """
     since = timezone.now() - timedelta(days=MERGES_KEPT_DAYS)
     rows: QuerySet[MemoryMerge] = collection.merges.filter(merged_at__gte=since).order_by("-pk")
     return [
@@ -112,5 +114,5 @@ def merges_of(collection: MemoryCollection) -> list[dict[str, Any]]:
 
 
 def remembering(caller: Caller) -> QuerySet[Application]:
-    """Return the applications that have a memory, by title."""
+    """Return the caller's applications that use memories, sorted by title."""
     return usable(caller).filter(manifest__features__memory__enabled=True).only("slug", "title")

@@ -1,4 +1,4 @@
-"""The page "What is remembered about you", and the memory switch of one conversation."""
+"""The page "What is remembered about you", and the memory switch of a conversation."""
 
 from collections.abc import Callable, Coroutine
 from typing import Any, ParamSpec
@@ -46,7 +46,7 @@ LONGEST_QUERY = 200
 @require_safe
 @never_cache
 def memories(request: HttpRequest) -> HttpResponse:
-    """List all memories. `q` filters them by text."""
+    """Show the user's memories that contain the text `q`, or all memories without `q`."""
     return listing(request)
 
 
@@ -71,7 +71,7 @@ def listing(request: HttpRequest, problem: str = "", status: int = 200) -> HttpR
 def settings(request: HttpRequest) -> HttpResponse:
     is_enabled, is_shared = "is_enabled" in request.POST, "is_shared" in request.POST
     change_settings(account_of(request), is_enabled=is_enabled, is_shared=is_shared)
-    messages.success(request, gettext("Saved. Applies from your next message."))
+    messages.success(request, gettext("Saved. Changes apply from your next message."))
     return redirect("memory")
 
 
@@ -87,7 +87,7 @@ def edit(request: HttpRequest, collection: int, number: int) -> HttpResponse:
         fields = form.changes(memory)
         refused = problem_of(changes.update, caller, row, number, fields)
         if refused is None:
-            messages.success(request, gettext("Changed."))
+            messages.success(request, gettext("Memory updated."))
             return redirect("memory")
         form.refuse(refused)
     title = application_title(row.application, titles(caller))
@@ -101,7 +101,7 @@ def delete_memory(request: HttpRequest, collection: int) -> HttpResponse:
     """Delete the memory whose number is in the form field `memory`."""
     row = get_object_or_404(own_collections(visitor(request)), pk=collection)
     number = get_object_or_404(row.memories, number=number_of(request, "memory")).number
-    return apply_change(request, gettext("Forgotten."), changes.forget_memory, row, number)
+    return apply_change(request, gettext("Memory forgotten."), changes.forget_memory, row, number)
 
 
 @login_required
@@ -119,7 +119,7 @@ def undo(request: HttpRequest, collection: int) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def delete(request: HttpRequest, collection: int | None = None) -> HttpResponse:
-    """Ask for confirmation. With POST, delete all memories of a collection, or of all
+    """Ask for confirmation. A POST deletes all memories in the collection, or in all
     collections.
     """
     caller = visitor(request)
@@ -148,8 +148,8 @@ def export(request: HttpRequest, collection: int) -> HttpResponse:
 @login_required
 @require_POST
 def import_file(request: HttpRequest) -> HttpResponse:
-    """Import the form field `file` into the memory of an `application` (a slug, or "" for the
-    shared memory).
+    """Import memories from the form's `file` into the memory of the `application` with this slug.
+    The slug "" stands for the shared memory.
     """
     caller = visitor(request)
     application = request.POST.get("application", "")
@@ -177,7 +177,7 @@ def import_file(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def switch(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
-    """Turn the memory of a conversation on or off, depending on the form field `on`."""
+    """Turn the conversation's memory on or off, depending on the form field `on`."""
     found = find_conversation(request, slug, conversation)
     is_on = request.POST.get("on") == "true"
     own_lasting(visitor(request)).filter(pk=found.pk).update(has_memory=is_on)
@@ -189,7 +189,7 @@ def apply_change(
 ) -> HttpResponse:
     refused = problem_of(change, *of, **more)
     if isinstance(refused, MemoryMissing):  # In another tab, or by an answer.
-        messages.success(request, gettext("This was already deleted."))
+        messages.success(request, gettext("This item was already deleted."))
     elif refused is not None:
         return listing(request, str(refused), 409)
     else:
@@ -198,7 +198,7 @@ def apply_change(
 
 
 def problem_of(change: Change[P], *of: P.args, **more: P.kwargs) -> QuickAppError | None:
-    """Apply a change. Return the error if it is rejected, or None."""
+    """Call `change` with the arguments. Return its `QuickAppError`, or None if it succeeds."""
     try:
         async_to_sync(change)(*of, **more)
     except QuickAppError as error:
@@ -207,13 +207,13 @@ def problem_of(change: Change[P], *of: P.args, **more: P.kwargs) -> QuickAppErro
 
 
 def account_of(request: HttpRequest) -> int:
-    """Return the key of the user's account. All pages here require a sign-in."""
+    """Return the signed-in user's primary key."""
     if request.user.pk is None:
         raise PermissionDenied
     return request.user.pk
 
 
 def number_of(request: HttpRequest, field: str) -> int:
-    """Return the number in a form field, or -1, which no memory has."""
+    """Return the number in a form field, or -1 if it is invalid. No memory has this number."""
     number = read_integer(request.POST.get(field, ""))
     return -1 if number is None else number

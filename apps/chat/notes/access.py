@@ -1,4 +1,4 @@
-"""Selects the notes that a page shows: the notes of the current team, or the user's own notes."""
+"""Selects the notes that a page shows: the current team's notes or the user's own."""
 
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
@@ -12,7 +12,7 @@ from apps.notes.store import Author
 
 
 def own_space(request: HttpRequest) -> NoteSpace:
-    """Return the notes of the request's user or team. Raises Http404 for a user without notes."""
+    """Return the notes of the user or the current team. Raises Http404 if notes are unavailable."""
     found = space_of(visitor(request))
     if found is None:
         raise Http404("You have no notes on this server.")
@@ -20,13 +20,17 @@ def own_space(request: HttpRequest) -> NoteSpace:
 
 
 def own_note(request: HttpRequest, pk: int) -> tuple[NoteSpace, Note]:
-    """Return a note, which may be deleted. Raises Http404 if it belongs to another user."""
+    """Return the note with this primary key, even if it is deleted. Raises Http404 if it is not in
+    the user's current notes.
+    """
     space = own_space(request)
     return space, get_object_or_404(Note, owner=space.owner, pk=pk)
 
 
 def living_note(request: HttpRequest, pk: int) -> tuple[NoteSpace, Note]:
-    """Return a note that is not deleted. Raises Http404."""
+    """Return the note with this primary key. Raises Http404 if it is deleted or not in the user's
+    current notes.
+    """
     space = own_space(request)
     return space, get_object_or_404(Note, owner=space.owner, pk=pk, deleted_at=None)
 
@@ -36,9 +40,7 @@ def note_author(request: HttpRequest) -> Author:
 
 
 def is_file_of_notes(caller: Caller, bucket: str, name: str) -> bool:
-    """Return True for a file of the notes in the caller's current workspace, which may be a
-    team's.
-    """
+    """Return True if the file belongs to the notes in the caller's current workspace."""
     if not name.startswith(FOLDER):
         return False
     space = space_of(caller)

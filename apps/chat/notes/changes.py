@@ -1,4 +1,6 @@
-"""Pages that change notes. Each change can be undone, and none overwrites a concurrent change."""
+"""Changes notes on behalf of users. Each change can be undone, and none overwrites a concurrent
+change.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -32,7 +34,7 @@ from apps.runs.explanations import error_text
 from apps.workspace.local.files import files
 
 MOST_NAMES = 100
-"""The maximum number of attempts that are made to find an unused file name."""
+"""The maximum number of attempts to find an unused file name."""
 GONE = gettext_lazy(
     "The note was changed in the meantime, so nothing was done. Check the current version."
 )
@@ -77,7 +79,9 @@ def edit(request: HttpRequest, pk: int) -> HttpResponse:
 
 @transaction.atomic
 def change(request: HttpRequest, space: NoteSpace, note: Note, form: NoteForm) -> Note:
-    """Save the form. If the title changes, links to the note are updated. Raises `NoteRefused`."""
+    """Save the form, and update links to the note if its title changes. Raises `NoteRefused` or
+    `FileRefused` if the content is invalid.
+    """
     content = with_file(space, form)
     if title_key(content.title) == title_key(note.title):
         return store.change(note, content, note_author(request))
@@ -86,7 +90,7 @@ def change(request: HttpRequest, space: NoteSpace, note: Note, form: NoteForm) -
 
 
 def save_form(form: NoteForm, save: Callable[[], Note]) -> Note | None:
-    """Save the form with `save`. If it is rejected, add the error to the form and return None."""
+    """Call `save`. If it raises an error, add the error to the form and return None."""
     try:
         return save()
     except NoteChanged:
@@ -99,9 +103,8 @@ def save_form(form: NoteForm, save: Callable[[], Note]) -> Note | None:
 
 
 def with_file(space: NoteSpace, form: NoteForm) -> NoteContent:
-    """Return the content of the form, with a link to the file that was uploaded with it.
-
-    Raises `NoteRefused`, `FileRefused`.
+    """Return the form's content, with a link to the uploaded file if there is one. Raises
+    `NoteRefused` if a field is invalid, and `FileRefused` if the file is rejected.
     """
     content, sent = form.content(), form.cleaned_data["file"]
     if sent is None:
@@ -117,8 +120,8 @@ _no_marks = str.maketrans(dict.fromkeys("[]|\n\r", " "))
 
 
 def store_file(owner: str, sent: UploadedFile[Any]) -> str:
-    """Store an uploaded file and return its path. If its name is taken, choose another. Raises
-    `FileRefused`.
+    """Store an uploaded file under an unused name and return its path. Raises `FileRefused` if the
+    file is rejected or too many files have this name.
     """
     stem, dot, ending = (sent.name or "file").rpartition(".")
     for number in range(1, MOST_NAMES):
@@ -130,13 +133,12 @@ def store_file(owner: str, sent: UploadedFile[Any]) -> str:
             continue
         # Parentheses would end the address of a Markdown link.
         return attachment_path(owner, name).replace("(", quote("(")).replace(")", quote(")"))
-    raise FileRefused(gettext("Too many files have this name; choose another one."))
+    raise FileRefused(gettext("Too many files have this name. Choose another name."))
 
 
 def conflict(request: HttpRequest, space: NoteSpace, note: Note, form: NoteForm) -> HttpResponse:
-    """Show the concurrent change of another user.
-
-    If the user saves again, the other change is replaced and remains in the history.
+    """Show the form with another user's concurrent change to the note. Saving again replaces the
+    other change, which remains in the history.
     """
     theirs = newest_version(note)
     mine = form.cleaned_data["text"].replace("\r\n", "\n").split("\n")
@@ -165,7 +167,7 @@ def page(
 @login_required
 @require_POST
 def delete(request: HttpRequest, pk: int) -> HttpResponse:
-    """Delete a note if the form field `number` is still its newest version."""
+    """Delete the note if the form field `number` matches its newest version."""
     _, note = living_note(request, pk)
     if not is_as_seen(request, note):
         messages.error(request, GONE)
@@ -181,7 +183,7 @@ def delete(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def restore(request: HttpRequest, pk: int) -> HttpResponse:
-    """Restore the content of the `version` as a new version."""
+    """Restore the content of the form's `version` by creating a new version."""
     _, note = own_note(request, pk)
     return undone(
         request,
@@ -193,7 +195,7 @@ def restore(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def undo(request: HttpRequest, pk: int) -> HttpResponse:
-    """Undo the newest change if the form field `number` is still the newest version."""
+    """Undo the newest change if the form field `number` matches the newest version."""
     _, note = own_note(request, pk)
     if not is_as_seen(request, note):
         messages.error(request, GONE)
@@ -202,7 +204,7 @@ def undo(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def take_back(note: Note, request: HttpRequest) -> Note:
-    """Undo the newest change of a note. Raises `NoteRefused`."""
+    """Undo the newest change to a note. Raises `NoteRefused` if the change cannot be undone."""
     newest = note.versions.get(number=note.number)
     if newest.action == Action.DELETED:
         return store.restore(note, note.number, note_author(request))
@@ -217,7 +219,7 @@ def undone(request: HttpRequest, note: Note, change: Callable[[], Note]) -> Http
         changed = change()
     except NoteRefused as error:
         text = error_text(error)
-        messages.error(request, gettext("Nothing was done: {text}").format(text=text))
+        messages.error(request, gettext("No changes were made: {text}").format(text=text))
         return redirect("notes") if note.deleted_at is not None else redirect("note", note.pk)
     if changed.deleted_at is not None:
         messages.success(
@@ -226,21 +228,21 @@ def undone(request: HttpRequest, note: Note, change: Callable[[], Note]) -> Http
         )
         return redirect("notes")
     same = note_content(changed).title
-    messages.success(request, gettext("“{same}” is unchanged.").format(same=same))
+    messages.success(request, gettext("“{same}” was restored.").format(same=same))
     return redirect("note", note.pk)
 
 
 @login_required
 @require_POST
 def erase_note(request: HttpRequest, pk: int) -> HttpResponse:
-    """Permanently erase a deleted note with all its versions."""
+    """Permanently delete a note that is already marked as deleted, with all its versions."""
     space = own_space(request)
     note = get_object_or_404(Note, owner=space.owner, pk=pk, deleted_at__isnull=False)
     if is_held(space.owner):
         messages.error(request, refusal())
         return redirect("notes")
     note.delete()
-    messages.success(request, gettext("Permanently deleted."))
+    messages.success(request, gettext("The note was permanently deleted."))
     return redirect("notes")
 
 
@@ -249,6 +251,6 @@ def is_as_seen(request: HttpRequest, note: Note) -> bool:
 
 
 def sent_number(request: HttpRequest, field: str) -> int:
-    """Return the number in a form field, or -1, which no version has."""
+    """Return the number in a form field, or -1 if it is invalid. No version has this number."""
     number = read_integer(request.POST.get(field, ""))
     return -1 if number is None else number

@@ -20,7 +20,9 @@ _line = re.compile(r"\s*([^\s=:]+)\s*[=:]\s?(.*)")
 
 
 class NoteForm(forms.Form):
-    """Edits a note. `number` is the version that the user edits, or 0 for a new note."""
+    """The form for editing a note. `number` is the version that the user edits, or 0 for a new
+    note.
+    """
 
     title = forms.CharField(
         label=gettext_lazy("Title"),
@@ -33,7 +35,7 @@ class NoteForm(forms.Form):
         strip=False,
         max_length=LONGEST_TEXT * 2,
         widget=forms.Textarea(attrs={"rows": 16, "dir": "auto", "spellcheck": "true"}),
-        help_text=gettext_lazy("Markdown. [[Title]] is a link to another note."),
+        help_text=gettext_lazy("You can use Markdown. To link to another note, write [[Title]]."),
     )
     tags = forms.CharField(
         label=gettext_lazy("Tags"),
@@ -46,7 +48,7 @@ class NoteForm(forms.Form):
         label=gettext_lazy("Fields"),
         max_length=LONGEST_FIELDS,
         widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"}),
-        help_text=gettext_lazy("One name and value per line, such as status = open."),
+        help_text=gettext_lazy("Enter one field per line, such as status = open."),
     )
     file = forms.FileField(
         required=False,
@@ -70,7 +72,7 @@ class NoteForm(forms.Form):
         return cls(data, files, initial=initial, label_suffix="")
 
     def content(self) -> NoteContent:
-        """Return the form's content. Raises `NoteRefused`."""
+        """Return the note's content from the form. Raises `NoteRefused` if a field is invalid."""
         given = self.cleaned_data
         tags = tuple(part.strip() for part in given["tags"].split(",") if part.strip())
         return NoteContent(given["title"], given["text"], tags, read_fields(given["fields_text"]))
@@ -87,12 +89,12 @@ def written_fields(fields: Mapping[str, str]) -> str:
 
 
 def escape_value(value: str) -> str:
-    """Escape a value of a field and join its lines."""
+    """Return a field's value on one line, with line breaks escaped."""
     return value.replace("\\", "\\\\").replace("\n", "\\n")
 
 
 def read_fields(written: str) -> dict[str, str]:
-    """Parse lines of the form `name: value`. Raises `NoteRefused`."""
+    """Parse lines with `name: value`. Raises `NoteRefused` if a line is invalid."""
     found: dict[str, str] = {}
     for line in written.splitlines():
         if not line.strip():
@@ -101,12 +103,14 @@ def read_fields(written: str) -> dict[str, str]:
         if parts is None:
             raise NoteRefused(
                 "fields",
-                gettext("{line} isn’t a name with a value; write name = value.").format(
+                gettext("{line} isn’t a valid field. Write each field as name = value.").format(
                     line=repr(line[:60])
                 ),
             )
         if parts[1] in found:
-            raise NoteRefused(f"fields.{parts[1]}", gettext("it occurs twice; remove one."))
+            raise NoteRefused(
+                f"fields.{parts[1]}", gettext("this field appears twice; remove one of the lines.")
+            )
         found[parts[1]] = re.sub(
             r"\\(.)", lambda one: "\n" if one[1] == "n" else one[1], parts[2].rstrip()
         )

@@ -1,4 +1,4 @@
-"""The page with the versions of a note and the differences between consecutive versions."""
+"""The page with a note's versions and the differences between them."""
 
 from dataclasses import dataclass
 
@@ -18,14 +18,13 @@ from apps.notes.content import note_content
 from apps.notes.models import Note, NoteVersion
 
 SHOWN = 20
-"""The number of versions on a page."""
+"""The number of versions per page."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShownVersion:
-    """A version with its differences.
-
-    `agent` is "" if a user wrote the version. `lines` is empty without differences.
+    """A note's version with the differences from the previous version. `agent` is "" if a user
+    wrote the version.
     """
 
     row: NoteVersion
@@ -38,7 +37,7 @@ class ShownVersion:
 @require_safe
 @never_cache
 def history(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show the newest versions. With `before`, show versions with lower numbers."""
+    """Show the newest versions of a note, or the versions before number `before`."""
     space, note = own_note(request, pk)
     versions = read(note, request.GET.get("before", ""))
     shown = [shown_version(row, below) for row, below in pairs(versions)]
@@ -52,8 +51,8 @@ def history(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def read(note: Note, before: str) -> list[NoteVersion]:
-    """Read one version more than the page shows, because the last shown version is compared with
-    it.
+    """Return one version more than the page shows, for the comparison with the last shown
+    version.
     """
     rows = note.versions.select_related("user").order_by("-number")
     if (number := read_integer(before)) is not None:
@@ -72,7 +71,7 @@ def shown_version(row: NoteVersion, below: NoteVersion | None) -> ShownVersion:
 
 
 def lines_of(row: NoteVersion) -> list[str]:
-    """Return the complete content of a version as lines."""
+    """Return a version's complete content as lines."""
     content = note_content(row)
     facts = [
         gettext("Title: {title}").format(title=content.title),

@@ -1,4 +1,4 @@
-"""Pages that show notes: the list with its search, one note, and the targets of links."""
+"""Shows notes: the list with its search, a single note, and links by title."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -30,10 +30,10 @@ ON_A_PAGE = 50
 LISTED_TAGS = 40
 LISTED_BACKLINKS = 100
 EXCERPT = 240
-"""The maximum number of characters of a text in the list."""
+"""The maximum number of characters in an excerpt in the list."""
 MOST_TITLES = 200
 OFFERED = 12
-"""The maximum number of applications that the page of a note offers for questions about it."""
+"""The maximum number of applications that a note's page offers for questions."""
 VIEWS = ("", "agents", "deleted")
 
 
@@ -41,7 +41,7 @@ VIEWS = ("", "agents", "deleted")
 @require_safe
 @never_cache
 def notes(request: HttpRequest) -> HttpResponse:
-    """List the notes. `q` searches them; `show` selects notes changed by agents or deleted notes."""
+    """List the notes that match `q`. `show` selects notes changed by agents, or deleted notes."""
     return show_list(request)
 
 
@@ -55,7 +55,7 @@ def show_list(request: HttpRequest, problem: str = "", status: int = 200) -> Htt
     except NoteRefused as error:
         rows, problem, status = (
             Note.objects.none(),
-            gettext("Search: {error}").format(error=error),
+            gettext("The search is invalid: {error}").format(error=error),
             400,
         )
     page = Paginator(rows.annotate(excerpt=Left("text", EXCERPT)), ON_A_PAGE).get_page(
@@ -76,7 +76,9 @@ def show_list(request: HttpRequest, problem: str = "", status: int = 200) -> Htt
 
 
 def rows_of(owner: str, query: str, view: str) -> QuerySet[Note]:
-    """Return the notes for the query and the view. Raises `NoteRefused`."""
+    """Return the owner's notes that match the query. Raises `NoteRefused` if the query is invalid.
+    The view `agents` selects notes that agents changed. The view `deleted` ignores the query.
+    """
     if view == "deleted":
         rows = Note.objects.filter(owner=owner, deleted_at__isnull=False).order_by("-deleted_at")
         return rows.defer("text")
@@ -85,7 +87,7 @@ def rows_of(owner: str, query: str, view: str) -> QuerySet[Note]:
 
 
 def writing(caller: Caller) -> QuerySet[Application]:
-    """Return the applications whose agents can write notes, by title."""
+    """Return the caller's applications whose agents can write notes, sorted by title."""
     return usable(caller).filter(manifest__features__notes__enabled=True).only("slug", "title")
 
 
@@ -114,15 +116,15 @@ def newest_version(found: Note) -> NoteVersion:
 
 
 def author_name(version: NoteVersion) -> str:
-    """Return the name of the user who wrote the version, or for whom an agent wrote it."""
+    """Return the name of the user who wrote the version, or on whose behalf an agent wrote it."""
     if version.user is None:
-        return gettext("a user without an account") if not version.is_by_agent else ""
+        return gettext("a deleted user") if not version.is_by_agent else ""
     user: Any = version.user
     return user.get_full_name() or str(user.get_username())
 
 
 def agent_name(version: NoteVersion) -> str:
-    """Return the title of the agent's application, or "" for a user's version."""
+    """Return the title of the agent's application, or "" if a user wrote the version."""
     if not version.is_by_agent:
         return ""
     row = Application.objects.filter(slug=version.application).only("title").first()
@@ -130,8 +132,8 @@ def agent_name(version: NoteVersion) -> str:
 
 
 def offered_applications(caller: Caller) -> list[Application]:
-    """Return the applications to which the user can send a question about a note. Applications with
-    access to notes are first.
+    """Return up to `OFFERED` applications to which the user can send a question about a note.
+    Applications whose agents can write notes come first.
     """
     first = list(writing(caller)[:OFFERED])
     others = usable(caller).only("slug", "title").exclude(pk__in=[one.pk for one in first])
@@ -142,7 +144,9 @@ def offered_applications(caller: Caller) -> list[Application]:
 @require_safe
 @never_cache
 def open_title(request: HttpRequest) -> HttpResponse:
-    """Redirect to the note with the `title`, or to the form for a new note."""
+    """Redirect to the note with the given `title`, or to the form for a new note if there is
+    none.
+    """
     title = request.GET.get("title", "")
     pk = existing(own_space(request).owner, [title]).get(title_key(title))
     if pk is not None:
@@ -153,7 +157,9 @@ def open_title(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def links(request: HttpRequest) -> JsonResponse:
-    """Return the URLs of the notes whose titles are in the field `title`, by title."""
+    """Return the URLs of the notes with the given titles, by title. The query repeats the field
+    `title`.
+    """
     titles = request.POST.getlist("title")[:MOST_TITLES]
     there = existing(own_space(request).owner, titles)
     known = {

@@ -1,6 +1,4 @@
-"""Quotes a note at the beginning of a question, so that the composer contains its link and its
-text.
-"""
+"""Quotes a note in the composer, so that the user can ask a question about it."""
 
 from django.utils.translation import gettext
 
@@ -10,15 +8,11 @@ from apps.notes.spaces import space_of
 from apps.notes.store import notes_of
 
 QUOTED = 2_000
-"""The maximum number of characters of the text that are quoted. An agent with the note tools can
-read the whole note.
-"""
+"""The maximum number of quoted characters. An agent with the note tools can read the whole note."""
 
 
 def quote_of(caller: Caller, number: str) -> str:
-    """Return the beginning of a question about a note of the caller, or "" if the note does not
-    exist.
-    """
+    """Return a link to the caller's note with an excerpt, or "" if the note does not exist."""
     space = space_of(caller)
     note = (
         notes_of(space.owner).filter(pk=read_integer(number) or 0).first()

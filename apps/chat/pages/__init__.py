@@ -1,1 +1,1 @@
-"""The chat pages: the choice of an application, and conversations."""
+"""The chat pages, on which users choose applications and hold conversations."""

@@ -1,11 +1,12 @@
-"""Lists the entries of the composer's menus and switches for one user and one application."""
+"""Lists the choices in the composer's menus for a user and an application."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
 from asgiref.sync import async_to_sync
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext
@@ -19,6 +20,7 @@ from apps.catalog.saved_prompts import MOST_OFFERED, offered_prompts
 from apps.chat.visitors import find_application, find_conversation, visitor
 from apps.conversations.access import own, under
 from apps.conversations.asking.chosen_models import check_offered, titled_models
+from apps.conversations.asking.tool_switches import check_switches, tool_switches
 from apps.conversations.files.folder import ROOT, folder_of, is_uuid
 from apps.errors import ApplicationBroken, ApplicationNotFound, QuickAppError, Refused
 from apps.runs.explanations import error_text
@@ -34,9 +36,8 @@ LONGEST_DETAIL = 200
 
 @require_safe
 def choices(request: HttpRequest, slug: str) -> HttpResponse:
-    """Return the choices for the conversation in the query, or for a new conversation.
-
-    Raises Http404 if the visitor has no access to the application or the conversation.
+    """Return the choices for the `conversation` in the query, or for a new conversation. Raises
+    Http404 if the visitor cannot access the application or the conversation.
     """
     caller = visitor(request)
     find_application(caller, slug)
@@ -54,12 +55,13 @@ def choices(request: HttpRequest, slug: str) -> HttpResponse:
         "effort": wishes.effort,
         "models": models,
         "model": model,
+        "tools": tools_of(caller, application, wishes.tools),
     }
     return JsonResponse(offered, headers={"Cache-Control": "no-store"})
 
 
 def find_resolved(slug: str) -> ResolvedApplication | None:
-    """Return the application, or None while it is broken."""
+    """Return the application with this slug, or None if its manifest is invalid."""
     try:
         return async_to_sync(resolve_application)(slug)
     except (ApplicationBroken, ApplicationNotFound):
@@ -75,7 +77,7 @@ def prompts_for(caller: Caller) -> list[dict[str, Any]]:
 
 
 def skills_of(application: ResolvedApplication | None) -> list[dict[str, str]]:
-    """Return the skills that a user can choose for a question."""
+    """Return the name and description of each skill that a user can choose for a question."""
     installed = () if application is None else application.predefined.skills
     return [
         {"name": skill.document.name, "detail": skill.document.description[:LONGEST_DETAIL]}
@@ -93,7 +95,9 @@ def applications_for(caller: Caller, current: str) -> list[dict[str, str]]:
 
 
 def recent_files(caller: Caller) -> list[dict[str, Any]]:
-    """Return the user's newest files of all conversations."""
+    """Return the newest files in the user's conversations as JSON, except temporary
+    conversations.
+    """
     rows = readable_files(caller.bucket, caller.bucket).filter(name__startswith=f"{ROOT}/")
     for temporary in own(caller).filter(temporary_until__isnull=False):
         rows = rows.exclude(name__startswith=folder_of(temporary.pk))
@@ -118,10 +122,8 @@ async def models_of(
 async def efforts_of(
     caller: Caller, application: ResolvedApplication | None, model: str = ""
 ) -> Sequence[str]:
-    """Return the reasoning efforts that a user can choose for the model, or () if the application
-    sets the effort itself.
-
-    `model` is the user's choice, or "" for the application's own model.
+    """Return the reasoning efforts that a user can choose for a model. Return () if the application
+    sets the effort itself. `model` is the chosen deployment, or "" for the application's own.
     """
     if application is None or EFFORT in application.parameters:
         return ()
@@ -132,32 +134,52 @@ async def efforts_of(
     return possible_efforts(info)
 
 
+def tools_of(
+    caller: Caller, application: ResolvedApplication | None, chosen: Mapping[str, bool]
+) -> list[dict[str, Any]]:
+    """Return the toolsets that users can turn on and off, with their states in the conversation."""
+    locale = caller.client.locale or "en"
+    switches = [] if application is None else tool_switches(application.manifest, locale)
+    return [
+        {
+            "name": one.name,
+            "title": one.title,
+            "detail": one.detail[:LONGEST_DETAIL],
+            "on": chosen.get(one.name, one.is_on),
+        }
+        for one in switches
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class ConversationChoices:
-    """A user's choices for a conversation. "" means the default."""
+    """The user's choices for a conversation. An empty string means the default."""
 
     effort: str = ""
     deployment: str = ""
+    tools: Mapping[str, bool] = field(default_factory=dict)
 
 
 def wishes_of(caller: Caller, slug: str, conversation: str) -> ConversationChoices:
-    """Return the choices of the caller's conversation, or of a new conversation. Raises Http404 for
-    a conversation of another user.
+    """Return the choices stored with the caller's conversation, or the defaults if its ID is "".
+    Raises Http404 if the caller has no such conversation.
     """
     if not conversation:
         return ConversationChoices()
     if not is_uuid(conversation):
         raise Http404("This conversation does not exist.")
     mine = own(caller).filter(under(slug), pk=UUID(conversation))
-    row = mine.only("reasoning_effort", "deployment").first()
+    row = mine.only("reasoning_effort", "deployment", "tool_switches").first()
     if row is None:
         raise Http404("This conversation does not exist.")
-    return ConversationChoices(row.reasoning_effort or "", row.deployment or "")
+    return ConversationChoices(
+        row.reasoning_effort or "", row.deployment or "", row.tool_switches or {}
+    )
 
 
 @require_POST
 def change_effort(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
-    """Change the reasoning effort of a conversation to the form field `effort`. "" means the
+    """Set the conversation's reasoning effort to the form's `effort`. An empty value means the
     default.
     """
     found = find_conversation(request, slug, conversation)
@@ -172,19 +194,39 @@ def change_effort(request: HttpRequest, slug: str, conversation: UUID) -> HttpRe
 
 @require_POST
 def change_model(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
-    """Change the model of the conversation from the next question on. The form field `deployment`
-    contains the model's ID; "" means the default.
+    """Set the model for the conversation's next questions to the form's `deployment`. An empty
+    value means the application's own model.
     """
     found = find_conversation(request, slug, conversation)
     application, deployment_id = find_resolved(slug), request.POST.get("deployment", "")
     if application is None:
-        return refusal(gettext("This app can’t be used at the moment."))
+        return refusal(gettext("This app can’t be used at the moment. Try again later."))
     if deployment_id:
         try:
             check_offered(application, deployment_id)
         except Refused as error:
             return refusal(error_text(error))
     own(visitor(request)).filter(pk=found.pk).update(deployment=deployment_id or None)
+    return redirect("conversation", slug, conversation)
+
+
+@require_POST
+def switch_tool(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
+    """Turn the toolset `tool` on or off from the next question on. `on` is true or false."""
+    found = find_conversation(request, slug, conversation)
+    application, name = find_resolved(slug), request.POST.get("tool", "")
+    if application is None:
+        return refusal(gettext("This app can’t be used at the moment."))
+    chosen = {name: request.POST.get("on") == "true"}
+    try:
+        check_switches(application, chosen)
+    except Refused as error:
+        return refusal(error_text(error))
+    with transaction.atomic():
+        row = own(visitor(request)).select_for_update(of=("self",)).filter(pk=found.pk).first()
+        if row is not None:
+            row.tool_switches = {**(row.tool_switches or {}), **chosen}
+            row.save(update_fields=["tool_switches"])
     return redirect("conversation", slug, conversation)
 
 

@@ -1,5 +1,5 @@
-"""Reads the data of the chat page about its application and its conversation, when the page is
-loaded and when it is updated without a reload.
+"""Reads the application's and the conversation's data for the chat page. The page requests the data
+again when it shows another conversation without a reload.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.utils.translation import gettext
 
 from apps.accounts.caller import Caller
+from apps.capabilities.interpreter.user_code import can_run
 from apps.catalog.models import Application
 from apps.catalog.resolve import resolve_application
 from apps.chat.account.sent_requests import are_shown
@@ -38,7 +39,9 @@ from apps.workspace.local.memories.remembered import settings_of
 def conversation_data(
     request: HttpRequest, caller: Caller, slug: str, conversation: UUID | None
 ) -> dict[str, Any]:
-    """Return the data that differs between conversations. Raises Http404."""
+    """Return the page's data that depends on the conversation. Raises Http404 if the caller cannot
+    access the conversation or the application.
+    """
     opened = None if conversation is None else conversation_of(caller, slug, conversation)
     ended = "" if opened is None else why_ended(caller, opened)
     if opened is not None and ended:
@@ -54,7 +57,7 @@ def conversation_data(
         "conversation_id": None if conversation is None else str(conversation),
         "text_limit": LONGEST_QUESTION,
         "socket_path": f"/ws/chat/{slug}/",
-        "upload_limit": settings.DEFAULT_FILE_LOADING_SIZE_LIMIT,
+        "upload_limit": settings.CHAT_UPLOAD_MAX_BYTES,
         "upload_types": ",".join(upload_types(manifest)),
         "upload_most": MOST_ATTACHMENTS,
         "scripts": settings.CHAT_SCRIPTS,
@@ -63,6 +66,7 @@ def conversation_data(
         "narrative": request.GET.get("narrative", "")[:LONGEST_NARRATIVE],
         "memory": None if ended else memory_switch(caller, application, conversation),
         "has_notes": keeps_notes(manifest) and space_of(caller) is not None,
+        "runs_code": manifest is not None and can_run(manifest),
         "keeping": keeping(caller, manifest, opened),
         "draft": quote_of(caller, request.GET.get("note", "")) if manifest is not None else "",
     }
@@ -70,7 +74,9 @@ def conversation_data(
 
 
 def as_read(conversation: Conversation) -> Application:
-    """Return a substitute for an application that the owner can no longer use, for display."""
+    """Return an unsaved application with the conversation's title and icon, for a read-only
+    page.
+    """
     row = conversation.application
     return Application(
         slug=conversation.application_slug,
@@ -80,7 +86,7 @@ def as_read(conversation: Conversation) -> Application:
 
 
 def data_of(page: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the data for the scripts of the page."""
+    """Return the data that the page's scripts need."""
     place = page["place"]
     return {
         "attributes": page["attributes"],
@@ -92,7 +98,7 @@ def data_of(page: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def attributes_of(page: Mapping[str, Any]) -> dict[str, str]:
-    """Return the data attributes of the page's main element, which its scripts read."""
+    """Return the data attributes of the page's main element, which the page's scripts read."""
     application = page["application"]
     return {
         "title": application.title,
@@ -109,6 +115,7 @@ def attributes_of(page: Mapping[str, Any]) -> dict[str, str]:
         "read-only": read_only_notice(),
         "draft": page["draft"],
         "notes": reverse("note-links") if page["has_notes"] else "",
+        "runs-code": "yes" if page["runs_code"] else "",
         "socket": page["socket_path"],
         "text-limit": str(page["text_limit"] or 0),
         "upload-limit": str(page["upload_limit"]),
@@ -120,9 +127,8 @@ def attributes_of(page: Mapping[str, Any]) -> dict[str, str]:
 def keeping(
     caller: Caller, manifest: Manifest | None, conversation: Conversation | None
 ) -> dict[str, Any]:
-    """Return texts about the retention and the origin of a conversation.
-
-    `temporary` is the text for a temporary conversation.
+    """Return texts about the conversation's origin and retention. `temporary` is the text about
+    temporary conversations.
     """
     kept = retention_words(manifest, caller.bucket)
     source = None if conversation is None else conversation.imported_from
@@ -147,7 +153,7 @@ def keeps_notes(manifest: Manifest | None) -> bool:
 def memory_switch(
     caller: Caller, application: Application, conversation: UUID | None
 ) -> bool | None:
-    """Return True if the conversation uses the memory, or None if this cannot be changed."""
+    """Return True if the conversation uses memories, or None if the user cannot change this."""
     if caller.user_id is None or not settings_of(caller.user_id).is_enabled:
         return None
     if not remembering(caller).filter(pk=application.pk).exists():
@@ -158,7 +164,7 @@ def memory_switch(
 
 
 def find_manifest(slug: str) -> Manifest | None:
-    """Return the manifest, or None while the application is broken."""
+    """Return the manifest of the application with this slug, or None if it is invalid."""
     try:
         return async_to_sync(resolve_application)(slug).manifest
     except (ApplicationBroken, ApplicationNotFound):
@@ -166,7 +172,9 @@ def find_manifest(slug: str) -> Manifest | None:
 
 
 def find_place(application: str, slug: str) -> ChatPlace | None:
-    """Return the place with this slug, or None for "". Raises Http404 for an unknown place."""
+    """Return the application's place with this slug, or None if the slug is "". Raises Http404 if
+    there is no such place.
+    """
     try:
         return async_to_sync(resolve_application)(application).place(slug)
     except PlaceNotFound as error:
@@ -174,14 +182,12 @@ def find_place(application: str, slug: str) -> ChatPlace | None:
 
 
 def upload_types(manifest: Manifest | None) -> Sequence[str]:
-    """Return the file types that the application or the installation accepts. Empty means all
-    types.
-    """
+    """Return the accepted file types. An empty sequence accepts every type."""
     return (manifest and manifest.input_attachment_types) or settings.CHAT_UPLOAD_TYPES
 
 
 def starters(manifest: Manifest | None) -> dict[str, Any]:
-    """Return the starters of a new conversation."""
+    """Return the starters that a new conversation offers, as JSON."""
     offered = manifest and manifest.offered_starters
     if offered is None:
         return NO_STARTERS

@@ -1,4 +1,4 @@
-"""Feedback on the chat page: a user rates the answers of their conversations."""
+"""Stores users' ratings of answers in their conversations."""
 
 from typing import Any
 from uuid import UUID
@@ -32,7 +32,7 @@ class FeedbackForm(forms.ModelForm):  # type: ignore[type-arg]
 @require_safe
 @never_cache
 def listing(request: HttpRequest) -> JsonResponse:
-    """Return the user's feedback on the answers that the query lists as `message`."""
+    """Return the user's feedback on the answers in the query, which repeats the field `message`."""
     return list_feedback(request, visitor(request))
 
 
@@ -40,9 +40,9 @@ def list_feedback(request: HttpRequest, caller: Caller) -> JsonResponse:
     asked = {found for text in request.GET.getlist("message") if (found := uuid_of(text))}
     if len(asked) > MOST_ASKED:
         return JsonResponse(
-            {"error": f"message: send at most {MOST_ASKED} ids of answers."}, status=400
+            {"error": f"message: send at most {MOST_ASKED} IDs of answers."}, status=400
         )
-    rows = Feedback.objects.filter(bucket=caller.bucket, message__in=asked)
+    rows = ratings.find_all(caller).filter(message__in=asked)
     return JsonResponse({"feedback": {str(row.message): row.told for row in rows}})
 
 
@@ -55,20 +55,21 @@ def uuid_of(text: str) -> UUID | None:
 
 @require_http_methods(["POST", "DELETE"])
 def rate(request: HttpRequest, message: UUID) -> HttpResponse:
-    """Store or delete the user's feedback on an answer. Raises Http404 for another user's
-    answer.
-    """
+    """Store or delete the user's feedback on an answer. Raises Http404 for other users' answers."""
     return change_feedback(request, visitor(request), message)
 
 
 def change_feedback(request: HttpRequest, caller: Caller, message: UUID) -> HttpResponse:
     if request.method == "DELETE":
-        ratings.remove(caller.bucket, message)
+        ratings.find_all(caller).filter(message=message).delete()
         return HttpResponse(status=204)
     answer = find_answer(caller, message)
     form = FeedbackForm(request.POST, instance=ratings.row_of(caller.bucket, answer))
     if form.is_valid() and form.cleaned_data.get("shares_transcript") and answer.is_temporary:
-        form.add_error("shares_transcript", gettext("Messages of a temporary chat can’t be sent."))
+        form.add_error(
+            "shares_transcript",
+            gettext("Messages from a temporary chat can’t be included in feedback."),
+        )
     if not form.is_valid():
         return JsonResponse({"errors": form.errors}, status=400)
     try:
@@ -81,11 +82,14 @@ def change_feedback(request: HttpRequest, caller: Caller, message: UUID) -> Http
 
 
 def find_answer(caller: Caller, message: UUID) -> RatedAnswer:
-    """Return the answer. Raises Http404 if it does not exist, or if its application was deleted,
-    because no operator would see the feedback.
+    """Return the caller's answer with this ID. Raises Http404 if it does not exist or its
+    application was deleted, because no operator would see the feedback.
     """
+    conversations = own(caller)
+    if caller.limits.scope is not None:
+        conversations = conversations.filter(application__in=caller.limits.scope)
     rows = Message.objects.filter(
-        uuid=message, role=Message.Role.ASSISTANT, conversation__in=own(caller)
+        uuid=message, role=Message.Role.ASSISTANT, conversation__in=conversations
     )
     found = rows.select_related("conversation", "run").first()
     if found is None or found.conversation.application_id is None:
@@ -103,7 +107,7 @@ def find_answer(caller: Caller, message: UUID) -> RatedAnswer:
 
 
 def transcript_of(answer: Message) -> dict[str, Any]:
-    """Return the current question and answer."""
+    """Return the answer's text and its question as JSON."""
     before = answer.conversation.messages.filter(pk__lt=answer.pk, role=Message.Role.USER)
     question = before.last()
     return {

@@ -1,8 +1,8 @@
-"""Serves documents for frames that show content from a model. Scripts can run in such a frame, but
-cannot access anything outside it.
+"""Serves documents for frames that display content written by a model.
 
-Each document is an empty page that receives its content from its parent through `postMessage`. The
-policy gives it an opaque origin: no cookies, no storage, no parent, no network.
+Each document is empty and receives its content from its parent through `postMessage`. Scripts can
+run in the frame, but its opaque origin has no cookies, no storage, no access to the parent and no
+network.
 """
 
 from django.http import HttpRequest, HttpResponse
@@ -20,7 +20,7 @@ ARTIFACT = (
 @require_safe
 @xframe_options_sameorigin
 def artifact(request: HttpRequest) -> HttpResponse:
-    """Return the document that displays a page or image."""
+    """Return the document that displays a web page or an image."""
     response = render(request, "chat/artifact_frame.html")
     response["Content-Security-Policy"] = ARTIFACT
     return response
@@ -29,9 +29,7 @@ def artifact(request: HttpRequest) -> HttpResponse:
 @require_safe
 @xframe_options_sameorigin
 def diagram(request: HttpRequest) -> HttpResponse:
-    """Return the document that draws diagrams. The document measures the diagrams, and sends them
-    to its parent as SVG.
-    """
+    """Return the document that draws diagrams and sends them to its parent as SVG."""
     response = render(request, "chat/diagram_frame.html")
     # The library creates inline styles. 'self' matches nothing in a document with an opaque origin.
     scripts = f"script-src 'nonce-{request.csp_nonce}'"  # type: ignore[attr-defined]  # by django-csp

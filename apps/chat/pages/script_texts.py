@@ -1,4 +1,4 @@
-"""Provides the texts of the page's scripts in the language of the user."""
+"""Serves the texts of the page's scripts in the user's language."""
 
 from functools import lru_cache
 from hashlib import sha256
@@ -18,7 +18,7 @@ A_YEAR = 365 * 24 * 3600
 
 @lru_cache(maxsize=100)
 def version_of_texts(language: str) -> str:
-    """Return a version that changes with the scripts' texts in a language."""
+    """Return a version that changes whenever the scripts' texts in this language change."""
     folders = (Path(one) / language / "LC_MESSAGES" for one in settings.LOCALE_PATHS)
     files = [one / "djangojs.mo" for one in folders]
     return sha256(b"".join(one.read_bytes() for one in files if one.exists())).hexdigest()[:12]
@@ -27,7 +27,7 @@ def version_of_texts(language: str) -> str:
 @require_safe
 @gzip_page
 def texts(request: HttpRequest, language: str, version: str) -> HttpResponse:
-    """Return the scripts' texts. Raises Http404 for a language without texts."""
+    """Return the scripts' texts. Raises Http404 if the language has no texts."""
     if language == ENGLISH or not supported_language(language):
         raise Http404("This language is not available.")
     with translation.override(language):

@@ -1,6 +1,5 @@
-"""The tour of a new installation: three steps on the home page of an administrator.
-
-It ends once all steps are done or the administrator skips it, and never returns.
+"""The tour on the home page of a new installation's administrator. The tour ends when all steps are
+complete or the administrator skips it, and never returns.
 """
 
 from datetime import timedelta
@@ -17,12 +16,12 @@ from apps.chat.visitors import account_user
 from apps.doors.first_steps import FirstStep, first_steps
 
 NEW_FOR = timedelta(days=30)
-"""Older accounts get no tour, so an upgrade shows it to nobody who knows the installation."""
+"""Older accounts get no tour, because their users know the installation."""
 
 
 def tour_of(request: HttpRequest) -> list[FirstStep]:
-    """Return the steps, or [] for other users and after the tour has ended. Takes up to one query
-    until then, and none for other users.
+    """Return the steps of the tour, or [] if it has ended or the user is not a new administrator.
+    Only new administrators cost a query.
     """
     if not request.user.is_authenticated:
         return []
@@ -43,7 +42,7 @@ def tour_of(request: HttpRequest) -> list[FirstStep]:
 @login_required
 @require_POST
 def skip(request: HttpRequest) -> HttpResponse:
-    """End the tour, or do without another model than the demo."""
+    """End the tour, or only its step for adding a model if the form's `step` is `model`."""
     only_model = request.POST.get("step") == "model"
     tour = Preferences.Tour.WITH_DEMO if only_model else Preferences.Tour.ENDED
     keep(account_user(request).pk, tour)

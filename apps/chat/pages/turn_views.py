@@ -1,4 +1,4 @@
-"""Loads turns of a conversation that an open page has not loaded yet."""
+"""Returns turns of a conversation that a page has not loaded yet."""
 
 from typing import Any
 from uuid import UUID
@@ -15,25 +15,25 @@ from apps.conversations.models import Conversation
 from apps.doors.event_json import to_json
 from apps.errors import Refused
 
-HOW = gettext_lazy(
-    "Use before, after or run with the ID of a run, or message with the ID of a message."
-)
+HOW = gettext_lazy("Use `before`, `after` or `run` with a run ID, or `message` with a message ID.")
 
 
 @require_safe
 @never_cache
 @gzip_page
 def turns(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
-    """Return turns before or after a run, turns around a message, or one whole turn, depending on
-    the query.
+    """Return the turns that the query selects: `before` or `after` a run, around a `message`, or
+    one `run`.
 
-    Raises Http404 for another visitor's conversation, and for turns that are not displayed.
+    Raises Http404 for another visitor's conversation, and for turns that are not on the shown path.
     """
     return send_turns(request, find_conversation(request, slug, conversation))
 
 
 def send_turns(request: HttpRequest, found: Conversation) -> HttpResponse:
-    """Return the turns that the query selects. Raises Http404 for turns that are not displayed."""
+    """Return the turns that the query selects as JSON, or status 400 if the query is invalid.
+    Raises Http404 for turns that are not on the shown path.
+    """
     asked = {name: str(value) for name, value in request.GET.items() if value}
     try:
         [(name, value)] = asked.items()
@@ -46,8 +46,8 @@ def send_turns(request: HttpRequest, found: Conversation) -> HttpResponse:
 
 
 def look_up(conversation: Conversation, name: str, wanted: UUID) -> dict[str, Any]:
-    """Return the requested turns. Raises ValueError for an unknown name, and `Refused` for turns
-    that are not displayed.
+    """Return the turns for the query parameter `name`, whose value is the ID `wanted`. Raises
+    ValueError for an unknown name, and `Refused` for turns that are not on the shown path.
     """
     match name:
         case "before":

@@ -1,5 +1,5 @@
-"""The pages for applications and conversations, and the requests that rename, download and delete
-conversations.
+"""The pages for applications and conversations, and actions such as renaming, downloading and
+deleting.
 """
 
 from collections.abc import Iterable
@@ -40,13 +40,12 @@ from apps.live.journal.notifications import announce_growth
 
 LONGEST_TITLE = 200
 LONGEST_ADDRESSED = 8001
-"""The maximum number of characters of a question in a URL that are read.
-
-The page accepts one character less, so that it reports longer questions.
+"""The maximum number of characters that are read from a question in a URL. The page accepts one
+character less, so that it reports longer questions.
 """
 LOCKED = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
-"""The policy for icons: an SVG runs no scripts and loads nothing, even when it is opened by its
-URL.
+"""The content security policy for icons. An SVG runs no scripts and loads nothing, even if it is
+opened by its URL.
 """
 
 
@@ -54,11 +53,10 @@ URL.
 @never_cache
 @ensure_csrf_cookie
 def index(request: HttpRequest) -> HttpResponse:
-    """Show a new conversation with the most recently used application, and below it all
+    """Show a new conversation with the most recently used application, and a list of all
     applications.
 
-    `q` fills in a question without sending it, on the page of the application `app` if it is given,
-    otherwise on this page.
+    `q` fills in a question without sending it. `app` selects another application by its slug.
     """
     caller = visitor(request)
     applications = usable(caller).only("slug", "title", "description", "icon")
@@ -101,7 +99,7 @@ def greeting(request: HttpRequest) -> str:
 
 
 def by_application(conversations: Iterable[Conversation]) -> list[list[Conversation]]:
-    """Group conversations by application, preserving their order."""
+    """Group conversations by application, in the order of the first conversations."""
     found: dict[int | None, list[Conversation]] = {}
     for conversation in conversations:
         application = conversation.application_id or conversation.former_application
@@ -132,14 +130,14 @@ def chat(request: HttpRequest, slug: str, conversation: UUID | None = None) -> H
 @require_safe
 @never_cache
 def page_data(request: HttpRequest, slug: str, conversation: UUID | None = None) -> JsonResponse:
-    """Return the data that an open page needs to show another conversation."""
+    """Return the data with which an open page shows another conversation."""
     caller = visitor(request)
     return JsonResponse(data_of(conversation_data(request, caller, slug, conversation)))
 
 
 @require_POST
 def rename(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
-    """Change the title. Raises Http404 for a conversation of another visitor."""
+    """Change the conversation's title. Raises Http404 for another visitor's conversation."""
     found = find_conversation(request, slug, conversation)
     title = " ".join(request.POST.get("title", "").split())
     if not title or len(title) > LONGEST_TITLE:
@@ -153,9 +151,7 @@ def rename(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
 
 @require_POST
 def delete(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
-    """Hide a conversation, and stop an answer that is being written. The conversation is erased
-    later.
-    """
+    """Hide the conversation and stop its running answer. It is permanently deleted later."""
     found = find_conversation(request, slug, conversation)
     caller = visitor(request)
     arrangement.delete(HUB, caller, found, slug)
@@ -165,7 +161,7 @@ def delete(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
 
 @require_POST
 def keep(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
-    """Convert a temporary conversation into a normal one."""
+    """Convert a temporary conversation into a normal conversation."""
     found = find_conversation(request, slug, conversation)
     arrangement.keep(found)
     announce(found)
@@ -176,9 +172,8 @@ def keep(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
 @never_cache
 @with_sign_in
 def download(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
-    """Return the displayed path as Markdown, or with `?format=json` the whole tree.
-
-    Raises Http404 for a conversation of another visitor.
+    """Return the shown path as Markdown, or the whole tree as JSON with `?format=json`. Raises
+    Http404 for another visitor's conversation.
     """
     found = find_conversation(request, slug, conversation)
     response: HttpResponse
@@ -200,20 +195,18 @@ def download(request: HttpRequest, slug: str, conversation: UUID) -> HttpRespons
 @require_safe
 @never_cache
 def usage(request: HttpRequest, slug: str, conversation: UUID) -> JsonResponse:
-    """Return the used part of the model's context window. Raises Http404 for a conversation of
-    another user.
-    """
+    """Return the conversation's context use. Raises Http404 for another visitor's conversation."""
     return JsonResponse(context_usage(find_conversation(request, slug, conversation)))
 
 
 def announce(conversation: Conversation) -> None:
-    """Notify the owner's other open pages that the list of conversations has changed."""
+    """Notify the owner's other open pages that the conversation list has changed."""
     async_to_sync(announce_growth)(person_stream(conversation.owner))
 
 
 @require_safe
 def application_icon(request: HttpRequest, name: str) -> HttpResponse:
-    """Return the image with this name. Raises Http404."""
+    """Return the application icon with this name. Raises Http404 if there is no such icon."""
     content = image_of(name)
     if content is None:
         raise Http404("This image does not exist.")

@@ -1,5 +1,5 @@
-"""The manifest, the service worker and the offline page that a browser needs to install the page as
-an app.
+"""Serves the files that make the page installable: a manifest, a service worker and an offline
+page.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 
 NAME = "QuickApps"
 PAPER = "#faf9f6"
-"""The background color while the page starts: `--paper` of the light theme."""
+"""The background color while the page starts, which is `--paper` in the light theme."""
 ICON_SIZES = (192, 512)
 """The sizes of icons that Chromium requires, in pixels."""
 OFFLINE_FILES = (
@@ -29,7 +29,7 @@ OFFLINE_FILES = (
     "chat/scripts/site/offline.js",
     "chat/images/icon.svg",
 )
-"""The files that the offline page needs."""
+"""The files that the offline page uses."""
 
 
 @require_safe
@@ -62,7 +62,7 @@ def web_manifest(request: HttpRequest) -> JsonResponse:
 @require_safe
 @cache_control(no_cache=True)
 def service_worker(request: HttpRequest) -> HttpResponse:
-    """Return the service worker. Its URL must be at the root, so that it controls all pages."""
+    """Return the service worker's script. Its URL is at the root, so that it controls all pages."""
     files = [static(name) for name in OFFLINE_FILES]
     installed = getattr(staticfiles_storage, "manifest_hash", "")
     # If the files change, the text of the worker changes as well, and the new worker deletes the
@@ -76,7 +76,7 @@ def service_worker(request: HttpRequest) -> HttpResponse:
 @require_safe
 @cache_control(no_cache=True)
 def offline(request: HttpRequest) -> HttpResponse:
-    """Return the page that the worker shows when the server cannot be reached. It contains no user
+    """Return the page that the service worker shows if the server is unreachable. It has no user
     data.
     """
     # The page is rendered without the request. Browsers cache it, so it must not show which user

@@ -1,1 +1,1 @@
-"""The pages of users' own prompts."""
+"""The pages on which users manage their own prompts."""

@@ -1,4 +1,4 @@
-"""The form for users' own prompts."""
+"""The form for a user's own prompt."""
 
 from typing import Any
 

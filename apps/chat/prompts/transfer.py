@@ -36,7 +36,9 @@ def export_prompts(user: int) -> dict[str, Any]:
 
 @transaction.atomic
 def import_prompts(user: int, content: bytes) -> int:
-    """Add the prompts of a document, replacing prompts of the same name. Raises `Refused`."""
+    """Store the prompts from an exported document, replacing the user's prompts with the same
+    names. Return the number of prompts. Raises `Refused` if the document is invalid.
+    """
     entries = read_prompts(content)
     known = {row.name: row for row in own_prompts(user)}
     for place, entry in enumerate(entries):
@@ -49,7 +51,7 @@ def import_prompts(user: int, content: bytes) -> int:
 
 
 def read_prompts(content: bytes) -> list[PromptEntry]:
-    """Parse the document. Raises `Refused` with the name of the invalid field."""
+    """Parse an exported document. Raises `Refused` with the name of an invalid field."""
     if len(content) > IMPORT_BYTES:
         raise TooLarge("too_large", gettext("The file is too large; the limit is 12 MB."))
     try:

@@ -1,1 +1,1 @@
-"""The sidebar of the chat page: the list of conversations, folders and unseen answers."""
+"""The chat page's sidebar, with conversations, folders and unseen answers."""

@@ -1,6 +1,4 @@
-"""Finds unseen answers and open questions in all of a user's conversations, and paused
-schedules.
-"""
+"""Finds a user's unseen answers, open questions and paused schedules."""
 
 from typing import Any
 
@@ -17,10 +15,8 @@ MOST = 100
 
 
 def attention(caller: Caller) -> dict[str, Any]:
-    """Return the conversations with an unseen answer or an open question, newest first, and the
-    schedules that were paused because of a problem.
-
-    `quiet` contains the hours in which the page shows no notifications.
+    """Return the caller's conversations with unseen answers or open questions, and paused
+    schedules. `quiet` contains the hours during which the page shows no notifications.
     """
     waiting = Run.objects.filter(bucket=caller.bucket, status=Run.Status.WAITING)
     streams = set(waiting.values_list("stream", flat=True))
@@ -58,7 +54,7 @@ def stopped_schedules(owner: str) -> list[dict[str, Any]]:
 
 
 def quiet_hours_of(user: int | None) -> dict[str, str] | None:
-    """Return the quiet hours, which the page applies itself, or None."""
+    """Return the user's quiet hours as JSON, or None if the user has not set any."""
     kept = None if user is None else NoticeSettings.objects.filter(user=user).first()
     hours = None if kept is None else kept.quiet_hours
     if hours is None:

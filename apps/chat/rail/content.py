@@ -1,6 +1,6 @@
-"""Reads the content of the sidebar: pages of a user's conversations, and changes to them."""
+"""Reads the sidebar's content: a user's conversations, folders and changes to them."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Literal
@@ -16,21 +16,22 @@ from apps.catalog.models import Application
 from apps.chat.models import PinnedApplication
 from apps.chat.templatetags.tiles import tile_data
 from apps.conversations.access import continuable, own_lasting
+from apps.conversations.keeping.tags import tags_of
 from apps.conversations.models import Conversation, Folder
 from apps.datetimes import read_datetime
 from apps.errors import Refused
 from apps.live.models import Run
 
 PAGE = 50
-"""The number of rows on one page."""
+"""The number of rows per page."""
 MOST_PINNED = 200
 RECENT = 3
 MOST_APPLICATIONS = 5
 MOST_CHANGED = 200
 """The maximum number of rows in one update. After more changes, the page reloads its list."""
 SLACK = timedelta(seconds=60)
-"""The overlap with which changes are read, because clocks differ between processes, and rows are
-stored slightly after their timestamp.
+"""Changes are read with this overlap, because clocks differ between processes and rows are stored
+slightly after their timestamp.
 """
 
 Part = Literal["main", "pinned", "archived"]
@@ -38,14 +39,16 @@ Part = Literal["main", "pinned", "archived"]
 
 @dataclass(frozen=True, slots=True)
 class RailPage:
-    """A page of rows. `next` is the cursor of the following page, or "" on the last page."""
+    """One page of the conversation list. `next` is the cursor of the next page, or "" on the last
+    page.
+    """
 
     rows: list[dict[str, Any]]
     next: str
 
 
 def first_page(caller: Caller) -> dict[str, Any]:
-    """Return the content of the sidebar for the first load of a page."""
+    """Return the sidebar's content for a newly loaded page, as JSON."""
     pinned = of_part(caller, "pinned").select_related("application")[:MOST_PINNED]
     main, end = newest(of_part(caller, "main"))
     return {
@@ -65,18 +68,24 @@ def of_part(caller: Caller, part: Part) -> QuerySet[Conversation]:
 
 
 def recent(caller: Caller) -> QuerySet[Conversation]:
-    """Return the newest conversations that can be continued."""
+    """Return the caller's newest conversations that can be continued, except archived
+    conversations.
+    """
     kept = own_lasting(caller).filter(archived_at=None, application__in=usable(caller).values("pk"))
     return kept.select_related("application").order_by("-updated_at", "-pk")[:RECENT]
 
 
 def recent_rows(caller: Caller, found: Iterable[Conversation]) -> list[dict[str, Any]]:
-    states = states_of(caller)
-    return [row_of(one, states.get(one.pk, ""), is_continuable=True) for one in found]
+    shown, states = list(found), states_of(caller)
+    tags = tags_of([one.pk for one in shown])
+    return [
+        row_of(one, states.get(one.pk, ""), tags.get(one.pk, ()), is_continuable=True)
+        for one in shown
+    ]
 
 
 def applications(caller: Caller) -> list[Application]:
-    """Return the applications that the user pinned, or the most recently used applications."""
+    """Return the caller's pinned applications, or else the most recently used applications."""
     offered, rows = usable(caller), PinnedApplication.objects.filter(owner=caller.bucket)
     pinned = list(rows.values_list("application", flat=True))
     if pinned and (found := list(offered.filter(pk__in=pinned)[:MOST_APPLICATIONS])):
@@ -91,14 +100,16 @@ def of_folder(caller: Caller, folder: int) -> QuerySet[Conversation]:
 
 
 def read_page(caller: Caller, found: QuerySet[Conversation], after: str = "") -> RailPage:
-    """Return a page of conversations, newest first, starting after the cursor. Raises `Refused`."""
+    """Return a page of the conversations in `found`, newest first, from the cursor `after`. Raises
+    `Refused` if the cursor is invalid.
+    """
     shown, end = newest(found, after)
     return RailPage(rows_of(caller, shown), end)
 
 
 def newest(found: QuerySet[Conversation], after: str = "") -> tuple[list[Conversation], str]:
-    """Return a page of conversations and its end cursor, which is "" on the last page. Raises
-    `Refused`.
+    """Return a page of the newest conversations from the cursor `after`, and the next cursor. The
+    next cursor is "" on the last page. Raises `Refused` if the cursor is invalid.
     """
     if after:
         moment, pk = read_cursor(after)
@@ -111,7 +122,7 @@ def newest(found: QuerySet[Conversation], after: str = "") -> tuple[list[Convers
 
 
 def read_cursor(written: str) -> tuple[datetime, UUID]:
-    """Parse a cursor of `newest`. Raises `Refused`."""
+    """Parse a cursor from `newest`. Raises `Refused` if it is invalid."""
     moment, _, pk = written.rpartition(" ")
     try:
         return read_datetime(moment), UUID(pk)
@@ -121,15 +132,28 @@ def read_cursor(written: str) -> tuple[datetime, UUID]:
         ) from None
 
 
-def rows_of(caller: Caller, conversations: Iterable[Conversation]) -> list[dict[str, Any]]:
+def rows_of(
+    caller: Caller,
+    conversations: Iterable[Conversation],
+    states: Mapping[UUID, str] | None = None,
+) -> list[dict[str, Any]]:
     """Return the rows of the list. `state` is running, waiting, unread or done."""
-    shown, states = list(conversations), states_of(caller)
-    open_ones = continuable(caller, shown)
-    return [row_of(one, states.get(one.pk, ""), one.application_id in open_ones) for one in shown]
+    shown = list(conversations)
+    states = states_of(caller) if states is None else states
+    open_ones, tags = continuable(caller, shown), tags_of([one.pk for one in shown])
+    return [
+        row_of(
+            one,
+            states.get(one.pk, ""),
+            tags.get(one.pk, ()),
+            is_continuable=one.application_id in open_ones,
+        )
+        for one in shown
+    ]
 
 
 def states_of(caller: Caller) -> dict[UUID, str]:
-    """Return the states of the conversations that are being answered."""
+    """Return `running` or `waiting` for each conversation with an active run, by ID."""
     going = Run.objects.filter(bucket=caller.bucket, status__in=Run.OPEN)
     return {
         stream: "waiting" if status == Run.Status.WAITING else "running"
@@ -137,7 +161,9 @@ def states_of(caller: Caller) -> dict[UUID, str]:
     }
 
 
-def row_of(conversation: Conversation, state: str, is_continuable: bool) -> dict[str, Any]:
+def row_of(
+    conversation: Conversation, state: str, tags: Iterable[str], *, is_continuable: bool
+) -> dict[str, Any]:
     application = conversation.application
     slug, title = conversation.application_slug, conversation.application_title
     drawn = tile_data(title, slug, "" if application is None else application.icon)
@@ -151,6 +177,7 @@ def row_of(conversation: Conversation, state: str, is_continuable: bool) -> dict
         "folder": conversation.folder_id,
         "pinned": conversation.pinned_at is not None,
         "archived": conversation.archived_at is not None,
+        "tags": list(tags),
     }
 
 
@@ -161,7 +188,7 @@ def folders_of(caller: Caller) -> list[dict[str, Any]]:
 
 @dataclass
 class RailNews:
-    """The last state of the sidebar that was sent to one page, so that only changes are sent."""
+    """Tracks what was sent to one page's sidebar, so that only changes are sent."""
 
     since: datetime = field(default_factory=lambda: timezone.now() - SLACK)
     told: dict[UUID, dict[str, Any] | None] = field(default_factory=dict)
@@ -171,9 +198,10 @@ class RailNews:
     """
 
     def read(self, caller: Caller) -> dict[str, Any] | None:
-        """Return the changed rows and the IDs of deleted conversations, or None without changes.
+        """Return the changed conversations and the IDs of deleted conversations, or None without
+        changes.
 
-        If `is_whole` is false, the list of changes is incomplete and the page must reload its list.
+        If `is_whole` is false, the changes are incomplete and the page must reload its list.
         """
         now = timezone.now()
         states = states_of(caller)
@@ -182,12 +210,11 @@ class RailNews:
         )
         lively = frozenset([*list(states)[:MOST_CHANGED], *unread])
         found = find_changed(caller, self.since, lively | self.lively)
-        open_ones = continuable(caller, found[:MOST_CHANGED])
+        shown = found[:MOST_CHANGED]
+        rows = rows_of(caller, [one for one in shown if one.deleted_at is None], states)
         fresh = {
-            one.pk: row_of(one, states.get(one.pk, ""), one.application_id in open_ones)
-            if one.deleted_at is None
-            else None
-            for one in found[:MOST_CHANGED]
+            **dict.fromkeys(one.pk for one in shown),
+            **{UUID(row["id"]): row for row in rows},
         }
         new = {pk: row for pk, row in fresh.items() if pk not in self.told or self.told[pk] != row}
         self.told, self.lively, self.since = fresh, lively, now - SLACK
@@ -201,7 +228,9 @@ class RailNews:
 
 
 def find_changed(caller: Caller, since: datetime, lively: Collection[UUID]) -> list[Conversation]:
-    """Return the conversations that changed since a time, including deleted conversations."""
+    """Return conversations that changed after `since` or are in `lively`, including deleted
+    conversations.
+    """
     # Each index has its own query, because a database would read whole tables for some unions of
     # conditions.
     mine = Conversation.objects.filter(owner=caller.bucket, temporary_until=None)

@@ -1,4 +1,4 @@
-"""Defines the context processor for the data of the sidebar."""
+"""The context processor that provides the sidebar's data to templates."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -14,8 +14,8 @@ from apps.chat.visitors import visitor
 
 
 def rail(request: HttpRequest) -> dict[str, Any]:
-    """Return a lazy context for templates, so that only templates that show the sidebar query the
-    database.
+    """Return a lazy template context with the sidebar's data. Only templates that show the sidebar
+    query the database.
     """
     if getattr(request, "user", None) is None:
         return {}
@@ -36,5 +36,5 @@ def applications(request: HttpRequest) -> list[Application]:
 
 
 def picture_of(user: int | None) -> Mapping[str, Any] | None:
-    """Return the time of the last change to the picture, or None without a picture."""
+    """Return the time at which the user's picture changed, or None if the user has no picture."""
     return Picture.objects.filter(user=user).values("changed_at").first() if user else None

@@ -1,10 +1,9 @@
-"""Answers requests of the sidebar: pages of the list, search, and the order and folders of
-conversations.
-"""
+"""Handles the sidebar's requests: the conversation list, search, order and folders."""
 
 from uuid import UUID
 
 from asgiref.sync import async_to_sync
+from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
@@ -25,6 +24,7 @@ from apps.conversations.files.folder import describe_file
 from apps.conversations.keeping import arrangement, selection
 from apps.conversations.keeping.search import search_in
 from apps.conversations.keeping.search_filters import read_filters, searched_applications
+from apps.conversations.keeping.tags import used_tags
 from apps.conversations.models import Conversation, Folder
 from apps.errors import Refused
 from apps.live.hub import HUB
@@ -41,7 +41,7 @@ def conversations(request: HttpRequest) -> HttpResponseBase:
     """Return a page of the list, of a folder with `?folder=`, or of the archive with
     `?part=archived`.
 
-    Without `after`, the first page is returned, with pinned conversations and the folders.
+    Without the cursor `after`, return the first page, with pinned conversations and folders.
     """
     caller, after = visitor(request), request.GET.get("after", "")
     folder, part = request.GET.get("folder", ""), request.GET.get("part", "main")
@@ -63,11 +63,10 @@ def conversations(request: HttpRequest) -> HttpResponseBase:
 @never_cache
 @with_json_errors
 def search(request: HttpRequest) -> HttpResponseBase:
-    """Return the conversations, which may be archived, that contain the words of `?q=` in their
-    titles or messages.
+    """Return the user's conversations whose titles or messages contain the words in `?q=`.
 
-    `?app=` is the slug of an application, `?days=` the maximum age, and each `?has=` is files or
-    code.
+    `?app=` is the slug of an application, `?days=` the maximum age, `?tag=` a tag, and each `?has=`
+    is files or code.
     """
     caller, query = visitor(request), request.GET.get("q", "")[:LONGEST_QUERY]
     filters = read_filters(request.GET.dict(), request.GET.getlist("has"))
@@ -89,14 +88,15 @@ def search(request: HttpRequest) -> HttpResponseBase:
 @never_cache
 @with_json_errors
 def search_filters(request: HttpRequest) -> HttpResponseBase:
-    """Return the applications by which the user's conversations can be filtered."""
-    return JsonResponse({"applications": searched_applications(own_lasting(visitor(request)))})
+    """Return the applications and the tags by which the user's conversations can be filtered."""
+    mine = own_lasting(visitor(request))
+    return JsonResponse({"applications": searched_applications(mine), "tags": used_tags(mine)})
 
 
 @require_POST
 @with_json_errors
 def arrange(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseBase:
-    """Pin, archive or move a conversation, and return its row."""
+    """Pin, archive, move or tag a conversation, and return its row."""
     found, caller = find_conversation(request, slug, conversation), visitor(request)
     arrangement.arrange(caller, found, request.POST)
     return read_state_response(caller, conversation)
@@ -105,8 +105,8 @@ def arrange(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse
 @require_POST
 @with_json_errors
 def change_selected(request: HttpRequest) -> HttpResponseBase:
-    """Archive, move, delete or restore several conversations. Return the IDs and the rows of those
-    that changed; deleted conversations have no row.
+    """Archive, move, tag, delete or restore several conversations. Return the IDs and the rows of
+    those that changed; deleted conversations have no row.
     """
     caller = visitor(request)
     changed = selection.change_selected(HUB, caller, request.POST)
@@ -124,7 +124,7 @@ def change_selected(request: HttpRequest) -> HttpResponseBase:
 @never_cache
 @with_json_errors
 def go_on(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseBase:
-    """Return the applications that can continue the conversation. A POST chooses the
+    """Return the applications that can continue the conversation. A POST hands it over to
     `application`.
     """
     found, caller = find_conversation(request, slug, conversation), visitor(request)
@@ -137,7 +137,7 @@ def go_on(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseBa
 @require_POST
 @with_json_errors
 def fork(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseBase:
-    """Copy the conversation up to the answer `message`. Return the row of the copy."""
+    """Copy the conversation up to the answer `message`. Return the copy's entry in the list."""
     caller = visitor(request)
     message = read_uuid(request.POST.get("message", ""))
     made = forks.fork(caller, slug, conversation, message)
@@ -145,7 +145,7 @@ def fork(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseBas
 
 
 def read_uuid(written: str) -> UUID:
-    """Return the ID of a message. Raises `Refused`."""
+    """Parse a message's ID. Raises `Refused` if it is invalid."""
     try:
         return UUID(written)
     except ValueError:
@@ -155,7 +155,7 @@ def read_uuid(written: str) -> UUID:
 @require_POST
 @with_json_errors
 def restore(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseBase:
-    """Restore a deleted conversation. Raises Http404 if it was erased."""
+    """Restore a deleted conversation. Raises Http404 if it was permanently deleted."""
     caller = visitor(request)
     mine = Conversation.objects.filter(owner=caller.bucket, deleted_at__isnull=False)
     found = mine.filter(under(slug), pk=conversation).first()
@@ -195,9 +195,7 @@ def delete_folder(request: HttpRequest, folder: int) -> HttpResponseBase:
 @never_cache
 @with_json_errors
 def folder_content(request: HttpRequest, folder: int) -> HttpResponseBase:
-    """Return the folder's settings for its conversations. A POST changes its `instructions`
-    first.
-    """
+    """Return the folder's instructions and files. A POST first changes the `instructions`."""
     found = arrangement.find_folder(visitor(request), str(folder))
     if request.method == "POST":
         instruct(found, request.POST.get("instructions", ""))
@@ -210,13 +208,13 @@ def folder_content(request: HttpRequest, folder: int) -> HttpResponseBase:
 @with_json_errors
 @require_POST
 def upload_to_folder(request: HttpRequest, folder: int) -> HttpResponseBase:
-    check_length(request)
+    check_length(request, settings.CHAT_UPLOAD_MAX_BYTES)
     return take_file(request, folder)
 
 
 @csrf_protect
 def take_file(request: HttpRequest, folder: int) -> HttpResponseBase:
-    """Upload one file for a folder."""
+    """Store an uploaded file in the folder."""
     caller = visitor(request)
     found = arrangement.find_folder(caller, str(folder))
     sent = request.FILES.getlist("file")
@@ -228,7 +226,7 @@ def take_file(request: HttpRequest, folder: int) -> HttpResponseBase:
 
 @require_POST
 def pin_application(request: HttpRequest, slug: str) -> HttpResponse:
-    """Pin or unpin an application. Raises Http404 if the user cannot use it."""
+    """Pin or unpin an application. Raises Http404 if the user cannot use the application."""
     caller = visitor(request)
     application = find_application(caller, slug)
     if request.POST.get("pinned") == "true":
@@ -252,5 +250,5 @@ def all_folders(caller: Caller, folder: Folder | None = None) -> JsonResponse:
 
 
 def announce(caller: Caller) -> None:
-    """Notify the user's other open pages that the list has changed."""
+    """Notify the user's other open pages that the conversation list has changed."""
     async_to_sync(announce_growth)(person_stream(caller.bucket))

@@ -1,1 +1,1 @@
-"""The page "Scheduled"."""
+"""The page "Scheduled", on which users manage their schedules."""

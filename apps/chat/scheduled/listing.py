@@ -1,4 +1,4 @@
-"""Lists a user's schedules with their next times and their last results."""
+"""Lists a user's schedules with their next run times and their last results."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from apps.schedules.proposals import ProposedChange, differences
 
 RESULTS = {
     Run.Status.QUEUED: gettext_lazy("Queued"),
-    Run.Status.RUNNING: gettext_lazy("Being answered"),
+    Run.Status.RUNNING: gettext_lazy("In progress"),
     Run.Status.WAITING: gettext_lazy("Waiting for your answer"),
     Run.Status.DONE: gettext_lazy("Answered"),
     Run.Status.FAILED: gettext_lazy("Failed"),
@@ -29,9 +29,9 @@ TONES = {Run.Status.WAITING: "warning", Run.Status.FAILED: "warning", Run.Status
 class ListedSchedule:
     """A schedule in the list.
 
-    `result` is the result of the last run, or "" before the first run. `tone` is the CSS class of
-    its badge. `conversation` is the conversation of the last run, or None if the user cannot open
-    it. `differences` are changes that an operator proposes.
+    `result` describes the last run, or is "" before the first run. `tone` is the CSS class of its
+    badge. `conversation` is the ID of the last run's conversation, or None if the user cannot open
+    it. `differences` are the changes that an operator proposes.
     """
 
     row: Schedule
@@ -42,7 +42,7 @@ class ListedSchedule:
 
 
 def list_schedules(rows: Iterable[Schedule], owner: str) -> list[ListedSchedule]:
-    """Return the schedules for the page. `owner` is the bucket of the reader."""
+    """Return the schedules for the page. `owner` is the bucket of the user who views it."""
     rows = list(rows)
     runs = [row.last_run for row in rows if row.last_run is not None]
     statuses: dict[Any, Any] = dict(Run.objects.filter(pk__in=runs).values_list("pk", "status"))

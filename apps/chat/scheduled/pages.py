@@ -1,4 +1,4 @@
-"""The page "Scheduled": users' schedules."""
+"""Lists and edits a user's schedules on the page "Scheduled"."""
 
 from uuid import UUID
 
@@ -29,22 +29,20 @@ from apps.triggers.schedules.clock import application_or_error
 from apps.triggers.schedules.due import fire_now
 from apps.triggers.schedules.form import ScheduleForm
 
-PAUSED = gettext_noop("You paused it.")
-ENDED = gettext_lazy("The schedule has no future times. Change its times first.")
+PAUSED = gettext_noop("You paused this schedule.")
+ENDED = gettext_lazy("The schedule has no future runs. Change its times first.")
 
 
 def owner_of(caller: Caller) -> Owner:
-    """Return the owner of the user's schedules. Raises `PermissionDenied` for a user without an
-    account.
-    """
+    """Return the owner of the caller's schedules. Raises `PermissionDenied` without an account."""
     if caller.user_id is None:
         raise PermissionDenied
     return Owner(caller.bucket, caller.user_id, caller.team, reference_of(caller))
 
 
 def find(request: HttpRequest, pk: UUID) -> Schedule:
-    """Return a schedule of the user. Raises Http404 if it does not exist or belongs to another
-    user.
+    """Return the user's schedule with this primary key. Raises Http404 if the user has no such
+    schedule.
     """
     return get_object_or_404(owner_of(visitor(request)).rows, pk=pk)
 
@@ -72,7 +70,7 @@ def add(request: HttpRequest) -> HttpResponse:
         except ValidationError as error:
             form.add_error(None, error)
         else:
-            messages.success(request, gettext("Scheduled: {words}.").format(words=row.words))
+            messages.success(request, gettext("Schedule created: {words}.").format(words=row.words))
             return redirect("schedules")
     return show_form(request, form, gettext("New schedule"))
 
@@ -89,9 +87,9 @@ def edit(request: HttpRequest, pk: UUID) -> HttpResponse:
         except ValidationError as error:
             form.add_error(None, error)
         else:
-            messages.success(request, gettext("Changed: {words}.").format(words=row.words))
+            messages.success(request, gettext("Schedule updated: {words}.").format(words=row.words))
             return redirect("schedules")
-    return show_form(request, form, gettext("Change a schedule"))
+    return show_form(request, form, gettext("Edit schedule"))
 
 
 def show_form(request: HttpRequest, form: ScheduleForm, title: str) -> HttpResponse:
@@ -103,7 +101,7 @@ def show_form(request: HttpRequest, form: ScheduleForm, title: str) -> HttpRespo
 @require_safe
 @never_cache
 def preview(request: HttpRequest) -> JsonResponse:
-    """Return the next times of an incomplete form as `{"words", "times", "problem"}`."""
+    """Return the next run times for an incomplete form as `{"words", "times", "problem"}`."""
     row = owner_of(visitor(request)).new(0, Schedule.Maker.PERSON, {})
     form = ScheduleForm(request.GET, instance=row, choices=Application.objects.none())
     if problem := form.time_problem:
@@ -125,7 +123,9 @@ def run(request: HttpRequest, pk: UUID) -> HttpResponse:
         row.refresh_from_db()
         messages.error(
             request,
-            gettext(row.last_problem) if row.last_problem else gettext("This was already deleted."),
+            gettext(row.last_problem)
+            if row.last_problem
+            else gettext("This item was already deleted."),
         )
     return redirect("schedules")
 
@@ -134,7 +134,7 @@ def run(request: HttpRequest, pk: UUID) -> HttpResponse:
 @require_POST
 def pause(request: HttpRequest, pk: UUID) -> HttpResponse:
     user_schedules.pause(find(request, pk), PAUSED)
-    messages.success(request, gettext("Paused."))
+    messages.success(request, gettext("Schedule paused."))
     return redirect("schedules")
 
 
@@ -142,7 +142,7 @@ def pause(request: HttpRequest, pk: UUID) -> HttpResponse:
 @require_POST
 def resume(request: HttpRequest, pk: UUID) -> HttpResponse:
     if user_schedules.resume_schedule(find(request, pk)):
-        messages.success(request, gettext("Resumed."))
+        messages.success(request, gettext("Schedule resumed."))
     else:
         messages.error(request, ENDED)
     return redirect("schedules")
@@ -155,10 +155,10 @@ def agree(request: HttpRequest, pk: UUID) -> HttpResponse:
         row = proposals.agree(find(request, pk))
     except ValidationError as error:
         messages.error(
-            request, " ".join([gettext("This change can’t be applied."), *error.messages])
+            request, " ".join([gettext("The proposed changes can’t be applied."), *error.messages])
         )
     else:
-        messages.success(request, gettext("Changed: {words}.").format(words=row.words))
+        messages.success(request, gettext("Schedule updated: {words}.").format(words=row.words))
     return redirect("schedules")
 
 
@@ -166,7 +166,7 @@ def agree(request: HttpRequest, pk: UUID) -> HttpResponse:
 @require_POST
 def take_back(request: HttpRequest, pk: UUID) -> HttpResponse:
     proposals.take_back(find(request, pk))
-    messages.success(request, gettext("Nothing was changed."))
+    messages.success(request, gettext("The proposed changes were rejected."))
     return redirect("schedules")
 
 

@@ -1,4 +1,4 @@
-"""The URLs of the page "Scheduled"."""
+"""URL patterns for the page "Scheduled"."""
 
 from django.urls import URLPattern, path
 

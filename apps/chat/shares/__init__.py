@@ -1,3 +1,1 @@
-"""Creates links by which other users can read a conversation in its state at the time of
-sharing.
-"""
+"""Creates links through which others can read a conversation as it was at the time of sharing."""

@@ -1,4 +1,4 @@
-"""Copies a shared conversation for a reader who wants to continue it."""
+"""Copies a shared conversation for a reader who continues it."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -33,9 +33,7 @@ from apps.workspace.stored_files import FileContent
 
 @dataclass(slots=True)
 class CopiedFiles:
-    """Maps the URLs of files under a share's link to their copies in the folder of the new
-    conversation.
-    """
+    """Copies shared files to the new conversation, and maps their shared URLs to the copies."""
 
     bucket: str
     conversation: UUID
@@ -43,7 +41,9 @@ class CopiedFiles:
     names: list[str] = field(default_factory=list)
 
     def copy(self, address: str, found: FileContent, written: str) -> None:
-        """Copy one file. Raises `FileRefused` if the reader's quota is exhausted."""
+        """Copy the file at the URL `address`. Raises `FileRefused` if the reader's quota is
+        exhausted.
+        """
         name = free_file_name(safe_name(written), self.names)
         kept = files.keep(
             self.bucket,
@@ -55,15 +55,15 @@ class CopiedFiles:
         self.paths[address] = kept.path
 
     def rewrite(self, text: str) -> str:
-        """Replace the URLs of files under the link with the URLs of their copies."""
+        """Return the text with the URLs of shared files replaced by their copies' URLs."""
         # The longest URL is first, because one URL may be a prefix of another.
         for address in sorted(self.paths, key=len, reverse=True):
             text = text.replace(address, self.paths[address])
         return text
 
     def attached(self, written: Sequence[Mapping[str, Any]], prefix: str) -> list[dict[str, Any]]:
-        """Return the attachments with the URLs of the copies, without files that were not
-        copied.
+        """Return the attachments with the copies' URLs, without files that were not copied.
+        `prefix` is the beginning of the shared files' URLs.
         """
         kept = []
         for one in written:
@@ -75,8 +75,7 @@ class CopiedFiles:
 
 
 def begin_copy(caller: Caller, application: Application, share: Share) -> Conversation:
-    """Create a conversation of the reader with the shared messages, without steps.
-
+    """Copy a shared conversation, without steps, to a new conversation that belongs to the reader.
     Raises `FileRefused` and stores nothing if the files exceed the reader's quota.
     """
     conversation = Conversation(
@@ -101,7 +100,7 @@ def begin_copy(caller: Caller, application: Application, share: Share) -> Conver
 
 
 def copy_files(share: Share, copied: CopiedFiles) -> None:
-    """Copy the files that have not changed since they were shared."""
+    """Copy the shared files, except files that were changed or deleted since."""
     for number, shared in enumerate(share.files, 1):
         with suppress(FileMissing):
             if files.find_stored(share.owner, shared["path"]).etag == shared["etag"]:
@@ -110,7 +109,7 @@ def copy_files(share: Share, copied: CopiedFiles) -> None:
 
 
 def address_of(share: Share, number: int, found: FileContent) -> str:
-    """Return the URL of a file in the snapshot. Its name is quoted in the same way as the path."""
+    """Return the shared URL of a file. Its name is quoted in the same way as the path."""
     return f"{prefix_of(share)}{number}/{found.info.path.rsplit('/', 1)[-1]}"
 
 
@@ -121,7 +120,7 @@ def prefix_of(share: Share) -> str:
 def write_turns(
     caller: Caller, conversation: Conversation, share: Share, copied: CopiedFiles
 ) -> None:
-    """Store the turns with a few statements, in the form in which runs store them."""
+    """Store the shared turns in the same form as runs do, with a few database statements."""
     runs: list[Run] = []
     messages: list[Message] = []
     entries: list[JournalEntry] = []
@@ -143,7 +142,9 @@ def write_turns(
 def messages_of(
     turn: Mapping[str, Any], conversation: Conversation, share: Share, copied: CopiedFiles
 ) -> list[Message]:
-    """Return the question and the answer of a shared turn with their original times."""
+    """Return unsaved messages for a shared turn's question and answer, with their original
+    times.
+    """
     found = []
     at = timezone.now()
     text = "".join(one["text"] for one in turn["events"] if one["type"] == "message.delta")

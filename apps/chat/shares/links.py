@@ -1,4 +1,4 @@
-"""Creates, lists, revokes and finds the links to shared conversations."""
+"""Creates, lists, revokes and finds links to shared conversations."""
 
 import json
 from collections.abc import Mapping
@@ -26,11 +26,9 @@ from apps.conversations.models import Conversation
 from apps.errors import Refused, TooLarge
 
 MOST_LINKS = 100
-"""The maximum number of active links that one user can have, for all conversations of the current
-team.
-"""
+"""The maximum number of active links per user, across all conversations of the current team."""
 MOST_BYTES = 4 * 1024 * 1024
-"""The maximum number of bytes of JSON of one link's turns: about 500 long answers, or 50 answers
+"""The maximum number of bytes in the JSON of a link's turns: about 500 long answers, or 50 answers
 with many steps.
 """
 DAYS = {"1": 1, "7": 7, "30": 30, "never": None}
@@ -39,7 +37,7 @@ AT_ONCE = 100
 
 @dataclass(frozen=True, slots=True)
 class ShareWishes:
-    """An owner's choices for a link. `days` is None for a link that does not expire."""
+    """The owner's choices for a new link. `days` is None for a link that does not expire."""
 
     with_steps: bool
     with_files: bool
@@ -48,7 +46,7 @@ class ShareWishes:
 
     @classmethod
     def read(cls, given: Mapping[str, str]) -> "ShareWishes":
-        """Parse the choices. Raises `Refused` with the name of the invalid field."""
+        """Parse the choices from a form. Raises `Refused` with the name of an invalid field."""
         audience, days = given.get("audience", "people"), given.get("expires", "7")
         if audience not in Share.Audience.values:
             raise Refused("bad_request", "audience: use people or anyone.")
@@ -59,13 +57,13 @@ class ShareWishes:
 
 
 def own_shares(caller: Caller) -> QuerySet[Share]:
-    """Return the links of a user in the current team, without the shared content."""
+    """Return the caller's links in the current team, without the shared content."""
     rows = Share.objects.live().filter(owner=caller.bucket).defer("turns", "files")
     return rows.select_related("conversation__application")
 
 
 def allows_anyone(application: Application | None) -> bool:
-    """Return True if signed-out readers can read shared conversations of the application."""
+    """Return True if signed-out readers can read the application's shared conversations."""
     if not settings.SHARES_FOR_ANYONE or application is None or not application.is_enabled:
         return False
     manifest = find_manifest(application.slug)
@@ -74,7 +72,11 @@ def allows_anyone(application: Application | None) -> bool:
 
 
 def create(user: User, caller: Caller, conversation: Conversation, wishes: ShareWishes) -> Share:
-    """Create a link to the current state of the conversation. Raises `Refused`."""
+    """Create a link to the current state of the conversation.
+
+    Raises `Refused` if the conversation is temporary, unanswered or too long, if the audience is
+    not allowed, or if the user has too many links.
+    """
     if wishes.audience == Share.Audience.ANYONE and not allows_anyone(conversation.application):
         raise Refused(
             "bad_request", "audience: only signed-in users can read this conversation; use people."
@@ -83,7 +85,10 @@ def create(user: User, caller: Caller, conversation: Conversation, wishes: Share
         raise Refused("bad_request", gettext("A temporary chat can’t be shared. Save it first."))
     runs = shared_runs(conversation)
     if not runs:
-        raise Refused("bad_request", gettext("There is no answer to share yet."))
+        raise Refused(
+            "bad_request",
+            gettext("There is no answer to share yet. Try again after the first answer."),
+        )
     token = new_token()
     shared = SnapshotFiles(caller.bucket, token, wishes.with_files)
     turns = []
@@ -121,7 +126,7 @@ def create(user: User, caller: Caller, conversation: Conversation, wishes: Share
 
 @transaction.atomic
 def store_link(row: Share) -> None:
-    """Store a new link. Raises `Refused` if its owner has too many."""
+    """Store a new link. Raises `Refused` if its owner already has `MOST_LINKS`."""
     # Locks the owner, so that concurrent requests count each other's links.
     User.objects.select_for_update().get(pk=row.user_id)
     if Share.objects.live().filter(owner=row.owner).count() >= MOST_LINKS:
@@ -140,7 +145,7 @@ def revoke(caller: Caller, row: Share) -> None:
 
 
 def record(caller: Caller, row: Share, event: audit.Event) -> None:
-    """Record in the audit log that a link was created, revoked or read."""
+    """Record in the audit log that a link was created, revoked or opened."""
     slug = row.conversation.application_slug
     subject = f"link {row.pk} for {row.audience}"
     audit.record(
@@ -151,8 +156,8 @@ def record(caller: Caller, row: Share, event: audit.Event) -> None:
 
 
 def find(token: str, reader: User | AnonymousUser) -> Share | None:
-    """Return the link with this token, or None if it is unknown, expired or not meant for the
-    reader.
+    """Return the link with this token. Return None if it does not exist, has expired or is not
+    meant for this reader.
     """
     rows = Share.objects.live().select_related("conversation__application", "user")
     # The turns are not read, because they may be long, and a request for a file does not need them.
@@ -166,15 +171,15 @@ def find(token: str, reader: User | AnonymousUser) -> Share | None:
 
 
 def is_given(row: Share) -> bool:
-    """Return True if the owner could still share the conversation: the account is active, and its
-    user is a member of the team.
+    """Return True if the link's owner is active and still has access to the workspace of the
+    conversation.
     """
     place = owner_ids(row.owner)
     return place is not None and may_work_in(row.user, place[1])
 
 
 def describe_link(row: Share, address: str) -> dict[str, Any]:
-    """Return a link for its owner's page. `address` is the full URL."""
+    """Return a link as JSON for its owner's page. `address` is its full URL."""
     return {
         "id": row.pk,
         "address": address,
@@ -188,7 +193,7 @@ def describe_link(row: Share, address: str) -> dict[str, Any]:
 
 
 def erase_expired() -> int:
-    """Delete expired links. Return their number."""
+    """Delete expired links. Return the number of deleted links."""
     late = Share.objects.filter(expires_at__lte=timezone.now())
     erased = 0
     while keys := list(late.values_list("pk", flat=True)[:AT_ONCE]):

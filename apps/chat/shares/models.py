@@ -1,4 +1,4 @@
-"""Shared conversations: a snapshot, and the link under which others read it."""
+"""Database models for shared conversations and their links."""
 
 import secrets
 
@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
 TOKEN_BYTES = 24
-"""The number of random bytes of a token: 192 bits, in 32 characters."""
+"""The number of random bytes in a token: 192 bits, encoded as 32 characters."""
 
 
 def new_token() -> str:
@@ -17,18 +17,18 @@ def new_token() -> str:
 
 class Shares(models.QuerySet["Share"]):
     def live(self) -> "Shares":
-        """Return the links that have not expired and whose conversations are not deleted."""
+        """Return links that have not expired and whose conversations are not deleted."""
         unexpired = models.Q(expires_at=None) | models.Q(expires_at__gt=timezone.now())
         return self.filter(unexpired, conversation__deleted_at=None)
 
 
 class Share(models.Model):
-    """A snapshot of a conversation with its link.
+    """A snapshot of a conversation, and the link through which others read it.
 
-    `owner` is the bucket of `user`, who shared the conversation. Every query by a user is filtered
-    by `owner`. The page draws `turns`, which contain the URLs of files under this link. `files` are
-    `{"path", "etag", "name"}` by the number in such a URL. If a file has changed since, its `etag`
-    differs and it is not served.
+    `owner` is the bucket of `user`, who shared the conversation. Every query on behalf of a user
+    filters by `owner`. `turns` contain file URLs below the link, which end with a number. `files`
+    contains `{"path", "etag", "name"}` for each number. A file that has changed since has another
+    `etag` and is not served.
     """
 
     class Audience(models.TextChoices):

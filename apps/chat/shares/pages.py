@@ -1,4 +1,4 @@
-"""Pages for shared conversations: the owner's links, and the content under a link."""
+"""The pages for shared conversations: the owner's list of links, and the shared content."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -40,9 +40,7 @@ View = Callable[..., HttpResponseBase]
 
 
 def unlisted_view(view: View) -> View:
-    """Return a view whose responses are not cached, not indexed by search engines, and send no
-    referrer.
-    """
+    """Decorate a view so that its responses are not cached or indexed and send no referrer."""
 
     @wraps(view)
     def answer(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
@@ -58,8 +56,8 @@ def unlisted_view(view: View) -> View:
 @require_http_methods(["GET", "POST"])
 @with_json_errors
 def shares(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseBase:
-    """List the links to a conversation. With POST, create one. Raises Http404 for a conversation of
-    another user.
+    """List the links to a conversation. A POST creates a link. Raises Http404 for another visitor's
+    conversation.
     """
     found, caller = find_conversation(request, slug, conversation), visitor(request)
     if not request.user.is_authenticated:
@@ -83,7 +81,7 @@ def shares(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseB
 
 
 def check_rate(request: HttpRequest, action: str) -> None:
-    """Raise `Refused` if the rate limit for this action is reached."""
+    """Raise `Refused` if the client has reached the rate limit for this action."""
     if not ratelimit.consume(request, action=action):
         raise TooOften(
             "too_often", gettext("Too many attempts. Wait a few minutes, then try again.")
@@ -101,7 +99,9 @@ def describe_row(request: HttpRequest, row: Share) -> dict[str, Any]:
 
 
 def extent(conversation: Conversation) -> dict[str, Any]:
-    """Return the number of answers that a link would show, and the last question among them."""
+    """Return the number of answers that a new link would show, and the beginning of the last
+    question.
+    """
     runs = shared_runs(conversation)
     asked = Message.objects.filter(run__in=runs[-1:], role=Message.Role.USER)
     text = " ".join((asked.values_list("text", flat=True).first() or "").split())
@@ -113,7 +113,7 @@ def extent(conversation: Conversation) -> dict[str, Any]:
 
 
 def list_links(request: HttpRequest, caller: Caller) -> list[dict[str, Any]]:
-    """Return the links of a user for their settings page."""
+    """Return the user's links as JSON for the settings page."""
     return [
         {
             "row": row,
@@ -127,8 +127,8 @@ def list_links(request: HttpRequest, caller: Caller) -> list[dict[str, Any]]:
 @login_required
 @require_POST
 def revoke(request: HttpRequest, share: int) -> HttpResponse:
-    """Revoke a link. With the form field `back`, redirect to the settings. Raises Http404 if the
-    link does not belong to the user or is already deleted.
+    """Revoke the user's link with this primary key. With the form field `back`, redirect to the
+    settings. Raises Http404 if the user has no such link.
     """
     caller = visitor(request)
     row = links.own_shares(caller).filter(pk=share).first()
@@ -145,7 +145,9 @@ def revoke(request: HttpRequest, share: int) -> HttpResponse:
 @ensure_csrf_cookie
 @unlisted_view
 def show_shared(request: HttpRequest, token: str) -> HttpResponse:
-    """Show a shared conversation. Unknown, revoked, expired and forbidden links get the same 404."""
+    """Show a shared conversation. Unknown, revoked, expired and forbidden links all return the same
+    404.
+    """
     row = links.find(token, request.user)
     if row is None:
         return show_gone(request)
@@ -167,7 +169,7 @@ def show_shared(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def reader_of(request: HttpRequest) -> Caller:
-    """Return the reader. Reading alone creates no session."""
+    """Return the caller who reads a shared conversation. Reading creates no session."""
     if request.user.is_authenticated:
         return visitor(request)
     return Caller("", client=ClientInfo(address=address_of(request)))
@@ -178,7 +180,7 @@ def show_gone(request: HttpRequest) -> HttpResponse:
 
 
 def find_usable(request: HttpRequest, row: Share) -> Application | None:
-    """Return the application if the reader may use it, otherwise None."""
+    """Return the conversation's application if the reader can use it, else None."""
     if row.conversation.application_id is None:
         return None
     return usable(reader_of(request)).filter(pk=row.conversation.application_id).first()
@@ -187,7 +189,7 @@ def find_usable(request: HttpRequest, row: Share) -> Application | None:
 @require_safe
 @unlisted_view
 def file(request: HttpRequest, token: str, number: int, name: str) -> HttpResponseBase:
-    """Return a shared file if it has not changed since it was shared."""
+    """Return a shared file, unless it was changed or deleted since."""
     row = links.find(token, request.user)
     if row is None or not row.with_files or not 0 < number <= len(row.files):
         return show_gone(request)
@@ -204,10 +206,12 @@ def file(request: HttpRequest, token: str, number: int, name: str) -> HttpRespon
 @require_POST
 @with_json_errors
 def go_on(request: HttpRequest, token: str) -> HttpResponseBase:
-    """Copy the shared conversation for the reader. Return the URL of the copy."""
+    """Copy the shared conversation for the reader. Return the copy's URL."""
     row = links.find(token, request.user)
     if row is None:
-        raise Missing("link_over", gettext("This link no longer works."))
+        raise Missing(
+            "link_over", gettext("This link no longer works. Ask the sender for a new link.")
+        )
     application = find_usable(request, row)
     if application is None:
         raise Forbidden("no_application", gettext("You can’t use this app."))

@@ -1,4 +1,4 @@
-"""Creates the snapshot of a shared conversation: its displayed path without private data.
+"""Creates the snapshot of a shared conversation: its shown path without private data.
 
 Memories, model requests, metrics, feedback, places, the to-do list, approvals, forms and sign-ins
 are never shared.
@@ -33,15 +33,15 @@ ANSWERS = frozenset(
 SENDER = ("kind", "title", "untrusted", "at")
 MOST_FILES = 200
 SOURCE = re.compile(r"\[\d{1,4}\] .*\S")
-"""The title of an attachment that is a citation."""
+"""Matches the title of an attachment that is a citation."""
 LONGEST_SOURCE = 600
 AFTER_ADDRESS = ".,;:!?`*_"
-"""Punctuation that may follow a URL in a text and is not part of the URL."""
+"""Punctuation that may follow a URL in a text but does not belong to the URL."""
 
 
 @dataclass(slots=True)
 class SnapshotFiles:
-    """The owner's files that a snapshot mentions, and their URLs for readers."""
+    """Collects the owner's files that a snapshot mentions, and their URLs for readers."""
 
     owner: str
     token: str
@@ -55,9 +55,7 @@ class SnapshotFiles:
         self.pattern = re.compile(rf"{ROOT}/(?:{names})/[^\s\"'<>()\[\]\\#?]+")
 
     def address_of(self, path: str) -> str:
-        """Return the URL under the link. For a file that may not be shown, return only its name,
-        which is not a link.
-        """
+        """Return the URL below the link, or only the file's name if the file is not shared."""
         if path not in self.addresses:
             self.addresses[path] = self.add(path) or unquote(path.rsplit("/", 1)[-1])
         return self.addresses[path]
@@ -79,7 +77,7 @@ class SnapshotFiles:
         return f"{address}files/{self.found.index(shared) + 1}/{quote(name, safe='')}"
 
     def rewrite(self, value: Any) -> Any:
-        """Replace the owner's URLs with readers' URLs in all texts of the value."""
+        """Return the JSON value with the owner's file URLs replaced by URLs for readers."""
         if isinstance(value, str):
             return self.pattern.sub(self.replace, value) if f"{ROOT}/" in value else value
         if isinstance(value, Mapping):
@@ -93,13 +91,13 @@ class SnapshotFiles:
         return self.address_of(path) + match[0][len(path) :]
 
     def attached(self, written: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """Return the attachments. Files are included only if the owner wants to share them."""
+        """Return the attachments for readers, without files unless the owner shares files."""
         wanted = (one for one in written if self.is_wanted or not is_file(one))
         return [dict(one) for one in wanted if not self.is_foreign(str(one.get("url") or ""))]
 
     def is_foreign(self, url: str) -> bool:
-        """Return True for a file of another user. A reader's model could otherwise read a file that
-        the owner cannot.
+        """Return True if the URL belongs to a file in another user's bucket. Such files are not
+        shared, because the owner may not be allowed to read them.
         """
         if not url.startswith(f"{ROOT}/"):
             return False
@@ -107,7 +105,9 @@ class SnapshotFiles:
 
 
 def is_file(attachment: Mapping[str, Any]) -> bool:
-    """Return True if an attachment is a file or contains one. Links and citations are not files."""
+    """Return True if the attachment is a file or refers to one. Links and citations are not
+    files.
+    """
     url, data = str(attachment.get("url") or ""), str(attachment.get("data") or "")
     if data:
         is_text = attachment.get("type") == "text/plain" and len(data) <= LONGEST_SOURCE
@@ -116,7 +116,7 @@ def is_file(attachment: Mapping[str, Any]) -> bool:
 
 
 def shared_runs(conversation: Conversation) -> list[UUID]:
-    """Return the runs of the displayed path whose answers are complete."""
+    """Return the IDs of the runs on the shown path whose answers are complete."""
     rows = shown_path(conversation)
     answered = [
         UUID(row.run_id) for row in rows if row.role == Message.Role.ASSISTANT and row.run_id
@@ -132,7 +132,9 @@ def shared_runs(conversation: Conversation) -> list[UUID]:
 def take_turns(
     conversation: Conversation, runs: Sequence[UUID], shared: SnapshotFiles, *, with_steps: bool
 ) -> Iterator[dict[str, Any]]:
-    """Yield the turns of these runs in the form that the page draws."""
+    """Yield the runs' turns as JSON for the page, without private data. `with_steps` includes
+    steps, except the steps of memory tools.
+    """
     memories = memory_steps(conversation) if with_steps else frozenset()
     for at, run in enumerate(runs):
         frames = turn(run, at, journal.read_run(run), longest_step=None)["events"]
@@ -142,12 +144,12 @@ def take_turns(
 
 
 def str_run(at: int) -> str:
-    """Return a replacement for the ID of a run, which is private."""
+    """Return a placeholder for a run's private ID. `at` is the turn's index."""
     return f"answer-{at + 1}"
 
 
 def memory_steps(conversation: Conversation) -> frozenset[str]:
-    """Return the IDs of the calls of memory tools, which are also the IDs of their steps."""
+    """Return the IDs of steps that call memory tools."""
     answers = conversation.messages.filter(role=Message.Role.ASSISTANT)
     states = answers.values_list("state", flat=True)
     said = (
@@ -161,7 +163,7 @@ def memory_steps(conversation: Conversation) -> frozenset[str]:
 def without_steps(
     frames: Iterable[dict[str, Any]], hidden: frozenset[str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the frames, except the frames of hidden steps and of the steps inside hidden steps."""
+    """Yield the frames, except frames of hidden steps and of steps inside hidden steps."""
     gone = set(hidden)
     for frame in frames:
         if frame["type"] == "stage.opened" and frame["parent"] in gone:
@@ -171,7 +173,7 @@ def without_steps(
 
 
 def as_text(frames: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the frames without steps, with the text of the answer in one piece."""
+    """Yield the frames without steps. The answer's text is merged into one frame."""
     text = "".join(frame["text"] for frame in frames if frame["type"] == "message.delta")
     for frame in frames:
         if frame["type"] == "message.complete":

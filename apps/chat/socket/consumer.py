@@ -1,6 +1,4 @@
-"""Handles the WebSocket of the chat page. The page follows runs, which continue when the socket
-closes.
-"""
+"""Handles the chat page's WebSocket. Runs continue after the socket closes."""
 
 import asyncio
 import logging
@@ -67,13 +65,12 @@ logger = logging.getLogger(__name__)
 
 MOVED = 4409  # Sent after the frame `team.changed`.
 LONGEST_INBOX = 8
-"""The maximum number of waiting frames. Further frames are rejected."""
+"""The maximum number of waiting frames. Additional frames are rejected."""
 
 
 class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
-    """The connection of a browser tab.
-
-    A task handles its frames in order, because Channels receives no frames while a handler runs.
+    """Handles the WebSocket connection of one browser tab. A task handles the frames in order,
+    because Channels receives no frames while a handler runs.
     """
 
     # The channel layer sends nothing to tabs. Without a layer, tabs can connect while Redis is
@@ -136,7 +133,12 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             self.inbox.put_nowait(bytes_data or b"" if text_data is None else text_data)
         except asyncio.QueueFull:
             await self.refuse(
-                Refused("busy", gettext("Too many frames at once; send them again later."))
+                Refused(
+                    "busy",
+                    gettext(
+                        "Too many frames were sent at once. Wait a moment, then send them again."
+                    ),
+                )
             )
 
     async def work(self) -> None:
@@ -179,7 +181,9 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                 await answer_interaction(self.hub, self.caller, self.slug, sent)
 
     async def open(self, sent: OpenFrame) -> None:
-        """Open a conversation in the tab. Raises `Refused`."""
+        """Open a conversation in the tab. Raises `Refused` if the caller has no such
+        conversation.
+        """
         slug = sent.application or self.slug
         await self.viewed.show(self.caller, slug, sent)
         self.slug = slug
@@ -187,7 +191,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             self.hub.streams.wake(self.person)  # The tab now shows another queue.
 
     async def attend(self, sent: WatchFrame | Visibility) -> None:
-        """Subscribe the tab to its list, or record whether it is visible."""
+        """Subscribe the tab to the conversation list, or record whether the tab is visible."""
         if isinstance(sent, Visibility):
             if await self.viewed.hide(sent.hidden):
                 await wake_viewers(self.hub.streams, self.person)
@@ -220,27 +224,33 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             await self.open(OpenFrame(type="open", conversation=taken.conversation.pk))
 
     async def own_conversation(self) -> UUID:
-        """Return the open conversation if it belongs to the caller. Raises `Refused`."""
+        """Return the ID of the open conversation. Raises `Refused` if no conversation is open or it
+        belongs to another user.
+        """
         conversation = self.viewed.id
         if conversation is None or not await own(self.caller).filter(pk=conversation).aexists():
             raise Missing("conversation_not_found", gettext("Open a conversation first."))
         return conversation
 
     async def stop_subagent(self, sent: SubagentStop) -> None:
-        """Stop one sub-agent of the running answer. Raises `Refused`."""
+        """Stop one sub-agent of the running answer. Raises `Refused` if it does not exist."""
         if not await interruptions.stop_subagent(self.hub, await self.own_conversation(), sent.key):
             raise Refused("no_helper", gettext("This sub-agent has already ended."))
 
     async def stop(self) -> None:
-        """Stop the answer in the open conversation, in whichever process it runs. Raises `Refused`."""
+        """Stop the open conversation's answer in any process. Raises `Refused` if no answer is
+        running.
+        """
         conversation = await self.own_conversation()
         is_stopped = await interruptions.stop(self.hub, conversation)
         await wake_viewers(self.hub.streams, self.person)
         if not is_stopped:
-            raise Conflict("no_run", gettext("No answer is being written."))
+            raise Conflict("no_run", gettext("No answer is in progress."))
 
     async def change(self, sent: QueueFrame | BranchFrame) -> None:
-        """Change the queue or the branches of a conversation. Raises `Refused`."""
+        """Change a conversation's queue or branches. Raises `Refused` if the queued message, the
+        conversation or its message does not exist.
+        """
         if isinstance(sent, BranchSwitch | TurnDelete):
             change = switch_branch if isinstance(sent, BranchSwitch) else delete_turn
             asked = (self.caller, self.slug, sent.conversation, sent.message)
@@ -264,13 +274,13 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             await self.close(CUT_OFF)
 
     async def look(self, _: asyncio.Event) -> None:
-        """Send pending news. Raises `Refused` if the session has ended."""
+        """Send changes to the tab. Raises `Refused` if the session has ended."""
         await check_session(self.scope)
         if not await self.leave_if_moved() and self.shows_list:
             await self.tell_news()
 
     async def leave_if_moved(self) -> bool:
-        """If the user has switched teams, notify the page, close the socket and return True."""
+        """Close the socket and return True if the user has switched teams in another tab."""
         if not await look_whether_moved(self.caller, self.scope["session"].session_key or ""):
             return False
         await self.viewed.unfollow()
@@ -279,7 +289,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         return True
 
     async def tell_news(self) -> None:
-        """Send changes in the list of conversations and in the queue of the open conversation."""
+        """Send changes to the conversation list and to the open conversation's queue."""
         read = database_sync_to_async(self.news.read)
         for frame in await read(self.caller, self.viewed.id):
             await self.send_text(to_json(frame))
@@ -294,7 +304,9 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
 
 def changed_queue(caller: Caller, sent: QueueFrame) -> UUID:
-    """Change the queue and return its conversation. Raises `Refused`."""
+    """Change the queue and return the ID of its conversation. Raises `Refused` if the message is no
+    longer queued or its new text is invalid.
+    """
     match sent:
         case QueueChange(id=pk, text=text, held=held):
             return queue.change(caller, pk, text, held)

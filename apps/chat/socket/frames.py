@@ -1,4 +1,4 @@
-"""The frames that the page sends over its WebSocket."""
+"""Defines the frames that the page sends over its WebSocket."""
 
 from typing import Annotated, Literal
 from uuid import UUID
@@ -18,11 +18,11 @@ class Frame(BaseModel):
 
 
 class OpenFrame(Frame):
-    """Follow a conversation, or none if `conversation` is null.
+    """Opens a conversation, or closes the open conversation if `conversation` is null.
 
-    `application` is the slug of its application if it differs from that of the previous frame or of
-    the socket. `after` is the number of the newest event that the page has received. With `window`,
-    the server first sends the last turns, each in one piece, and then single events.
+    `application` is the slug of its application, unless it is the same as before. `after` is the
+    number of the newest event that the page has received. With `window`, the server first sends the
+    last turns, each in one piece, and then single events.
     """
 
     type: Literal["open"]
@@ -37,7 +37,7 @@ class AskFrame(Ask):
 
 
 class BranchSwitch(Frame):
-    """Show the newest path through the message in all tabs."""
+    """Shows the newest path that contains the message, in all tabs."""
 
     type: Literal["branch.switch"]
     conversation: UUID
@@ -45,7 +45,7 @@ class BranchSwitch(Frame):
 
 
 class TurnDelete(Frame):
-    """Permanently delete a question with its answers. The questions after them remain."""
+    """Permanently deletes a question with its answers, but not the questions after them."""
 
     type: Literal["turn.delete"]
     conversation: UUID
@@ -57,29 +57,27 @@ class StopFrame(Frame):
 
 
 class SubagentStop(Frame):
-    """Stop one sub-agent of the answer by its key. The answer continues without it."""
+    """Stops the sub-agent with this key. The answer continues without it."""
 
     type: Literal["helper.stop"]
     key: str = Field(max_length=LONGEST_SUBAGENT_KEY)
 
 
 class WatchFrame(Frame):
-    """Subscribe to the list of conversations and to queued messages."""
+    """Subscribes to the conversation list and to queued messages."""
 
     type: Literal["watch"]
 
 
 class Visibility(Frame):
-    """Report whether the page is visible. An answer that ends while the page is hidden is
-    unseen.
-    """
+    """Reports whether the page is visible. Answers that end while it is hidden are unseen."""
 
     type: Literal["visibility"]
     hidden: bool
 
 
 class QueueChange(Frame):
-    """Change the text of a queued message, or pause or release it."""
+    """Changes the text of a queued message, or holds or releases it."""
 
     type: Literal["queue.change"]
     id: UUID
@@ -93,7 +91,7 @@ class QueueRemove(Frame):
 
 
 class QueueSend(Frame):
-    """Send a queued message now, and stop the running answer."""
+    """Stops the running answer and sends a queued message now."""
 
     type: Literal["queue.send"]
     id: UUID
@@ -118,7 +116,7 @@ _client_frame: TypeAdapter[ClientFrame] = TypeAdapter(
 
 
 def read_frame(frame: str | bytes) -> ClientFrame:
-    """Parse a frame. Raises `Refused` with the name of the invalid field."""
+    """Parse a frame. Raises `Refused` with the name of an invalid field."""
     if isinstance(frame, bytes):
         raise Refused("bad_frame", "The frame is binary. Send JSON as text.")
     if is_too_large(frame):

@@ -1,6 +1,5 @@
-"""Creates a session for a browser without an account when a page opens its socket.
-
-A request for a page creates no session, so that crawlers create no rows.
+"""Creates a session for a signed-out browser when a page opens its socket. Page requests create no
+sessions, so that crawlers create no rows.
 """
 
 from collections.abc import Mapping
@@ -19,8 +18,8 @@ Headers = list[tuple[bytes, bytes]]
 async def session_headers(scope: Mapping[str, Any]) -> Headers:
     """Create a session if the browser has none. Return the headers that set its cookie.
 
-    A browser whose session has expired gets no new session, because its page shows data of the old
-    session.
+    A browser whose session has expired gets no new session, because its page still shows data from
+    the old session.
     """
     if scope["user"].is_authenticated or scope["session"].session_key:
         return []

@@ -1,6 +1,4 @@
-"""Sends updates to a tab in addition to its conversation: the list of conversations, folders, calls
-and the queue.
-"""
+"""Sends a tab's updates outside its conversation: the list, folders, calls and the queue."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -16,15 +14,15 @@ from apps.doors.read_only_notice import read_only_notice
 
 @dataclass
 class TabNews:
-    """The last state that was sent to a tab, so that only changes are sent."""
+    """Tracks what was sent to a tab, so that only changes are sent."""
 
     rail: RailNews = field(default_factory=RailNews)
     told: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """Maps each type to its last frame."""
+    """Maps each frame type to the last frame that was sent."""
 
     def read(self, caller: Caller, conversation: UUID | None) -> list[dict[str, Any]]:
-        """Return the frames of the changes. `conversation` is the conversation that the tab
-        follows.
+        """Return frames with the changes since the last call. `conversation` is the ID of the
+        conversation that the tab shows, or None.
         """
         news = self.rail.read(caller)
         frames = [] if news is None else [{"type": "list.changed", **news}]

@@ -1,4 +1,4 @@
-"""Sends the conversation that a tab shows: first a frame with its content, and then new events."""
+"""Sends a tab its conversation: first one frame with the existing content, then new events."""
 
 import asyncio
 import logging
@@ -34,14 +34,13 @@ CUT_OFF, RESTARTING = 3011, 3012
 these codes.
 """
 FRAME_SECONDS = 0.04
-"""The pause in seconds after each batch of frames. Events that arrive during the pause are merged.
-
-The first token of an answer is sent without a pause.
+"""The pause after each batch of frames, during which new events are merged. The first token of an
+answer is sent without a pause.
 """
 
 
 class ViewedConversation:
-    """Follows one conversation for a tab. `send` sends a frame as JSON; `close` closes the socket
+    """Follows one conversation for a tab. `send` sends a frame as JSON. `close` closes the socket
     with a code.
     """
 
@@ -63,9 +62,8 @@ class ViewedConversation:
         """True if the tab is in the background, where the user sees nothing."""
 
     async def show(self, caller: Caller, slug: str, sent: OpenFrame) -> None:
-        """Follow the requested conversation, or none, instead of the previous conversation.
-
-        If the method raises `Refused`, the tab still follows the previous conversation.
+        """Follow the requested conversation, or none, instead of the previous conversation. If the
+        caller has no such conversation, raise `Refused` and still follow the previous conversation.
         """
         if sent.conversation != self.id:
             await self.leave_temporary()
@@ -85,7 +83,7 @@ class ViewedConversation:
         await self.tell_expired(sent.conversation)
 
     async def hide(self, hidden: bool) -> bool:
-        """Record whether the tab is hidden. Return True if the user now sees answers that arrived
+        """Record whether the tab is hidden. Return True if the user now sees an answer that arrived
         while the tab was hidden.
         """
         self.is_hidden = hidden
@@ -99,7 +97,7 @@ class ViewedConversation:
             await database_sync_to_async(mark_read)(conversation)
 
     async def tell_expired(self, conversation: UUID) -> None:
-        """Report tool results that the model no longer reads."""
+        """Report tool results that the model no longer reads to the tab."""
         if (told := await results_expired(conversation, self.slug)) is not None:
             await self.send(to_json(told))
 
@@ -139,8 +137,8 @@ class ViewedConversation:
             await self.close(RESTARTING)
 
     async def tend(self, conversation: UUID) -> None:
-        """Run checks while no events arrive: resume an answer whose process has died, and extend
-        the life of a temporary conversation.
+        """Resume an answer whose process has died, and postpone the deletion of a temporary
+        conversation. Called while no events arrive.
         """
         await self.sweeper.sweep(conversation)
         if self.temporary == conversation:
@@ -148,7 +146,7 @@ class ViewedConversation:
 
 
 class FrameWriter:
-    """Writes the frames of one socket, without values that are unchanged since the previous
+    """Writes the frames for one socket, without values that have not changed since the previous
     frame.
     """
 
@@ -156,7 +154,7 @@ class FrameWriter:
         self.run = ""
 
     def write(self, conversation: UUID, said: NumberedEvent) -> str:
-        """Return the frame as JSON, or "" for an event that is not shown."""
+        """Return the event's frame as JSON, or "" for an event that is not shown."""
         whole = frame(conversation, said)
         if whole is None:
             return ""
@@ -170,9 +168,8 @@ class FrameWriter:
 
 @dataclass(frozen=True, slots=True)
 class OpenedConversation:
-    """The first frame of an opened conversation, and a filter for the events after it.
-
-    Of the existing events, only those on the displayed path are sent.
+    """The first frame of an opened conversation, and a filter for later events. Of the existing
+    events, only events on the shown path are sent.
     """
 
     frame: dict[str, Any]
@@ -184,9 +181,8 @@ class OpenedConversation:
 def open_conversation(
     hub: Hub, caller: Caller, conversation: UUID, sent: OpenFrame, application: str
 ) -> OpenedConversation:
-    """Open a conversation. Raises `Refused`.
-
-    In the frame, `last` is the number of the newest event and `run` is the active run.
+    """Open the caller's conversation. Raises `Refused` if the caller has no such conversation. In
+    the frame, `last` is the number of the newest event and `run` is the ID of the active run.
     """
     # Read before the path: events up to this number that are not on the path are skipped.
     stored = journal.last_number(conversation)

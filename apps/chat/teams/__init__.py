@@ -1,1 +1,1 @@
-"""The pages of teams."""
+"""The pages on which users see and manage their teams."""

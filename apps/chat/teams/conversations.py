@@ -1,7 +1,7 @@
-"""Shows a team's conversations to other members, depending on the team's visibility when the
-conversation began.
+"""Shows a team's conversations to its members.
 
-Only the author can continue, rename or delete a conversation. The audit log records each read.
+The team's visibility when a conversation began decides who can read it. Only the author can
+continue, rename or delete it. The audit log records each read.
 """
 
 from collections.abc import Mapping
@@ -44,7 +44,7 @@ MEMBERS, ADMINISTRATORS = Team.Visibility.MEMBERS, Team.Visibility.ADMINISTRATOR
 
 
 def readable(caller: Caller) -> QuerySet[Conversation]:
-    """Return other members' conversations that a user may read in the current team."""
+    """Return other members' conversations that the caller can read in the current team."""
     if caller.user_id is None or caller.team is None:
         return Conversation.objects.none()
     rows = Conversation.objects.lasting().filter(team=caller.team).exclude(owner=caller.bucket)
@@ -66,7 +66,7 @@ def author_of(conversation: Conversation) -> str:
 @require_safe
 @never_cache
 def conversations(request: HttpRequest) -> HttpResponse:
-    """List the conversations of the team. Raises Http404 for a user without a team."""
+    """List the current team's conversations. Raises Http404 if the user works in no team."""
     caller = visitor(request)
     if caller.team is None:
         raise Http404("You are not in a team at the moment.")
@@ -86,7 +86,7 @@ def conversations(request: HttpRequest) -> HttpResponse:
 @require_safe
 @never_cache
 def conversation(request: HttpRequest, conversation: UUID) -> HttpResponse:
-    """Show a conversation of another member. Raises Http404 if the user may not read it."""
+    """Show another member's conversation. Raises Http404 if the user may not read it."""
     caller, found = open_conversation(request, conversation)
     record_reading(caller, found)
     context = {
@@ -116,8 +116,8 @@ def record_reading(caller: Caller, found: Conversation, file: str = "") -> None:
 
 
 def shown_file(found: Conversation, attachment: Mapping[str, Any]) -> dict[str, str]:
-    """Return the title of an attachment and its URL for the reader, or "" if it is not a file of
-    the conversation.
+    """Return the attachment's title and its URL for the reader. The URL is "" if the attachment is
+    not a file of the conversation.
     """
     folder = f"files/{found.owner}/{folder_of(found.pk)}"
     url = str(attachment.get("url") or "")
@@ -131,7 +131,9 @@ def shown_file(found: Conversation, attachment: Mapping[str, Any]) -> dict[str, 
 @login_required
 @require_safe
 def file(request: HttpRequest, conversation: UUID, name: str) -> HttpResponseBase:
-    """Return a file of such a conversation."""
+    """Return a file from another member's conversation. Raises Http404 if the user may not read
+    it.
+    """
     caller, found = open_conversation(request, conversation)
     path = write_path(found.owner, f"{folder_of(found.pk)}{name}")
     try:

@@ -1,6 +1,4 @@
-"""The pages of teams: a user's list, and the page on which the administrators of a team manage its
-members.
-"""
+"""Shows a user's teams, and manages their members."""
 
 from typing import Any
 
@@ -39,7 +37,9 @@ def teams(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def team(request: HttpRequest, number: int) -> HttpResponse:
-    """Show a team of the user. With POST, apply the change `do`. Raises Http404 for another team."""
+    """Show one of the user's teams. A POST applies the change in the form field `do`. Raises
+    Http404 if the user is not a member.
+    """
     visitor(request)
     found = get_object_or_404(teams_of(request.user), pk=number)
     may_manage = administers(request.user.pk or 0, found.pk)
@@ -73,7 +73,9 @@ def change(request: HttpRequest, found: Team, *, may_manage: bool) -> HttpRespon
 
 
 def done(request: HttpRequest, found: Team, what: str) -> str:
-    """Change the team, and return the message for the user. Raises `Refused` and Http404."""
+    """Apply the change `what` to the team, and return the message for the user. Raises `Refused` if
+    the change is not possible, and Http404 if it is unknown.
+    """
     match what:
         case "add":
             user = add_member(found, request.POST.get("account", "").strip())
@@ -102,7 +104,7 @@ def done(request: HttpRequest, found: Team, what: str) -> str:
             found.visibility = request.POST["visibility"]
             found.save(update_fields=["visibility"])
             note(request, f"{found}: shown to {found.visibility}")
-            return gettext("Saved. Applies to new conversations.")
+            return gettext("Saved. The change applies to new conversations.")
         case _:
             raise Http404("This change does not exist.")
 
@@ -113,7 +115,9 @@ def member(request: HttpRequest, found: Team) -> Any:
 
 
 def leave(found: Team, user: Any) -> None:
-    """Remove the user from the team and notify pages that are open in it. Raises `Refused`."""
+    """Remove the user from the team, and notify the user's pages that are open in it. Raises
+    `Refused` if the user cannot be removed.
+    """
     remove_member(found, user)
     async_to_sync(announce_growth)(person_stream(bucket_of(user.pk, found.pk)))
 

@@ -1,4 +1,3 @@
-"""The widget: the chat of one application in a frame on pages of other sites.
-
-Browsers block the cookies of such frames, so visitors have tokens instead.
+"""The widget, which shows one application's chat in a frame on other sites. Browsers block cookies
+in such frames, so visitors have tokens instead.
 """

@@ -1,30 +1,33 @@
-"""Handles the WebSocket of a widget like that of the page, but with a token in the first frame
-instead of a cookie.
-"""
+"""Handles a widget's WebSocket. Its first frame contains a token instead of a session cookie."""
 
 import asyncio
 import json
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from channels.db import database_sync_to_async
 from django.utils import translation
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from apps.accounts.caller import ClientInfo
+from apps.accounts.caller import Caller, ClientInfo
 from apps.accounts.client_address import address_of_scope
 from apps.accounts.languages import accepted_language
 from apps.chat.socket.consumer import ChatConsumer
 from apps.chat.socket.frames import AskFrame, ClientFrame, OpenFrame
 from apps.chat.widget.tokens import LONGEST_TOKEN, caller_of, check_token, read_token
 from apps.conversations.access import person_stream
+from apps.conversations.ask import SentFile
+from apps.conversations.files.application_files import is_within_scope
+from apps.conversations.files.folder import missing_attachment
 from apps.doors.event_json import to_json
 from apps.errors import ApplicationNotFound, NotAdmitted, QuickAppError, Refused, TooLarge
+from apps.workspace.local.files.paths import find_place
 
 TOKEN_SECONDS = 10.0
-"""The number of seconds after which a new socket without a token is closed."""
+"""A new socket that sends no token is closed after this many seconds."""
 LONGEST_CONTEXT = 900
-"""The maximum number of characters of a question's context. Its quotation has at most twice as
-many, which is less than the limit of a narrative.
+"""The maximum number of characters in a question's context. Quoted, it is at most twice as long,
+which is below the limit for a narrative.
 """
 SHOWN_NEWS = frozenset(("queue.changed", "read_only.changed"))
 CONTEXT = (
@@ -34,7 +37,9 @@ CONTEXT = (
 
 
 class TokenFrame(BaseModel):
-    """The first frame. `host` is the origin of the page that shows the widget."""
+    """The first frame, with the visitor's token. `host` is the origin of the site that shows the
+    widget.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -45,7 +50,7 @@ class TokenFrame(BaseModel):
 
 
 class WidgetConsumer(ChatConsumer):
-    """Handles the connection of a widget. It never reads the session of the browser."""
+    """Handles a widget's WebSocket connection. It never reads the browser's session."""
 
     async def connect(self) -> None:
         await self.accept()
@@ -62,7 +67,9 @@ class WidgetConsumer(ChatConsumer):
         await super().work()
 
     async def admit(self) -> None:
-        """Wait for the token, and identify the visitor. Raises `Refused`."""
+        """Wait for the token, and identify the visitor. Raises `NotAdmitted` if the token is
+        missing or invalid.
+        """
         try:
             async with asyncio.timeout(TOKEN_SECONDS):
                 received = await self.inbox.get()
@@ -88,7 +95,11 @@ class WidgetConsumer(ChatConsumer):
         await self.check()
         if isinstance(sent, OpenFrame | AskFrame) and sent.application not in ("", self.own_slug):
             raise ApplicationNotFound(sent.application)
-        await super().take(with_context(sent) if isinstance(sent, AskFrame) else sent)
+        if not isinstance(sent, AskFrame):
+            await super().take(sent)
+            return
+        await database_sync_to_async(check_files)(self.caller, sent.attachments)
+        await super().take(with_context(sent))
 
     async def look(self, _: asyncio.Event) -> None:
         await self.check()
@@ -96,8 +107,10 @@ class WidgetConsumer(ChatConsumer):
             await self.tell_news()
 
     async def tell_news(self) -> None:
-        """Send changes in the queue of the open conversation, and of the maintenance. The frame has
-        no list, and an account may have conversations with other applications.
+        """Send changes to the open conversation's queue and to maintenance notices.
+
+        The conversation list is not sent, because an account may have conversations with other
+        applications.
         """
         read = database_sync_to_async(self.news.read)
         for frame in await read(self.caller, self.viewed.id):
@@ -110,8 +123,17 @@ class WidgetConsumer(ChatConsumer):
             await self.close(4401)
 
 
+def check_files(caller: Caller, sent: Sequence[SentFile]) -> None:
+    """Raise `Refused` for a file of an account that belongs to other applications."""
+    for place in filter(None, (find_place(file.url) for file in sent)):
+        if not is_within_scope(caller, *place):
+            raise missing_attachment()
+
+
 def with_context(sent: AskFrame) -> AskFrame:
-    """Return the question for the model, with the context as a quotation. Raises `TooLarge`."""
+    """Return the question with its context quoted for the model. Raises `TooLarge` if the context
+    has more than `LONGEST_CONTEXT` characters.
+    """
     context = " ".join(sent.narrative.split())
     if len(context) > LONGEST_CONTEXT:
         text = f"The context has {len(context)} characters; the limit is {LONGEST_CONTEXT}."

@@ -1,7 +1,8 @@
-"""Checks identities: tokens with which the server of another site identifies its user.
+"""Verifies identities: tokens with which another site's server identifies its user.
 
-An identity is a JSON Web Token. The key of the application's widget decides how it is signed: a secret
-of both servers (HS256), or the public part of an Ed25519 key that only the other server has (EdDSA).
+An identity is a JSON Web Token. The key of the application's widget decides how it is signed: with
+a secret that both servers know (HS256), or with an Ed25519 key that only the other server has
+(EdDSA).
 """
 
 import hashlib
@@ -18,17 +19,19 @@ from apps.chat.widget.models import UsedIdentity
 from apps.errors import NotAdmitted
 
 LONGEST_LIFE = 300
-"""The maximum number of seconds for which an identity can be valid."""
+"""An identity can be valid for at most this many seconds."""
 CLOCK_SECONDS = 30
-"""The number of seconds by which the clocks of the servers may differ."""
+"""The servers' clocks may differ by this many seconds."""
 LONGEST_IDENTITY = 4_096
 LONGEST_NAME = 200
-"""The maximum number of characters of `sub` and `jti`."""
+"""The maximum number of characters in `sub` and in `jti`."""
 REQUIRED = ("aud", "exp", "jti", "sub")
 
 
 def use_identity(widget: Widget, identity: str) -> str:
-    """Return the name (`sub`) of the user, and mark the identity as used. Raises `NotAdmitted`."""
+    """Return the user's name (`sub`) from an identity, and mark the identity as used. Raises
+    `NotAdmitted` if the identity is invalid, expired or already used.
+    """
     claims = verified_claims(widget, identity)
     until = datetime.fromtimestamp(claims["exp"] + CLOCK_SECONDS, UTC)
     mark_as_used(f"{widget.pk}:{claims['jti']}", until)
@@ -36,7 +39,9 @@ def use_identity(widget: Widget, identity: str) -> str:
 
 
 def mark_as_used(name: str, until: datetime) -> None:
-    """Store that an identity was used. Raises `NotAdmitted` if it was used before."""
+    """Record that an identity was used. Raises `NotAdmitted` if it was used before. The record is
+    deleted after `until`.
+    """
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
     _, is_new = UsedIdentity.objects.get_or_create(digest=digest, defaults={"expires_at": until})
     if not is_new:
@@ -44,7 +49,7 @@ def mark_as_used(name: str, until: datetime) -> None:
 
 
 def verified_claims(widget: Widget, identity: str) -> dict[str, Any]:
-    """Return the claims of a valid identity. Raises `NotAdmitted`."""
+    """Return an identity's claims. Raises `NotAdmitted` if it is invalid or expired."""
     if not widget.identity_key:
         raise refusal("the widget has no key for identities")
     if len(identity) > LONGEST_IDENTITY:
@@ -76,5 +81,7 @@ def refusal(reason: str) -> NotAdmitted:
 
 
 def delete_expired() -> int:
-    """Delete used identities that have expired, and return how many."""
+    """Delete the records of used identities that have expired. Return the number of deleted
+    records.
+    """
     return UsedIdentity.objects.filter(expires_at__lt=timezone.now()).delete()[0]

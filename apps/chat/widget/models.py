@@ -1,10 +1,10 @@
-"""The identities that visitors of widgets have used."""
+"""Database models for widgets."""
 
 from django.db import models
 
 
 class UsedIdentity(models.Model):
-    """Stores that an identity was used, until it expires."""
+    """Records that an identity was used, until the identity expires."""
 
     digest = models.CharField(
         max_length=64, primary_key=True, help_text="A hash of the application and the `jti`."

@@ -1,4 +1,4 @@
-"""The script that other sites include, the page of the frame, and the tokens of its visitors."""
+"""Serves the script that other sites include, the frame's page, and visitors' tokens."""
 
 from functools import cache
 from pathlib import Path
@@ -32,8 +32,10 @@ LOADER = "chat/scripts/widget/loader.js"
 
 
 class TokenRequest(BaseModel):
-    """A request for a token. `identity` identifies a user of the other site, and `code` a user of
-    this installation who has signed in. Both are "" for other visitors.
+    """A request for a token.
+
+    `identity` identifies a user of the other site, and `code` a user of this installation who has
+    signed in. Both are "" for other visitors.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -46,8 +48,9 @@ class TokenRequest(BaseModel):
 @require_safe
 @cache_control(public=True, max_age=3600)
 def loader(request: HttpRequest) -> HttpResponse:
-    """Return the script that other sites include. All versions have the same URL, so browsers cache
-    the script only briefly.
+    """Return the script that other sites include.
+
+    All versions have the same URL, so browsers cache the script only briefly.
     """
     response = HttpResponse(loader_source(), content_type="text/javascript; charset=utf-8")
     # Pages with cross-origin isolation can load the script as well.
@@ -66,8 +69,8 @@ def loader_source() -> bytes:
 @never_cache
 @xframe_options_exempt
 def frame(request: HttpRequest, slug: str) -> HttpResponse:
-    """Return the page of the frame. Only pages of the widget's origins can show it. Raises
-    Http404.
+    """Return the frame's page, which only sites from the widget's list of origins can show. Raises
+    Http404 if the application has no active widget.
     """
     widget = find_widget(slug)
     with translation.override(language_of(request)):
@@ -81,7 +84,9 @@ def frame(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def language_of(request: HttpRequest) -> str:
-    """Return the language that the site asks for, or the browser's. Accounts do not matter here."""
+    """Return the language that the site requests, or else the browser's language. The language of
+    an account is ignored.
+    """
     asked = request.GET.get("locale", "").lower().partition("-")[0]
     return supported_language(asked) or accepted_language(
         request.headers.get("accept-language", "")
@@ -110,8 +115,8 @@ def page_context(request: HttpRequest, widget: Widget) -> dict[str, Any]:
 
 
 def upload_limits(manifest: Manifest | None) -> dict[str, Any] | None:
-    """Return the limits of uploads, or None. Visitors can upload files only if the application lists
-    the types that it accepts.
+    """Return the limits for visitors' uploads, or None if visitors cannot upload files. They can
+    upload files only if the application lists the types that it accepts.
     """
     if manifest is None or not manifest.input_attachment_types:
         return None
@@ -121,7 +126,7 @@ def upload_limits(manifest: Manifest | None) -> dict[str, Any] | None:
 
 
 def own_origin(request: HttpRequest) -> str:
-    """Return the origin of this site, because the studio shows a preview of the widget."""
+    """Return this site's origin, on which the studio shows previews of the widget."""
     return f"{request.scheme}://{request.get_host()}".lower()
 
 
@@ -130,7 +135,7 @@ def own_origin(request: HttpRequest) -> str:
 @never_cache
 def token(request: HttpRequest, slug: str) -> JsonResponse:
     """Return a token for a visitor, or for a user whom the other site has identified. Raises
-    Http404.
+    Http404 if the application has no active widget.
     """
     widget = find_widget(slug)
     with translation.override(language_of(request)):
@@ -149,7 +154,9 @@ def token(request: HttpRequest, slug: str) -> JsonResponse:
 
 
 def admit(request: HttpRequest, widget: Widget, asked: TokenRequest) -> VisitorToken:
-    """Return the token. Raises `Refused`."""
+    """Return a token for the visitor. Raises `Refused` if the origin is unknown, or the identity or
+    the code is invalid.
+    """
     if asked.host not in (own_origin(request), *widget.origins):
         raise Forbidden("origin_unknown", f"Unknown origin: '{asked.host[:100]}'.")
     if asked.code:

@@ -1,7 +1,7 @@
-"""Signs users of this installation in to a widget, in a window of this site.
+"""Signs users of this installation in to a widget, in a separate window.
 
-Browsers block this site's cookies in the frame, but not in a window. The window gives the frame a code,
-which the frame exchanges for a token. Only a frame of this site can receive the code.
+Browsers block this site's cookies in the frame, but not in a window. The window gives the frame a
+code, which the frame exchanges for a token. Only a frame of this site can receive the code.
 """
 
 import secrets
@@ -28,7 +28,7 @@ from apps.chat.widget.tokens import (
 
 SALT = "quickapps.widget.sign-in"
 LIFE = 60
-"""The number of seconds for which a code can be exchanged."""
+"""A code can be exchanged for this many seconds."""
 LONGEST_CODE = 500
 
 
@@ -36,8 +36,8 @@ LONGEST_CODE = 500
 @never_cache
 @csrf_protect
 def sign_in(request: HttpRequest, slug: str) -> HttpResponse:
-    """Ask a user of this installation whether to use the widget with their account. Raises
-    Http404.
+    """Ask the signed-in user for permission to use the widget with their account. Raises Http404 if
+    the application has no active widget.
     """
     widget = find_widget(slug)
     address = reverse("widget-sign-in", args=(slug,))
@@ -67,7 +67,9 @@ def new_code(request: HttpRequest, widget: Widget) -> str:
 
 
 def use_code(widget: Widget, host: str, code: str) -> VisitorToken:
-    """Return the token for a code, which can be used once. Raises `NotAdmitted`."""
+    """Exchange a code for a token. Raises `NotAdmitted` if the code is invalid, expired or already
+    used, or if the account cannot use the application.
+    """
     try:
         found = signing.loads(code[: LONGEST_CODE + 1], salt=SALT, max_age=LIFE)
         application, user, session, name = found

@@ -1,4 +1,4 @@
-"""The tokens of a widget's visitors, which replace cookies.
+"""Issues and checks the tokens of a widget's visitors, which replace cookies.
 
 A token is signed and not stored. It is bound to the application and to the site that shows the
 widget, and expires after a day.
@@ -23,8 +23,8 @@ from apps.errors import NotAdmitted
 
 SALT = "quickapps.widget"
 FILES_SALT = "quickapps.widget.files"
-"""Signs the keys with which a visitor's browser reads files. Nothing else accepts such a key, because
-it is part of URLs.
+"""Signs the keys with which a visitor's browser reads files. Nothing else accepts such a key,
+because it is part of URLs.
 """
 LIFE = 24 * 60 * 60
 LONGEST_TOKEN = 1_000
@@ -32,10 +32,11 @@ LONGEST_TOKEN = 1_000
 
 @dataclass(frozen=True, slots=True)
 class VisitorToken:
-    """The content of a token. `host` is the origin that the browser reported, which is no proof.
+    """The content of a visitor's token. `host` is the origin that the browser reported, without
+    proof.
 
-    `key` identifies the key that signed the visitor's identity, or the session of an account, and is
-    "" for other visitors.
+    `key` identifies the key that signed the visitor's identity or the account's session, and is ""
+    for other visitors.
     """
 
     application: int
@@ -50,7 +51,9 @@ class VisitorToken:
 
 
 def find_widget(slug: str) -> Widget:
-    """Return the widget of an application, if both are on. Raises `Http404`."""
+    """Return the application's widget. Raises Http404 if the application or its widget is not
+    active.
+    """
     rows = Widget.objects.select_related("application")
     found = rows.filter(application__slug=slug, application__is_enabled=True, is_enabled=True)
     widget = found.first()
@@ -61,8 +64,7 @@ def find_widget(slug: str) -> Widget:
 
 def new_token(widget: Widget, host: str, user: str | None) -> VisitorToken:
     """Return a token for a new visitor, or for the `user` whom the other site has identified.
-
-    Raises `NotAdmitted` for a visitor without an identity if the application is not public.
+    Raises `NotAdmitted` if `user` is None and the application is not public.
     """
     if user is None and not widget.application.is_public:
         raise NotAdmitted("identity_required", gettext("Sign in on this site to use the chat."))
@@ -73,13 +75,17 @@ def new_token(widget: Widget, host: str, user: str | None) -> VisitorToken:
 
 
 def token_of_account(widget: Widget, host: str, user_id: int, session: int) -> VisitorToken:
-    """Return a token for a user of this installation, which ends with the session with this row."""
+    """Return a token for a user of this installation, valid until the session ends. `session` is
+    the primary key of the session's row.
+    """
     expires = int(time.time()) + LIFE
     return VisitorToken(widget.pk, host, bucket_of(user_id), expires, str(session))
 
 
 def read_token(text: str, salt: str = SALT) -> VisitorToken:
-    """Return the content of a token that we have signed. Raises `NotAdmitted`."""
+    """Return the content of a token. Raises `NotAdmitted` if its signature is invalid or it has
+    expired.
+    """
     try:
         content: Any = signing.loads(text[: LONGEST_TOKEN + 1], salt=salt, max_age=LIFE)
         return VisitorToken(*content)
@@ -88,10 +94,10 @@ def read_token(text: str, salt: str = SALT) -> VisitorToken:
 
 
 def check_token(token: VisitorToken, slug: str, host: str, own_origin: str) -> Widget:
-    """Return the widget if the token is still valid for the widget on the site with the origin
-    `host`.
+    """Return the widget if the token is valid for it on the site with the origin `host`.
 
-    `own_origin` is the origin of this site, whose pages can show previews. Raises `NotAdmitted`.
+    `own_origin` is this site's origin, on which the studio shows previews. Raises `NotAdmitted` if
+    the token is not valid.
     """
     try:
         widget = find_widget(slug)
@@ -105,7 +111,7 @@ def check_token(token: VisitorToken, slug: str, host: str, own_origin: str) -> W
 
 
 def is_admitted(token: VisitorToken, widget: Widget) -> bool:
-    """Return True if the visitor may still use the application."""
+    """Return True if the token's visitor can still use the widget's application."""
     account = owner_ids(token.bucket)
     if account is not None:
         caller = caller_of(token, ClientInfo())
@@ -115,8 +121,8 @@ def is_admitted(token: VisitorToken, widget: Widget) -> bool:
 
 
 def caller_of(token: VisitorToken, client: ClientInfo) -> Caller:
-    """Return the visitor as a caller, who can use only the application of the widget, and without
-    the memory of an account.
+    """Return the visitor as a caller, who can use only the widget's application, without
+    memories.
     """
     account = owner_ids(token.bucket)
     caller = Caller(token.bucket, client=client, is_remembered=False)

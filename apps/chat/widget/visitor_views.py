@@ -1,4 +1,4 @@
-"""Files, feedback and earlier messages of a widget's visitors, whose browsers send a token and no
+"""Handles widget visitors' files, feedback and earlier messages. Browsers send a token, not a
 cookie.
 """
 
@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from asgiref.sync import async_to_sync
+from django.conf import settings
 from django.http import Http404, HttpRequest, JsonResponse
 from django.http.response import HttpResponseBase
 from django.utils import translation
@@ -26,20 +27,21 @@ from apps.chat.pages.turn_views import send_turns
 from apps.chat.visitors import conversation_of
 from apps.chat.widget.pages import language_of, own_origin
 from apps.chat.widget.tokens import FILES_SALT, caller_of, check_token, read_token
+from apps.conversations.files.application_files import is_within_scope
 from apps.errors import Conflict, Forbidden, NotAdmitted, QuickAppError
 from apps.live.limits.rates import admit_request, rates_of
 from apps.runs.explanations import error_text
 from apps.workspace.local.models import StoredFile
 
 MOST_FILES = 50
-"""The maximum number of stored files of one visitor."""
+"""The maximum number of stored files per visitor."""
 
 View = Callable[..., HttpResponseBase]
 
 
 def for_visitors(view: View) -> View:
-    """Return a view that gets the request, the caller and the widget. It requires a valid token, and
-    sends errors as JSON.
+    """Decorate a view so that it requires a valid token and returns errors as JSON. The view is
+    called with the request, the caller and the widget.
     """
 
     @csrf_exempt  # The view does not use cookies.
@@ -80,17 +82,18 @@ def refusal(error: QuickAppError) -> JsonResponse:
 @require_POST
 def upload(request: HttpRequest, caller: Caller, widget: Widget) -> HttpResponseBase:
     """Upload one file for a conversation, which may not have started yet. It counts as a request."""
-    check_length(request)
+    limit = settings.DEFAULT_FILE_LOADING_SIZE_LIMIT
+    check_length(request, limit)
     manifest = find_manifest(widget.application.slug)
     types = () if manifest is None else manifest.input_attachment_types
     if not types:
-        raise Forbidden("no_uploads", gettext("This app accepts no files."))
+        raise Forbidden("no_uploads", gettext("This app doesn’t accept files."))
     async_to_sync(admit_request)(rates_of(caller, None))
     stored = StoredFile.objects.filter(bucket=caller.bucket, hidden_at=None).count()
     if stored >= MOST_FILES:
         text = gettext("You have {count} files; the limit is {most}.")
         raise Conflict("too_many_files", text.format(count=stored, most=MOST_FILES))
-    return store_sent(request, caller, widget.application, types)
+    return store_sent(request, caller, widget.application, limit, types)
 
 
 @for_visitors
@@ -98,6 +101,7 @@ def upload(request: HttpRequest, caller: Caller, widget: Widget) -> HttpResponse
 def delete_file(
     request: HttpRequest, caller: Caller, widget: Widget, bucket: str, name: str
 ) -> HttpResponseBase:
+    check_file(caller, bucket, name)
     return show_or_delete(request, caller, bucket, name)
 
 
@@ -105,28 +109,41 @@ def delete_file(
 def show_file(
     request: HttpRequest, slug: str, key: str, bucket: str, name: str
 ) -> HttpResponseBase:
-    """Show or download a file. Links and pictures send no token, so their URLs contain a key, which
-    can only read files. Raises Http404.
+    """Return a file. Links and images send no token, so their URLs contain a key that only reads
+    files of the application's conversations. Raises Http404 if the key is invalid or the visitor
+    may not read the file.
     """
     try:
         token = read_token(key, FILES_SALT)
         check_token(token, slug, token.host, own_origin(request))
     except NotAdmitted:
         raise Http404("This file does not exist.") from None
-    return show_or_delete(request, caller_of(token, client_of(request)), bucket, name)
+    caller = caller_of(token, client_of(request))
+    check_file(caller, bucket, name)
+    return show_or_delete(request, caller, bucket, name)
+
+
+def check_file(caller: Caller, bucket: str, name: str) -> None:
+    """Raise Http404 for a file of an account that belongs to other applications."""
+    if not is_within_scope(caller, bucket, name):
+        raise Http404("This file does not exist.")
 
 
 @for_visitors
 @require_safe
 def listing(request: HttpRequest, caller: Caller, widget: Widget) -> HttpResponseBase:
-    """Return the visitor's feedback on the answers that the query lists as `message`."""
+    """Return the visitor's feedback on the answers in the query, which repeats the field
+    `message`.
+    """
     return list_feedback(request, caller)
 
 
 @for_visitors
 @require_http_methods(["POST", "DELETE"])
 def rate(request: HttpRequest, caller: Caller, widget: Widget, message: UUID) -> HttpResponseBase:
-    """Store or delete the visitor's feedback on an answer."""
+    """Store or delete the visitor's feedback on an answer. Raises Http404 for other visitors'
+    answers.
+    """
     return change_feedback(request, caller, message)
 
 
@@ -135,5 +152,5 @@ def rate(request: HttpRequest, caller: Caller, widget: Widget, message: UUID) ->
 def turns(
     request: HttpRequest, caller: Caller, widget: Widget, conversation: UUID
 ) -> HttpResponseBase:
-    """Return turns of a conversation that the frame has not loaded."""
+    """Return turns of the visitor's conversation that the frame has not loaded yet."""
     return send_turns(request, conversation_of(caller, widget.application.slug, conversation))

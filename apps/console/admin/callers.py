@@ -7,15 +7,18 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from apps.accounts.buckets import owner_ids
+from apps.accounts.buckets import owner_ids, widget_visitor
 from apps.accounts.models import ApiKey, Team
 from apps.catalog.models import Application
 from apps.integers import read_integer
 
+SHOWN_HASH = 6
+"""The number of characters that distinguish the visitors of a page."""
+
 
 def caller_names(buckets: Iterable[str]) -> dict[str, str]:
-    """Return the names of users, API keys and teams by bucket. The name of any other caller is the
-    bucket itself.
+    """Return the names of users, API keys, teams and visitors by bucket. The name of any other caller
+    is the bucket itself.
     """
     wanted = set(buckets)
     places = {one: place for one in wanted if (place := owner_ids(one)) is not None}
@@ -28,7 +31,7 @@ def caller_names(buckets: Iterable[str]) -> dict[str, str]:
     teams = team_names({*in_teams.values(), *alone})
     keys = ApiKey.objects.filter(prefix__in=prefixes).values_list("prefix", "name")
     return {
-        **{bucket: bucket for bucket in wanted},
+        **{bucket: visitor_name(bucket) or bucket for bucket in wanted},
         **{one: names[user] for one, (user, _) in places.items() if user in names},
         **{
             one: f"{names[places[one][0]]} in {teams.get(team, 'a deleted team')}"
@@ -38,6 +41,14 @@ def caller_names(buckets: Iterable[str]) -> dict[str, str]:
         **{bucket: teams[number] for number, bucket in alone.items() if number in teams},
         **{f"key-{prefix}": f"key {name}" for prefix, name in keys},
     }
+
+
+def visitor_name(bucket: str) -> str:
+    """Return `visitor` with the first characters of the bucket's hash, or "" for other buckets."""
+    if widget_visitor(bucket) is not None:
+        return f"widget visitor {bucket.rpartition('-')[2][:SHOWN_HASH]}"
+    kind, _, session = bucket.partition("-")
+    return f"visitor {session[:SHOWN_HASH]}" if kind == "session" else ""
 
 
 def person_name(user: User) -> str:

@@ -249,7 +249,7 @@ def new_draft(request: Request, values: dict[str, Any]) -> Application:
 class ManifestJson(serializers.JSONField):
     """A manifest, which may be any JSON, because the model's review reports its errors.
 
-    Responses mask plain credentials. A mask that is sent back stands for the stored credential.
+    Responses mask plain credentials. If a request contains a mask, the stored credential is used.
     """
 
     def __init__(self, **options: Any) -> None:

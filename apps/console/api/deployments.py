@@ -4,6 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from apps.catalog.content.installed import installed_content
 from apps.catalog.credentials.review import (
     KEY_FIELDS,
     KEY_PERMISSION,
@@ -12,6 +13,9 @@ from apps.catalog.credentials.review import (
     has_moved,
     may_keep_key,
 )
+from apps.catalog.uses import deployment_uses
+from apps.console.admin.rows.dependents import dependent_names
+from apps.console.api.problems import RowInUse
 from apps.console.api.versioned_rows import RowSerializer, RowViewSet
 from apps.workspace.local.models import Deployment
 from apps.workspace.model_capabilities import CAPABILITIES
@@ -96,3 +100,10 @@ class DeploymentViewSet(RowViewSet[Deployment]):
     serializer_class = DeploymentSerializer
     lookup_field = "deployment_id"
     lookup_value_regex = "[A-Za-z0-9][A-Za-z0-9._-]*"
+
+    def perform_destroy(self, instance: Deployment) -> None:
+        """Raise `RowInUse` if applications use the deployment, because they would stop working."""
+        if users := deployment_uses(installed_content()).get(instance.deployment_id, []):
+            names = dependent_names(self.request, users)
+            raise RowInUse(f"The deployment is used by {names}. Choose another one there first.")
+        super().perform_destroy(instance)

@@ -31,6 +31,12 @@ class RowInvalid(APIException):
         self.problems = problems
 
 
+class RowInUse(APIException):
+    """Raised if the row cannot be deleted, because applications would stop working."""
+
+    status_code = status.HTTP_409_CONFLICT
+
+
 class EditConflict(APIException):
     """Raised if the row was saved in the meantime. `changes` are added to the body of the
     response.

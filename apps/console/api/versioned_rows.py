@@ -124,7 +124,7 @@ def check_version(request: Request, row: Versioned) -> None:
     body: Any = request.data
     edited = body.get("version") if isinstance(body, dict) else None
     if edited is not None and not (is_integer(edited) and edited == row.version):
-        message = f"The row is at version {row.version}, your edit is of version {edited!r}"
+        message = f"The row is at version {row.version}; your edit is based on version {edited!r}"
         raise EditConflict(409, f"{message}; fetch it again.", changes_since(row, edited))
 
 

@@ -116,7 +116,7 @@ def path_of(name: str) -> str:
     try:
         return f"/v1/{encode_path(name)}"
     except ValueError:
-        raise EditRefused("The address contains no application.") from None
+        raise EditRefused("The URL contains no application.") from None
 
 
 async def load(calls: Calls, name: str) -> CoreDocument:

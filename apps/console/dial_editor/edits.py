@@ -50,5 +50,5 @@ def read_edit(body: QueryDict) -> Edit:
     except JSONTextInvalid as error:
         raise EditRefused(f"The context from the chat cannot be read: {error}") from error
     if not isinstance(general, dict):
-        raise EditRefused("The context from the chat is not an object.")
+        raise EditRefused("The context from the chat is not a JSON object.")
     return Edit(body.get("manifest", ""), body.get("seen_version", ""), general)

@@ -106,7 +106,7 @@ def application_id(request: HttpRequest) -> str:
         raise EditRefused(NOT_ALLOWED)
     name = request.GET.get("id", "").strip()
     if not name:
-        raise EditRefused("The address contains no application: `id` is missing.")
+        raise EditRefused("The URL contains no application: `id` is missing.")
     return name
 
 

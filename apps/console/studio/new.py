@@ -42,7 +42,7 @@ class NewApplicationForm(forms.Form):
     slug = forms.SlugField(
         max_length=50,
         required=False,
-        label="Name in addresses",
+        label="Name in URLs",
         help_text=(
             "Lowercase letters, digits and hyphens. Leave empty to derive it from the title."
         ),

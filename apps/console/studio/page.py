@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
+from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest
 from django.urls import reverse
@@ -45,6 +46,7 @@ PAGES = (
     "difference",
     "icon",
     "upload",
+    "file_search",
     "request",
     "return",
     "access",
@@ -59,6 +61,7 @@ LINKS = {"export": "Export", "history": "History of changes", "files": "Attached
 TOOL_PAGES = ("openapi", "curl", "mcp_tools", "predefined", "cards", "trial")
 REPLAY = "replay"
 """The query parameter of the studio with the ID of a run of the application to replay."""
+NOTHING_TO_REPLAY = "The run can’t be replayed, because its messages are not stored."
 
 
 def page_data(request: HttpRequest, row: Application, *, can_change: bool) -> dict[str, Any]:
@@ -232,6 +235,8 @@ def replayed_turns(request: HttpRequest, row: Application) -> list[dict[str, Any
     if not may_read(request):
         raise PermissionDenied
     found = turns_of(kept_messages(run.pk))
+    if not found:
+        messages.warning(request, NOTHING_TO_REPLAY)
     return [
         {
             "role": one["role"],

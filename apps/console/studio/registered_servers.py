@@ -46,7 +46,7 @@ class RegisteredServerForm(forms.Form):
     description = forms.CharField(max_length=300, required=False, label="Description")
     url = forms.CharField(
         max_length=2000,
-        label="Address",
+        label="URL",
         widget=forms.TextInput(attrs={"placeholder": "https://mcp.example.com/mcp"}),
     )
     protocol = forms.ChoiceField(
@@ -132,11 +132,11 @@ def register(request: HttpRequest) -> HttpResponse:
         except RowInvalid as refused:
             form.tell(refused)
         else:
-            said = f"{name} is registered. Applications choose it in the studio, under Tools."
+            said = f"{name} is registered. Add it to applications in the studio, under Tools."
             messages.success(request, said)
             return redirect("admin:catalog_contentitem_item", KIND, name)
     rows: Any = admin.site.get_model_admin(ContentItem)
-    title = "Register an MCP server at an address"
+    title = "Register an MCP server by URL"
     answer: HttpResponse = rows.page(request, "admin/mcp/register.html", title, {"form": form})
     return answer
 

@@ -16,9 +16,7 @@ from apps.workspace.local.models import SharedFile
 
 ADD = "workspace.add_sharedfile"
 NO_FILE = "Choose a file."
-TAKEN = (
-    "A file {!r} already exists. Rename your file, or replace the existing one under Shared files."
-)
+TAKEN = "A file named {!r} already exists. Rename your file, or replace the existing one under Shared files."
 
 
 @for_editors

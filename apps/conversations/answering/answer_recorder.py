@@ -1,4 +1,4 @@
-"""Adds the events of an answer to the journal and to the stored answer."""
+"""Records the events of an answer in the journal and in the answer's transcript."""
 
 from dataclasses import dataclass
 
@@ -12,15 +12,13 @@ from apps.live.journal.run_record import RunRecord
 
 @dataclass(frozen=True, slots=True)
 class AnswerRecorder:
-    """Writes the events of a run into its record and its transcript."""
+    """Records the events of a run in the journal and in the answer's transcript."""
 
     record: RunRecord
     transcript: Transcript
 
     def count(self, report: ModelCallReport) -> None:
-        """Emit the updated cost of the answer after a model call. The journal relays it to other
-        processes.
-        """
+        """Emit the updated cost of the answer after a model call."""
         self.emit(CallCounted(with_call(self.transcript.figures, report)))
 
     def emit(self, event: StreamEvent) -> None:

@@ -1,4 +1,4 @@
-"""Starts answers. A run writes its answer even if no user is viewing it, and stores it at the
+"""Starts answers. Each answer is written in the background, even without viewers, and stored at the
 end.
 """
 
@@ -30,6 +30,7 @@ from apps.conversations.asking import interruptions, queue
 from apps.conversations.asking.audit_events import event_of, question_events
 from apps.conversations.asking.chosen_models import answering
 from apps.conversations.asking.questions import StartedAnswer, begin_answer
+from apps.conversations.asking.tool_switches import with_switches
 from apps.conversations.files.folder import folder_of
 from apps.conversations.mirror import mirror_aside
 from apps.conversations.models import QueuedMessage
@@ -59,7 +60,7 @@ logger = logging.getLogger(__name__)
 OpenWorkspace = Callable[[Caller], Workspace]
 
 LATER = frozenset({"run_going", "too_many_runs", "not_queued"})
-"""The error codes after which a queued message is sent later, or by another process."""
+"""The error codes after which a queued message stays in the queue and is sent later."""
 
 
 async def ask(
@@ -70,7 +71,9 @@ async def ask(
     sent: Ask,
     door: str = PAGE,
 ) -> StartedAnswer:
-    """Store a question and start its answer. Raises `Refused`."""
+    """Store a question and start its answer. Raises `Refused` if the question is rejected, for
+    example if an answer is already running.
+    """
 
     async def begin_and_start() -> StartedAnswer:
         sender = caller.at(timezone=sent.timezone, surface=sent.surface)
@@ -96,8 +99,8 @@ async def take_place(
     caller: Caller,
     begin: Callable[[str], StartedAnswer],
 ) -> StartedAnswer:
-    """Start an answer in this process. If the process has no free slot, queue the answer for any
-    process.
+    """Store a question with `begin` and start its answer, or queue the answer if no slot is free.
+    `begin` gets the name of this process, or "" if any process may answer.
     """
     with hub.places.reserved(1) as room:
         begun: StartedAnswer = await database_sync_to_async(begin)(hub.name if room else "")
@@ -110,8 +113,8 @@ async def take_place(
 
 
 async def tell_of_queued(hub: Hub, run: Run) -> None:
-    """Show a queued run to its viewers, and notify all processes, because one of them may have a
-    free slot.
+    """Notify the run's viewers that it is queued, and notify all processes in case one has a free
+    slot.
     """
     hub.has_queue = True
     hub.awaited.set()
@@ -127,8 +130,10 @@ async def ask_or_queue(
     open_workspace: OpenWorkspace,
     sent: Ask,
 ) -> StartedAnswer | QueuedMessage:
-    """Store a question and start its answer, or queue the question if `sent` requests this and an
-    answer is running. Raises `Refused` and `RateLimitReached`.
+    """Store a question and start its answer.
+
+    If an answer is running and `sent.while_running` is not `refuse`, queue the question instead.
+    Raises `Refused` if the question is rejected, and `RateLimitReached`.
     """
     rates = rates_of(caller, application)
     if rates and not await database_sync_to_async(queue.was_taken)(caller, sent.id):
@@ -154,7 +159,7 @@ async def ask_or_queue(
 
 
 async def ask_next(hub: Hub, open_workspace: OpenWorkspace, conversation: UUID) -> None:
-    """Send the next queued message of a conversation, unless an answer is being written."""
+    """Send the next queued message of a conversation, unless an answer is running."""
     # If this process cannot send it, another one does, or the sweeper does after the read-only mode
     # ends.
     if not hub.is_closing and not await read_only.is_on_async():
@@ -182,14 +187,14 @@ async def ask_due(hub: Hub, open_workspace: OpenWorkspace, conversation: UUID) -
 
 
 async def ask_all_due(open_workspace: OpenWorkspace, hub: Hub) -> None:
-    """Send queued messages whose turn has come, but whose process has died."""
+    """Send the next message of each queue that is due, in case the responsible process has died."""
     for conversation in await database_sync_to_async(queue.due_conversations)():
         await ask_next(hub, open_workspace, conversation)
 
 
 @dataclass(frozen=True, slots=True)
 class EarlierOutput:
-    """The output of a run before another process took it over: texts, tool calls and questions."""
+    """The output of a run before this process took it over: texts, tool calls and questions."""
 
     transcript: Transcript = field(default_factory=Transcript)
     steps: Sequence[Step] = ()
@@ -204,7 +209,9 @@ def start(
     caller: Caller,
     past: EarlierOutput | None = None,
 ) -> None:
-    """Start the answer in this process, unless it has already started or is queued."""
+    """Start writing the answer in this process, unless the answer was already started or is queued.
+    `past` is the earlier output of a resumed run.
+    """
     if begun.log is not None:
         RunningAnswer(
             hub, begun, begun.log, application, open_workspace, caller, past or EarlierOutput()
@@ -212,9 +219,8 @@ def start(
 
 
 class RunningAnswer:
-    """An answer that a task of this process is writing, even without viewers.
-
-    After the end of the answer, the task sends the next queued message.
+    """An answer that a task of this process is writing, even without viewers. When the answer ends,
+    the task sends the next queued message.
     """
 
     def __init__(
@@ -253,7 +259,9 @@ class RunningAnswer:
         self.workspace = open_workspace(self.caller)
 
     def limit(self, unattended: Unattended, before: Sequence[Step]) -> None:
-        """Apply the limits of a run that no user started."""
+        """Apply the budget and the question timeout of a run that no user started. `before`
+        contains the steps that the run completed in other processes.
+        """
         spending = Spending(unattended, self.transcript, usage_of_steps(before))
         self.progress.meter = CappedMeter(self.progress.meter, spending)
         self.supervisor.ledger.patient = unattended.patient
@@ -273,12 +281,13 @@ class RunningAnswer:
             self.hub.hold(self.follow_up(stored))
 
     async def write(self) -> str | None:
-        """Write the answer and return its finish reason."""
+        """Write the answer. Return its finish reason, or None if there is none."""
         with translation.override(
             accepted_language(self.caller.client.locale)
         ):  # The events that this method emits.
             chosen = await answering(self.application, self.begun.model, self.workspace, self.emit)
-        asked = (chosen, self.request, self.workspace, self.caller)
+        switched = with_switches(chosen, self.begun.conversation.tool_switches)
+        asked = (switched, self.request, self.workspace, self.caller)
         try:
             return (
                 await run_application(*asked, self.emit, self.supervisor.ledger, self.progress)
@@ -291,7 +300,9 @@ class RunningAnswer:
         return conclude(self.begun.run, self.transcript, self.progress, outcome)
 
     async def follow_up(self, stored: asyncio.Task[None]) -> None:
-        """Run the follow-up work of the answer after it is stored."""
+        """Wait until the answer is stored, then summarize ahead, send the next queued message and
+        update the mirror.
+        """
         await asyncio.wait([stored])
         row = self.begun.run
         if self.is_over:
@@ -306,9 +317,8 @@ class RunningAnswer:
 
 
 async def summarise_ahead(row: Run, progress: Progress) -> None:
-    """Write the summary that the next question may need, and report the resulting context use.
-
-    If the summary cannot be written, the next question is sent without it.
+    """Summarize the conversation if the next question may need it, and store the new context use.
+    If this fails, log the error; the next question then works without the summary.
     """
     try:
         if await write_ahead(row.stream, progress):

@@ -1,4 +1,4 @@
-"""Resumes runs in this process, after their process has died or a user has answered."""
+"""Resumes runs after their process has died or a user has answered their question."""
 
 import logging
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class TakenOverRun:
-    """A run that this process has taken over, and the state from which it resumes."""
+    """A run that this process has taken over, with the state from which it resumes."""
 
     begun: StartedAnswer
     application: ResolvedApplication
@@ -57,7 +57,7 @@ def sweeper(hub: Hub, workspaces: OpenWorkspace = open_workspace) -> Sweeper:
 
 
 async def go_on(workspaces: OpenWorkspace, hub: Hub, run: Run) -> None:
-    """Resume a run that this process now holds, or end it as failed."""
+    """Resume a run whose lease this process holds. If this fails, the run ends as failed."""
     with request_ids.use_request_id(run.request_id):
         await resume(workspaces, hub, run)
 
@@ -65,7 +65,7 @@ async def go_on(workspaces: OpenWorkspace, hub: Hub, run: Run) -> None:
 async def resume(workspaces: OpenWorkspace, hub: Hub, run: Run) -> None:
     try:
         taken: TakenOverRun = await database_sync_to_async(take_up)(run)
-    except Exception as error:  # noqa: BLE001 - its viewers are told, and the log
+    except Exception as error:  # noqa: BLE001 - the error is shown to viewers and logged
         logger.warning("Run %s cannot continue: %s", run.pk, error)
         held = Run.objects.filter(holder=run.holder, status__in=Run.GOING)
         outcome = RunOutcome(Run.Status.FAILED, error)
@@ -76,10 +76,10 @@ async def resume(workspaces: OpenWorkspace, hub: Hub, run: Run) -> None:
 
 
 def take_up(run: Run) -> TakenOverRun:
-    """Read the state of the run, and notify its viewers that it resumes.
+    """Read the state of a run, and notify its viewers that it resumes.
 
-    Raises `ApplicationBroken`, and `ApplicationNotFound` if the caller can no longer use the
-    application.
+    Raises `ApplicationNotFound` if the caller can no longer use the application, and
+    `ApplicationBroken` if its manifest is invalid.
     """
     PRICES.refresh()
     conversation = Conversation.objects.get(pk=run.stream)
@@ -118,13 +118,13 @@ def take_up(run: Run) -> TakenOverRun:
 
 
 def is_interrupted(transcript: Transcript) -> bool:
-    """Return True if the run had begun and was not waiting for a user."""
+    """Return True if the run had started writing and was not waiting for a user."""
     return transcript.has_begun and transcript.status != Run.Status.WAITING
 
 
 def kept_application(run: Run, conversation: Conversation, caller: Caller) -> ResolvedApplication:
-    """Return the application with the manifest with which the run began. Raises an error if the
-    caller can no longer use the application.
+    """Return the application with the manifest with which the run began. Raises
+    `ApplicationNotFound` if the caller can no longer use the application.
     """
     row = usable(caller).filter(conversations=conversation).first()
     if row is None:

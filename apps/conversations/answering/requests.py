@@ -1,4 +1,4 @@
-"""Builds the inputs of a run: its meter, its request, and the search of earlier conversations."""
+"""Builds a run's inputs: its meter, its request, and the search in earlier conversations."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -13,6 +13,7 @@ from apps.accounts.preferences import own_instructions
 from apps.capabilities.chat_context import ChatContext, FoundConversation, SearchConversations
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.conversations.access import own_lasting, reference_of
+from apps.conversations.answering.schedule_savers import responsible_user
 from apps.conversations.asking.questions import StartedAnswer
 from apps.conversations.keeping.search import search_in
 from apps.conversations.outcome.context_use import newest_correction
@@ -59,9 +60,8 @@ def request_of(
 def desk_of(
     begun: StartedAnswer, application: ResolvedApplication, caller: Caller
 ) -> UserSchedules | None:
-    """Return the user's schedules, which the model can read and change.
-
-    Return None for a caller without an account, or if another user created the API key.
+    """Return the user's schedules, which the model can read and change. Return None if the caller
+    has no account or uses an API key that another user created.
     """
     if caller.person is None or caller.kind not in ("user", "key"):
         return None
@@ -72,14 +72,15 @@ def desk_of(
     row = begun.conversation
     # The live version replaces a withdrawn one.
     version = application.number if row.pinned_version == application.number else None
-    return UserSchedules(owner, application.id, row.pk, caller.client.timezone, version)
+    find_saver = partial(responsible_user, caller, caller.person, begun.run.unattended)
+    return UserSchedules(owner, application.id, row.pk, find_saver, caller.client.timezone, version)
 
 
 def earlier_conversations(
     caller: Caller, application: ResolvedApplication, current: UUID
 ) -> SearchConversations | None:
-    """Return a function that searches the caller's conversations other than `current`, or None for
-    a caller without an account.
+    """Return a function that searches the caller's conversations except `current`. Return None if
+    the caller has no account.
     """
     if caller.kind != "user":
         return None

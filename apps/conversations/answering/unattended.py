@@ -1,6 +1,4 @@
-"""Limits for runs that no user started: a separate budget, and a different timeout for
-questions.
-"""
+"""Limits runs that no user started, with their own budget and their own question timeout."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -24,8 +22,8 @@ LIMITED: frozenset[InteractionKind] = frozenset({"approval", "question", "sign_i
 
 @dataclass(frozen=True, slots=True)
 class Unattended:
-    """The options of a run that no user started. `seconds` is the timeout for questions, or None
-    for no timeout.
+    """The limits of a run that no user started. `seconds` is the question timeout, or None for no
+    timeout.
     """
 
     seconds: float | None = None
@@ -35,7 +33,7 @@ class Unattended:
 
     @classmethod
     def read(cls, kept: Mapping[str, Any] | None) -> Self | None:
-        """Parse `Run.unattended`. Return None for a run that a user started."""
+        """Parse the JSON in `Run.unattended`. Return None for a run that a user started."""
         if kept is None:
             return None
         budget = kept.get("budget") or {}
@@ -48,11 +46,13 @@ class Unattended:
         )
 
     def patient(self, asked: InteractionRequest) -> InteractionRequest:
-        """Return the question with the timeout of this run."""
+        """Return the question with this run's timeout instead of its default timeout."""
         return replace(asked, seconds=self.seconds) if asked.kind in LIMITED else asked
 
     def emitting(self, emit: Emit) -> Emit:
-        """Return an `emit` function that reports questions to pages with the changed timeout."""
+        """Return an `emit` function that applies this run's timeout to the questions that it
+        emits.
+        """
 
         def emit_patiently(event: Event) -> None:
             if isinstance(event, InteractionRequested):
@@ -65,7 +65,7 @@ class Unattended:
 
 
 class Spending:
-    """The spending of one run against its own budget, including spending in other processes."""
+    """Tracks a run's spending against its own budget, including spending in other processes."""
 
     def __init__(
         self, limits: Unattended, transcript: Transcript, usage: Iterable[ModelUsage] = ()
@@ -81,8 +81,7 @@ class Spending:
         if most is not None and self.tokens >= most:
             raise BudgetSpent(
                 gettext_noop(
-                    "This run has used its budget: {tokens} of {most} tokens. It ends here. You "
-                    "can set a larger budget under “Scheduled”."
+                    "This run stopped because it reached its budget: {tokens} of {most} tokens. You can set a larger budget under “Scheduled”."
                 ),
                 tokens=self.tokens,
                 most=most,
@@ -92,8 +91,7 @@ class Spending:
         if money is not None and spent >= money:
             raise BudgetSpent(
                 gettext_noop(
-                    "This run has used its budget: {spent} of {money} {currency}. It ends here. "
-                    "You can set a larger budget under “Scheduled”."
+                    "This run stopped because it reached its budget: {spent} of {money} {currency}. You can set a larger budget under “Scheduled”."
                 ),
                 spent=f"{spent:f}",
                 money=f"{money:f}",
@@ -106,7 +104,7 @@ def tokens_of(usage: Iterable[ModelUsage]) -> int:
 
 
 class CappedMeter(msgspec.Struct):
-    """A meter that rejects model calls once the run's own budget is exhausted."""
+    """A meter that rejects model calls when the run's own budget is exhausted."""
 
     meter: Meter
     spending: Spending

@@ -10,7 +10,9 @@ from apps.conversations.asking.questions import StartedAnswer
 def question_events(
     begun: StartedAnswer, caller: Caller, *, is_first: bool = False
 ) -> Iterator[AuditEvent]:
-    """Yield the audit events of an accepted question. A repeated request has none."""
+    """Yield the audit events for a question that was accepted now, or nothing for a repeated
+    request.
+    """
     if not begun.is_new:
         return
     if is_first:

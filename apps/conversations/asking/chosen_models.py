@@ -1,4 +1,4 @@
-"""Applies the user's choice of a model for a conversation, or for another answer to a question."""
+"""Applies the model that a user chose for a conversation or for a repeated answer."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,10 +21,8 @@ NOTICE = "other-model"
 
 @dataclass(frozen=True, slots=True)
 class ModelChoice:
-    """The chosen model. `deployment_id` is the deployment that answers, or "" for the application's
-    own model.
-
-    `withdrawn` is an earlier choice that is no longer offered, or "".
+    """A user's choice of model. `deployment_id` is "" for the application's own model. `withdrawn`
+    is an earlier choice that the application no longer offers, or "".
     """
 
     deployment_id: str = ""
@@ -37,7 +35,9 @@ OWN = ModelChoice()
 def choice_of(
     application: ResolvedApplication, ask: Ask, conversation: Conversation
 ) -> ModelChoice:
-    """Return the chosen model. Raises `Refused` for a model that is not offered."""
+    """Return the model chosen for the question or, if there is none, for its conversation. Raises
+    `Refused` if the application does not offer the question's model, or if `check_question` fails.
+    """
     if ask.deployment:
         check_question(ask)
         check_offered(application, ask.deployment)
@@ -49,8 +49,8 @@ def choice_of(
 
 
 def check_question(ask: Ask) -> None:
-    """Raise `Refused` if the question contains a model, but neither begins a conversation nor
-    repeats an answer.
+    """Raise `Refused` if a question may not choose a model. Only new conversations and repeated
+    answers can choose one.
     """
     if ask.conversation is not None and ask.again is None:
         raise Refused(
@@ -61,7 +61,7 @@ def check_question(ask: Ask) -> None:
 
 
 def check_offered(application: ResolvedApplication, deployment_id: str) -> None:
-    """Raise `Refused` if the model is not offered."""
+    """Raise `Refused` if the application does not offer this model."""
     offered = offered_models(application)
     if deployment_id in offered:
         return
@@ -71,8 +71,8 @@ def check_offered(application: ResolvedApplication, deployment_id: str) -> None:
 
 
 def recorded_with(application: ResolvedApplication, choice: ModelChoice) -> ResolvedApplication:
-    """Return the application for storage with a run. Its manifest contains the chosen model, so
-    that a process that resumes the run uses it too.
+    """Return the application with the chosen model in its manifest, to be stored with a run. A
+    process that resumes the run then uses the same model.
     """
     if choice.deployment_id in ("", application.deployment_id):
         return application
@@ -83,8 +83,8 @@ def recorded_with(application: ResolvedApplication, choice: ModelChoice) -> Reso
 async def answering(
     application: ResolvedApplication, choice: ModelChoice, workspace: Workspace, emit: Emit
 ) -> ResolvedApplication:
-    """Return the application with the chosen model. If this model is no longer available, the
-    answer contains a notice.
+    """Return the application with the chosen model. If this model is no longer available, emit a
+    notice and use the application's own model.
     """
     gone, wanted = choice.withdrawn, choice.deployment_id
     if wanted:
@@ -100,15 +100,15 @@ async def answering(
 def notice_of(gone: str, application: ResolvedApplication) -> str:
     title, own = PRICES.service(gone).title, PRICES.service(application.deployment_id).title
     return gettext(
-        "You chose {title}, but it is no longer available here. {own} answers instead."
+        "You chose {title}, but it is no longer available. {own} answers instead."
     ).format(title=title, own=own)
 
 
 async def titled_models(
     application: ResolvedApplication | None, workspace: Workspace
 ) -> Sequence[dict[str, str]]:
-    """Return the models that users can choose, by `id` and `title`, the application's own first, or
-    [] without a choice.
+    """Return the `id` and `title` of each model that users can choose, the application's own model
+    first. Return [] if `application` is None or offers no choice.
     """
     found = []
     for one in () if application is None else offered_models(application):
@@ -121,8 +121,8 @@ async def titled_models(
 
 
 def offered_models(application: ResolvedApplication) -> tuple[str, ...]:
-    """Return the IDs of the deployments that users can choose, the application's own first, or ()
-    without a choice.
+    """Return the IDs of the deployments that users can choose, the application's own deployment
+    first. Return () if the application offers no choice.
     """
     own, others = application.deployment_id, application.manifest.orchestrator.choices
     found = tuple(dict.fromkeys((own, *others)))
@@ -130,8 +130,8 @@ def offered_models(application: ResolvedApplication) -> tuple[str, ...]:
 
 
 def with_model(application: ResolvedApplication, deployment_id: str) -> ResolvedApplication:
-    """Return the application with another model. Its capabilities are prepared again, because some
-    depend on the model's abilities.
+    """Return the application with another model and newly prepared capabilities. Some capabilities
+    depend on what the model supports.
     """
     if deployment_id in ("", application.deployment_id):
         return application
@@ -153,7 +153,7 @@ def manifest_with(manifest: Manifest, deployment_id: str) -> Manifest:
 
 
 def document_with(document: Mapping[str, Any], deployment_id: str) -> dict[str, Any]:
-    """Return the JSON of a manifest with another model. The old key `name` is replaced by
+    """Return a manifest's JSON with another model. Also rename the old key `name` to
     `deployment_id`.
     """
     orchestrator = document.get("orchestrator") or {}

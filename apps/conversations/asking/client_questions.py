@@ -1,7 +1,5 @@
-"""Stores questions from clients that send their own conversation, such as clients of the Responses
-API.
-
-The stored messages are for the page. The run reads the client's request instead.
+"""Stores questions from API clients that send the whole conversation, such as Responses API
+clients. Only the page uses the stored messages. The run reads the client's request instead.
 """
 
 from collections.abc import Sequence
@@ -47,10 +45,10 @@ UNTITLED = "Request"
 
 @dataclass(frozen=True, slots=True)
 class ClientQuestion:
-    """A client's question.
+    """A question from an API client.
 
-    The page shows `text` and `attachments` of the request. `after` is the run of the answer that
-    the question follows. `begin` is the ID of a new conversation.
+    The page shows `text` and `attachments`. `after` is the ID of the previous answer's run, or
+    None. `begin` is the ID of the conversation if a new conversation is created.
     """
 
     caller: Caller
@@ -65,9 +63,8 @@ class ClientQuestion:
 
 
 def begin_client_answer(question: ClientQuestion, holder: str) -> StartedAnswer:
-    """Store the question and a run that answers it, in the current transaction.
-
-    Raises `BudgetSpent` and `Refused`.
+    """Store a question and a run that answers it, in the current transaction. If `holder` is "",
+    any process can answer. Raises `BudgetSpent`, and `Refused` if a limit is reached.
     """
     check_start(question.caller, question.door, question.application.slug, "")
     PRICES.refresh()
@@ -142,10 +139,8 @@ def run_of(question: ClientQuestion, conversation: Conversation) -> Run:
 
 
 def find_place(question: ClientQuestion) -> tuple[Conversation, AskedPlace]:
-    """Return the locked conversation, and the position of the question in it.
-
-    If the conversation has an answer in progress or belongs to another application, the question
-    starts a new conversation.
+    """Return the locked conversation and the question's position in it. Create a conversation if
+    the question follows no stored answer of this application, or if another answer is running.
     """
     before = answer_before(question)
     if before is not None:

@@ -1,9 +1,10 @@
-"""Instructions and files of a folder, which are added to questions in its conversations."""
+"""Adds a folder's instructions and files to the questions in its conversations."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from django.conf import settings
 from django.core.files.base import File
 from django.utils.translation import gettext
 
@@ -28,13 +29,13 @@ MOST_FILES = 50
 
 @dataclass(frozen=True, slots=True)
 class FolderContent:
-    """The content of a folder. `instructions` is "" if there are none."""
+    """A folder's instructions, or "", and its files as attachments."""
 
     instructions: str = ""
     attachments: tuple[Attachment, ...] = ()
 
     def attached_to(self, messages: Sequence[ModelMessage]) -> tuple[ModelMessage, ...]:
-        """Return the messages, with the folder's files attached to the newest message."""
+        """Return the messages, with the folder's files attached to the last message."""
         if not self.attachments or not messages:
             return tuple(messages)
         *earlier, last = messages
@@ -47,8 +48,8 @@ NOTHING = FolderContent()
 
 
 def content_for(conversation: Conversation, types: Sequence[str] = ()) -> FolderContent:
-    """Return the current content of the conversation's folder. `types` limits the file types; ()
-    allows any.
+    """Return the content of the conversation's folder, or `NOTHING` if it is in no folder. If
+    `types` is not empty, omit files of other types.
     """
     mine = Folder.objects.filter(owner=conversation.owner)
     folder = mine.filter(pk=conversation.folder_id).first() if conversation.folder_id else None
@@ -64,8 +65,8 @@ def content_for(conversation: Conversation, types: Sequence[str] = ()) -> Folder
 
 
 def rows_of(folder: Folder) -> list[StoredFile]:
-    """Return the folder's files, sorted by name. Files that were added before a visitor signed in
-    are in another bucket.
+    """Return the folder's files, sorted by name. Includes files that the owner added as a visitor,
+    before signing in.
     """
     prefix = prefix_of(folder)
     buckets = files.buckets_of(folder.owner)
@@ -78,13 +79,21 @@ def prefix_of(folder: Folder) -> str:
 
 
 def folder_document(folder: Folder) -> dict[str, Any]:
-    """Return the folder's content as JSON for the page."""
+    """Return the folder's instructions and files as JSON for the page."""
     found = [describe_file(stored_info(one)) for one in rows_of(folder)]
-    return {"folder": folder.pk, "instructions": folder.instructions or "", "files": found}
+    return {
+        "folder": folder.pk,
+        "instructions": folder.instructions or "",
+        "files": found,
+        "limits": {
+            "size": settings.CHAT_UPLOAD_MAX_BYTES,
+            "types": list(settings.CHAT_UPLOAD_TYPES),
+        },
+    }
 
 
 def instruct(folder: Folder, written: str) -> None:
-    """Change the instructions of the folder. Raises `Refused` if the text is too long."""
+    """Set the folder's instructions. Raises `Refused` if the text is too long."""
     text = str(storable_value(written)).replace("\r\n", "\n").strip()
     if len(text) > LONGEST_INSTRUCTIONS:
         raise Refused(
@@ -98,7 +107,9 @@ def instruct(folder: Folder, written: str) -> None:
 
 
 def add_file(caller: Caller, folder: Folder, written: str, content: File[Any]) -> FileInfo:
-    """Add a file to the folder. Raises `Refused` and `FileRefused`."""
+    """Add a file to the folder. Raises `Refused` if the folder is full or the file's type is not
+    accepted, and `FileRefused` if the storage rejects the file.
+    """
     taken = [one.name.removeprefix(prefix_of(folder)) for one in rows_of(folder)]
     if len(taken) >= MOST_FILES:
         raise Conflict(
@@ -107,7 +118,8 @@ def add_file(caller: Caller, folder: Folder, written: str, content: File[Any]) -
                 "This folder has {most_files} files, which is the limit. Delete some first."
             ).format(most_files=MOST_FILES),
         )
-    return store_file(caller, prefix_of(folder), written, content, taken)
+    limit = settings.CHAT_UPLOAD_MAX_BYTES
+    return store_file(caller, prefix_of(folder), written, content, taken, limit=limit)
 
 
 def delete_files(folder: Folder) -> None:

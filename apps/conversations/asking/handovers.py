@@ -1,6 +1,4 @@
-"""Continues a conversation with another application. The messages remain, and the other application
-answers new questions.
-"""
+"""Hands conversations over to other applications."""
 
 from collections.abc import Iterable, Sequence
 from uuid import UUID
@@ -26,7 +24,7 @@ LONGEST_DETAIL = 200
 
 
 def successors(caller: Caller, conversation: Conversation) -> list[dict[str, str]]:
-    """Return the applications that can continue the conversation."""
+    """Return the slug, title and description of each other application that the caller can use."""
     rows = usable(caller).exclude(pk=conversation.application_id or 0)
     return [
         {"slug": row.slug, "title": row.title, "detail": row.description[:LONGEST_DETAIL]}
@@ -35,8 +33,8 @@ def successors(caller: Caller, conversation: Conversation) -> list[dict[str, str
 
 
 def hand_over(caller: Caller, conversation: Conversation, slug: str) -> None:
-    """Continue a conversation with another application. Raises `Refused`, including while an answer
-    is being written.
+    """Hand the conversation over to the application with this slug. Raises `Refused` if the caller
+    cannot use the application, or while an answer is running.
     """
     application = usable(caller).filter(slug=slug).first()
     if application is None:
@@ -46,7 +44,9 @@ def hand_over(caller: Caller, conversation: Conversation, slug: str) -> None:
         if leases.open_run(row.pk) is not None:
             raise Conflict(
                 "run_going",
-                gettext("An answer is still being written. Wait for it or stop it first."),
+                gettext(
+                    "An answer is still being written. Wait for it to finish, or stop it first."
+                ),
             )
         if row.application_id == application.pk:
             return
@@ -60,6 +60,7 @@ def hand_over(caller: Caller, conversation: Conversation, slug: str) -> None:
             pinned_version=None,
             deployment=None,
             reasoning_effort=None,
+            tool_switches=None,
             handed_over_at=now,
             arranged_at=now,
         )
@@ -69,9 +70,8 @@ def hand_over(caller: Caller, conversation: Conversation, slug: str) -> None:
 def of_application(
     conversation: Conversation, messages: Sequence[Message], application: ResolvedApplication
 ) -> Sequence[Message]:
-    """Return the messages in the form in which the application may read them.
-
-    Data of other applications' tools is omitted. Untrusted content remains marked as untrusted.
+    """Return the messages without the data that other applications' tools stored. Untrusted content
+    remains marked as untrusted.
     """
     if conversation.handed_over_at is None:
         return messages
@@ -93,8 +93,8 @@ def runs_of_others(messages: Iterable[Message], application: ResolvedApplication
 def begins_with(
     conversation: Conversation, stands: AskedPlace, application: ResolvedApplication
 ) -> dict[str, str] | None:
-    """Return the application to show at the question if a different application answered the
-    previous question, otherwise None.
+    """Return the application's slug and title for the first question after a handover. Return None
+    if the same application gave the previous answer.
     """
     if conversation.handed_over_at is None:
         return None

@@ -12,15 +12,13 @@ from apps.live.journal.notifications import wake_viewers
 
 
 async def stop(hub: Hub, conversation: UUID) -> bool:
-    """Stop the answer and pause the queue. Return False if there is no answer."""
+    """Stop the conversation's answer and pause its queue. Return False if no answer is running."""
     await database_sync_to_async(queue.hold)(conversation)
     return await interrupt(hub, conversation)
 
 
 async def interrupt(hub: Hub, conversation: UUID) -> bool:
-    """Stop the running answer of the conversation, in any process. Return False if there is
-    none.
-    """
+    """Stop the conversation's answer in any process. Return False if no answer is running."""
     supervisor = hub.supervisors.get(conversation)
     if supervisor is not None:
         supervisor.stop()
@@ -36,7 +34,9 @@ def stop_elsewhere(conversation: UUID) -> bool:
 
 
 async def stop_subagent(hub: Hub, conversation: UUID, key: str) -> bool:
-    """Stop one sub-agent, in any process. Return False if it does not exist."""
+    """Stop one sub-agent in any process. Return False if there is no such sub-agent. `key`
+    identifies the sub-agent within its run.
+    """
     supervisor = hub.supervisors.get(conversation)
     is_here = supervisor is not None and supervisor.stop_subagent(key)
     # Another process may be running the sub-agent. It reads the row once a second, or when it

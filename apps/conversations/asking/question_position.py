@@ -21,11 +21,11 @@ from apps.errors import Refused
 
 @dataclass(frozen=True, slots=True)
 class AskedPlace:
-    """The position of a question in the tree. `parent` is the previous message, or None.
+    """The position of a question in the tree. `parent` is the primary key of the previous message.
 
-    `again` is an existing question to be answered again. `is_root` is True if the new question is
-    an alternative to the first question. `is_branch` is True if the new question hides the branch
-    that is currently shown.
+    `again` is an existing question to answer again. `is_root` is True if the question is an
+    alternative to the first question. `is_branch` is True if the question hides the branch that is
+    currently shown.
     """
 
     parent: int | None = None
@@ -35,7 +35,9 @@ class AskedPlace:
 
 
 def find_asked_place(conversation: Conversation, ask: Ask) -> AskedPlace:
-    """Return the position of a question. Raises `Refused`."""
+    """Return the position of a question. Raises `Refused` if a message that the question refers to
+    does not exist, or cannot be continued.
+    """
     if ask.again is not None:
         question = find_message(branching(conversation), ask.again, USER)
         return AskedPlace(again=Message.objects.get(pk=question.pk), is_branch=True)
@@ -59,8 +61,8 @@ def find_asked_place(conversation: Conversation, ask: Ask) -> AskedPlace:
 
 
 def branching(conversation: Conversation) -> Tree[OutlineRow]:
-    """Return the tree of the conversation, in which another branch will be created. Store the
-    parents of its messages first.
+    """Store the parent of each message, so that a branch can be added, and return the
+    conversation's tree.
     """
     found = outline(conversation)
     write_parents(found)

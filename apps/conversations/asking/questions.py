@@ -29,6 +29,7 @@ from apps.conversations.asking.chosen_models import OWN, ModelChoice, choice_of,
 from apps.conversations.asking.folder_content import NOTHING, FolderContent, content_for
 from apps.conversations.asking.handovers import begins_with, of_application
 from apps.conversations.asking.question_position import AskedPlace, find_asked_place
+from apps.conversations.asking.tool_switches import check_switches
 from apps.conversations.branches import path
 from apps.conversations.files.folder import attach_files
 from apps.conversations.models import Conversation, Message, question_title
@@ -52,16 +53,17 @@ from apps.manifest.markdown.chat_place import ChatPlace
 from apps.runs.requests import RunRequest
 
 CONTINUE = "Your answer was cut off. Continue exactly where it stopped: repeat nothing, and add no introduction."
-"""This prompt is sent instead of a user's question. The page shows both answers as one."""
+"""The prompt that continues a truncated answer. The page shows both answers as one."""
 
 
 @dataclass(frozen=True, slots=True)
 class StartedAnswer:
-    """A started answer. If it has no log, it was already started or queued earlier.
+    """An answer whose question is stored. `log` is None if the answer is queued or was started
+    earlier.
 
-    `is_new` is True if the question was stored now. `place` is the user's place. `model` is the
-    user's choice of model; for a resumed run, the manifest contains the model. `folder` is the
-    content of the conversation's folder. `request` is set for a client that sends its own
+    `is_new` is True if the question was stored now. `place` is the place where the user is. `model`
+    is the user's choice of model; for a resumed run, the manifest contains the model. `folder` is
+    the content of the conversation's folder. `request` is set if an API client sent the whole
     conversation.
     """
 
@@ -81,9 +83,8 @@ class StartedAnswer:
 class NewQuestion:
     """A question to store.
 
-    `text` is the validated text. `holder` is the process that answers, or "" for any process.
-    `sender` is set if a schedule, alarm or webhook sent the question. `door` is the door through
-    which the question arrived.
+    `text` is the validated text. `holder` is the name of the process that will answer, or "" for
+    any process. `sender` is set if a schedule, alarm or webhook sent the question.
     """
 
     caller: Caller
@@ -104,11 +105,11 @@ def begin_answer(
     sender: Sender | None = None,
     door: str = PAGE,
 ) -> StartedAnswer:
-    """Store the question and a run that answers it. If `holder` is "", the run is queued.
+    """Store a question and a run that answers it. If `holder` is "", the run is queued.
 
-    `sender` is set if a schedule, alarm or webhook sent the question. Raises `Refused`,
-    `BudgetSpent`, `PlaceNotFound`, and `ApplicationNotFound` if the application has just been
-    deleted.
+    `sender` is set if a schedule, alarm or webhook sent the question. Raises `Refused` if the
+    question is rejected, `BudgetSpent`, `PlaceNotFound`, and `ApplicationNotFound` if the
+    application was deleted in the meantime.
     """
     text = read_question(ask)
     try:
@@ -132,7 +133,7 @@ def begin_answer(
 
 
 def find_begun(caller: Caller, slug: str, request: UUID) -> StartedAnswer | None:
-    """Return the answer that was started when the same question was sent before, or None."""
+    """Return the answer to the request with this ID, or None if the request is new."""
     known = Run.objects.filter(bucket=caller.bucket, request=request).first()
     return (
         None
@@ -142,7 +143,9 @@ def find_begun(caller: Caller, slug: str, request: UUID) -> StartedAnswer | None
 
 
 def begin_new(question: NewQuestion) -> StartedAnswer:
-    """Store a new question. Raises the same errors as `begin_answer`."""
+    """Store a question and its run, in the current transaction. Raises the same errors as
+    `begin_answer`.
+    """
     caller, application, ask = question.caller, question.application, question.ask
     check_start(caller, question.door, application.slug, ask.timezone)
     place = application.place(ask.place)
@@ -150,6 +153,7 @@ def begin_new(question: NewQuestion) -> StartedAnswer:
     types = application.manifest.input_attachment_types
     attachments = attach_files(caller, (file.url for file in ask.attachments), types)
     if ask.conversation is None:
+        check_switches(application, ask.tools)
         title = question_title(question.text) or question_title(attachments[0]["title"])
         conversation = create(free_id(ask.begin), caller, application, ask, title)
         stands = AskedPlace()
@@ -180,7 +184,9 @@ def begin_new(question: NewQuestion) -> StartedAnswer:
 
 
 def read_question(ask: Ask) -> str:
-    """Return the text of a question. Raises `Refused` if it is empty or too long."""
+    """Return the validated text of a question. Raises `Refused` if it is empty or too long, or if a
+    repeated question has no conversation.
+    """
     if ask.again or ask.continues:
         if ask.conversation is None:
             raise Refused(
@@ -203,7 +209,7 @@ def read_question(ask: Ask) -> str:
 
 
 def free_id(begin: UUID | None) -> UUID:
-    """Return the ID that the client chose for a new conversation, unless it is in use."""
+    """Return `begin`, or a new ID if `begin` is None or in use."""
     # A duplicate of a browser tab sends the same ID as the first tab.
     is_free = begin is not None and not Conversation.objects.filter(pk=begin).exists()
     return begin if is_free and begin is not None else uuid4()
@@ -221,14 +227,15 @@ def create(
         temporary_until=erase_time() if ask.temporary else None,
         reasoning_effort=ask.effort or None,
         deployment=ask.deployment or None,
+        tool_switches=ask.tools or None,
         team_id=caller.team,
         visibility=visibility_of(caller.team),
     )
 
 
 def keep_manifest(application: ResolvedApplication) -> KeptManifest:
-    """Store the application's manifest and return its row. Must be called in the transaction that
-    stores the run.
+    """Store the application's manifest, unless it is already stored, and return its row. Call this
+    function in the transaction that stores the run.
     """
     kept = KeptManifest(digest=application.digest, text=json.dumps(application.document))
     if not KeptManifest.hold(kept.pk):
@@ -237,7 +244,7 @@ def keep_manifest(application: ResolvedApplication) -> KeptManifest:
 
 
 def noted_place(place: ChatPlace | None, narrative: str) -> dict[str, Any] | None:
-    """Return the place and the narrative in the stored format, or None if there are none."""
+    """Return the place and the narrative in the stored format, or None if both are missing."""
     said = str(storable_value(narrative)).strip()
     if place is None and not said:
         return None
@@ -293,8 +300,8 @@ def shown_sender(sender: Sender | None) -> dict[str, Any] | None:
 
 
 def question_added(question: Message, application: dict[str, str] | None = None) -> QuestionAdded:
-    """Return the event for a new question. `application` is set if a different application answered
-    the previous question.
+    """Return the event for a new question. `application` is set if another application answered the
+    previous question.
     """
     return QuestionAdded(
         {

@@ -1,5 +1,5 @@
-"""The queues of messages that wait until earlier answers are complete. Each conversation has its
-own queue.
+"""Manages the queue of each conversation, whose messages wait until earlier answers are
+complete.
 """
 
 from typing import Any
@@ -29,26 +29,30 @@ from apps.live import leases
 from apps.live.models import Run
 
 MOST = 10
-"""The maximum number of queued messages of one conversation."""
+"""The maximum number of queued messages in one conversation."""
 AT_ONCE = 50
-"""The maximum number of conversations in which a sweep sends messages."""
+"""The maximum number of conversations that one sweep handles."""
 
 
 def was_taken(caller: Caller, request: UUID) -> bool:
-    """Return True if a message with this ID was already accepted or queued."""
+    """Return True if the caller's request with this ID was already accepted or queued."""
     is_asked = Run.objects.filter(bucket=caller.bucket, request=request).exists()
     return is_asked or mine(caller).filter(request=request).exists()
 
 
 def has_to_wait(conversation: UUID, request: UUID) -> bool:
-    """Return True if a message must wait, or is already queued because it was sent before."""
+    """Return True if an answer is running, other messages are queued, or this message is already
+    queued.
+    """
     waiting = QueuedMessage.objects.filter(conversation=conversation)
     before = waiting.filter(Q(is_held=False) | Q(request=request))
     return leases.open_run(conversation) is not None or before.exists()
 
 
 def add(caller: Caller, slug: str, ask: Ask, sender: Sender | None = None) -> QueuedMessage:
-    """Append a message to the queue, or put it first if it stops the answer. Raises `Refused`."""
+    """Append a message to the queue, or put it first if it stops the running answer. Raises
+    `Refused` if the message is invalid, the conversation cannot be continued or the queue is full.
+    """
     text = read_question(ask)
     if ask.conversation is None:
         raise Missing("conversation_not_found", gettext("This conversation does not exist."))
@@ -63,7 +67,9 @@ def add(caller: Caller, slug: str, ask: Ask, sender: Sender | None = None) -> Qu
 def add_to(
     found: Conversation, caller: Caller, ask: Ask, text: str, sender: Sender | None = None
 ) -> QueuedMessage:
-    """Add a message to the queue of this conversation. Raises `Refused`."""
+    """Add a message to the conversation's queue, unless it is already queued. Return its row.
+    Raises `Refused` if the queue is full or an attached file does not exist.
+    """
     # Locked, so that messages from several tabs are counted sequentially.
     waiting = Conversation.objects.select_for_update().get(pk=found.pk).queued
     known = waiting.filter(request=ask.id).select_related("conversation").first()
@@ -94,8 +100,8 @@ def add_to(
 
 
 def change(caller: Caller, pk: UUID, text: str | None, held: bool | None) -> UUID:
-    """Change the text or the `held` flag of a queued message; None leaves them unchanged. Return
-    the ID of the conversation. Raises `Refused`.
+    """Change the text or the `held` flag of a queued message, unless they are None. Return the
+    conversation's ID. Raises `Refused` if the text is invalid or the message is not queued.
     """
     row = find(caller, pk)
     changed: dict[str, Any] = {"problem": ""}
@@ -110,7 +116,9 @@ def change(caller: Caller, pk: UUID, text: str | None, held: bool | None) -> UUI
 
 
 def remove(caller: Caller, pk: UUID) -> UUID:
-    """Remove a queued message, and return the ID of its conversation. Raises `Refused`."""
+    """Remove a queued message and return its conversation's ID. Raises `Refused` if the message is
+    no longer queued.
+    """
     row = find(caller, pk)
     if not mine(caller).filter(pk=pk).delete()[0]:
         raise not_queued()
@@ -119,8 +127,8 @@ def remove(caller: Caller, pk: UUID) -> UUID:
 
 @transaction.atomic
 def put_first(caller: Caller, pk: UUID) -> UUID:
-    """Move a message to the front, resume the queue, and return the ID of the conversation. Raises
-    `Refused`.
+    """Move a message to the front, resume the queue, and return the conversation's ID. Raises
+    `Refused` if the message is no longer queued.
     """
     row = find(caller, pk)
     waiting = QueuedMessage.objects.filter(conversation=row.conversation_id)
@@ -131,19 +139,21 @@ def put_first(caller: Caller, pk: UUID) -> UUID:
 
 
 def hold(conversation: UUID) -> None:
-    """Pause the queue until the user resumes it."""
+    """Pause the conversation's queue until the user resumes it."""
     QueuedMessage.objects.filter(conversation=conversation).update(is_held=True)
 
 
 @transaction.atomic
 def hold_refused(row: QueuedMessage, problem: str) -> None:
-    """Pause the queue because its next message was rejected."""
+    """Pause the queue because this message was rejected. `problem` is the reason."""
     hold(row.conversation_id)
     QueuedMessage.objects.filter(pk=row.pk).update(problem=problem)
 
 
 def next_of(conversation: UUID) -> QueuedMessage | None:
-    """Return the message that can be sent now, or None."""
+    """Return the queued message that can be sent now, or None if an answer is running or no message
+    is due.
+    """
     if leases.open_run(conversation) is not None:
         return None
     due = QueuedMessage.objects.filter(conversation=conversation, is_held=False)
@@ -156,14 +166,14 @@ def due_messages() -> QuerySet[QueuedMessage]:
 
 
 def due_conversations() -> list[UUID]:
-    """Return conversations whose next queued message can be sent now."""
+    """Return the IDs of conversations whose next queued message can be sent now."""
     ids = due_messages().order_by("conversation").values_list("conversation", flat=True)
     return list(ids.distinct()[:AT_ONCE])
 
 
 def caller_of(row: QueuedMessage) -> Caller:
-    """Return the caller of a queued message. Raises `Refused` if the account is closed or the key
-    is invalid.
+    """Return the caller who queued the message. Raises `Refused` if the account is closed or the
+    API key is no longer valid.
     """
     conversation = row.conversation
     return caller_of_run(Run(stream=conversation.pk, bucket=conversation.owner, caller=row.caller))
@@ -171,7 +181,9 @@ def caller_of(row: QueuedMessage) -> Caller:
 
 @transaction.atomic
 def begin(caller: Caller, application: ResolvedApplication, pk: UUID, holder: str) -> StartedAnswer:
-    """Convert a queued message into a question, with its current text. Raises `Refused`."""
+    """Convert a queued message into a question and a run. If `holder` is "", the run is queued.
+    Raises `Refused` if the message is no longer queued, and the same errors as `begin_answer`.
+    """
     row = QueuedMessage.objects.select_for_update().filter(pk=pk, is_held=False).first()
     if row is None:
         raise not_queued()
@@ -209,9 +221,7 @@ def list_queue(caller: Caller, conversation: UUID) -> list[dict[str, Any]]:
 
 
 def find(caller: Caller, pk: UUID) -> QueuedMessage:
-    """Return a queued message of the caller. Raises `Refused` if it does not exist or belongs to
-    another user.
-    """
+    """Return the caller's queued message. Raises `Refused` if the caller has no such message."""
     row = mine(caller).filter(pk=pk).first()
     if row is None:
         raise not_queued()

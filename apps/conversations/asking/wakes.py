@@ -1,8 +1,7 @@
-"""Stores many questions of schedules and alarms at once. Their runs are queued, and any process
-answers them.
+"""Stores many questions from schedules and alarms at once. Any process can then answer them.
 
-Thousands of schedules may be due at a popular time of day, so their questions are stored together.
-The caller has validated the content.
+Thousands of schedules may be due at a popular time of day, so they share queries. The calling code
+must validate the texts first.
 """
 
 from collections import defaultdict
@@ -31,11 +30,11 @@ from apps.live.models import JournalEntry, Run
 
 @dataclass(frozen=True, slots=True)
 class Wake:
-    """A message to send. If it has no conversation, or the conversation was deleted, the message
-    starts a new conversation.
+    """A message from a schedule or an alarm.
 
-    `source` is the caller's identifier of the sender. `pinned_version` is the version of the
-    application for the conversation.
+    If `conversation` is None or was deleted, the message starts a new conversation. `source`
+    identifies the schedule or the alarm. `pinned_version` is the application version for the
+    conversation, or None.
     """
 
     caller: Caller
@@ -53,10 +52,8 @@ class Wake:
 
 @dataclass(frozen=True, slots=True)
 class QueuedWake:
-    """The result for one message, which is now the question of a run or waits in the queue of its
-    conversation.
-
-    `problem` is the reason why it was not sent.
+    """The result of sending a message, which now has a run or waits in its conversation's queue.
+    `problem` is the reason why the message was rejected, or "".
     """
 
     wake: Wake
@@ -65,11 +62,13 @@ class QueuedWake:
     problem: str = ""
 
 
-FULL = gettext_noop("Too many messages are already waiting in its conversation.")
+FULL = gettext_noop("Too many messages are already waiting in the conversation.")
 
 
 def ask_all(wakes: Sequence[Wake]) -> list[QueuedWake]:
-    """Store the questions in the current transaction. Their answers are queued for any process."""
+    """Store the questions and their queued runs in the current transaction. Return a result for
+    each.
+    """
     if not wakes:
         return []
     places = conversations_of(wakes)
@@ -95,7 +94,7 @@ def ask_all(wakes: Sequence[Wake]) -> list[QueuedWake]:
 
 
 def conversations_of(wakes: Sequence[Wake]) -> dict[UUID, UUID]:
-    """Return the conversation of each run. Missing conversations are created."""
+    """Return the conversation's ID for each run's ID, and create missing conversations."""
     wanted = [wake.conversation for wake in wakes if wake.conversation is not None]
     rows = Conversation.objects.kept().filter(pk__in=wanted)
     known = {(row.pk, row.owner, row.application_id) for row in rows}
@@ -128,8 +127,8 @@ def conversations_of(wakes: Sequence[Wake]) -> dict[UUID, UUID]:
 
 
 def store_runs(wakes: Sequence[Wake], places: Mapping[UUID, UUID]) -> set[UUID]:
-    """Store a queued run for each message, and return the runs that were stored. The conversations
-    of the other messages have an active run.
+    """Store a queued run for each message. Return the IDs of the stored runs. A message gets no run
+    if its conversation already has an active run.
     """
     manifests = {wake.application.digest: wake.application for wake in wakes}
     kept = {digest: keep_manifest(application) for digest, application in manifests.items()}
@@ -197,7 +196,9 @@ def store_questions(wakes: Sequence[Wake], places: Mapping[UUID, UUID]) -> None:
 
 
 def queue_all(wakes: Sequence[Wake], places: Mapping[UUID, UUID]) -> set[UUID]:
-    """Append the messages to their queues, up to the limit. Return their runs."""
+    """Append the messages to their conversations' queues, up to the limit. Return the IDs of their
+    runs.
+    """
     by_place: dict[UUID, list[Wake]] = defaultdict(list)
     for wake in wakes:
         by_place[places[wake.run]].append(wake)

@@ -1,1 +1,1 @@
-"""The files of a conversation."""
+"""Stores the files that users upload to conversations."""

@@ -1,5 +1,5 @@
-"""Detects the content type of an uploaded file from its bytes, or from its name if the bytes match
-no type.
+"""Detects an uploaded file's content type from its bytes, or from its name if the bytes match no
+type.
 """
 
 import codecs
@@ -16,7 +16,7 @@ from apps.errors import Refused
 UNKNOWN = "application/octet-stream"
 PLAIN = "text/plain"
 HEAD_BYTES = 8192
-"""The number of bytes at the beginning of a file in which signatures are searched."""
+"""Signatures are searched in this many bytes at the beginning of a file."""
 
 CONTAINERS = frozenset({"application/zip"})
 """The types of container formats. Files in such a format can be of many types, which only their
@@ -62,7 +62,9 @@ _control = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]")
 
 
 def detect_content_type(name: str, content: File[Any]) -> str:
-    """Return the content type. Raises `Refused` if the bytes contradict the name."""
+    """Return the file's content type. Raises `Refused` if the bytes contradict the file
+    extension.
+    """
     named = type_of_name(name)
     content.seek(0)
     head = content.read(HEAD_BYTES)
@@ -77,15 +79,14 @@ def detect_content_type(name: str, content: File[Any]) -> str:
         raise Refused(
             "wrong_content",
             gettext(
-                "“{shown}” doesn’t match its name: its content isn’t {named}. Check the file, or "
-                "correct the ending of its name."
+                "The content of “{shown}” isn’t {named}, as its name suggests. Check the file, or change its extension."
             ).format(shown=label_type(name), named=named),
         )
     return named or UNKNOWN
 
 
 def type_of_name(name: str) -> str:
-    """Return the type for the file extension, or "" if it is unknown."""
+    """Return the content type for a name's extension, or "" if the extension is unknown."""
     ending = f".{name.rsplit('.', 1)[-1].lower()}" if "." in name else ""
     return NAMED.get(ending) or _types.guess_type(f"x{ending}", strict=False)[0] or ""
 
@@ -101,7 +102,7 @@ def type_of_text(named: str, head: bytes) -> str:
 
 
 def is_written(content_type: str) -> bool:
-    """Return True if files of the type are text."""
+    """Return True if files of this content type contain text."""
     bare = content_type.partition(";")[0].strip().lower()
     return bare.startswith("text/") or bare in WRITTEN or bare.endswith(("+json", "+xml", "jsonl"))
 
@@ -111,8 +112,8 @@ def is_zipped(content_type: str) -> bool:
 
 
 def is_text(content: File[Any]) -> bool:
-    """Return True if the content is only text: bytes without control characters, or UTF-16 with a
-    byte order mark.
+    """Return True if the content is text: no control characters, or UTF-16 with a byte order
+    mark.
     """
     content.seek(0)
     mark = content.read(2)

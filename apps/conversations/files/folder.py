@@ -1,4 +1,4 @@
-"""Stores, names and lists the files in the folder of a conversation."""
+"""Stores, names and lists the files of a conversation."""
 
 import re
 import unicodedata
@@ -22,7 +22,7 @@ from apps.workspace.stored_files import FileInfo
 
 ROOT = "conversations"
 MOST_FILES = 200
-"""The maximum number of files in the folder of one conversation."""
+"""The maximum number of files in one conversation."""
 ATTEMPTS = 5
 """The number of attempts to store a file under a free name, because concurrent uploads may use the
 same name.
@@ -44,10 +44,16 @@ def folder_of(conversation: UUID) -> str:
 
 
 def store_upload(
-    caller: Caller, conversation: UUID, written: str, content: File[Any], types: Sequence[str] = ()
+    caller: Caller,
+    conversation: UUID,
+    written: str,
+    content: File[Any],
+    types: Sequence[str] = (),
+    limit: int | None = None,
 ) -> FileInfo:
     """Store a file that a visitor uploaded. `types` limits its type; () allows the types that the
-    installation accepts. Raises `Refused` and `FileRefused`.
+    installation accepts. `limit` is its maximum size in bytes, by default
+    `DEFAULT_FILE_LOADING_SIZE_LIMIT`. Raises `Refused` and `FileRefused`.
     """
     taken = names_in(caller.bucket, conversation)
     if len(taken) >= MOST_FILES:
@@ -57,7 +63,7 @@ def store_upload(
                 "This conversation has {most_files} files, which is the limit. Delete some first."
             ).format(most_files=MOST_FILES),
         )
-    return store_file(caller, folder_of(conversation), written, content, taken, types)
+    return store_file(caller, folder_of(conversation), written, content, taken, types, limit)
 
 
 def store_file(
@@ -67,9 +73,10 @@ def store_file(
     content: File[Any],
     taken: Sequence[str],
     types: Sequence[str] = (),
+    limit: int | None = None,
 ) -> FileInfo:
-    """Store a file in a folder. `taken` contains the names in use, and `types` limits the type.
-    Raises `Refused` and `FileRefused`.
+    """Store a file in a folder. `taken` contains the names in use; `types` and `limit` are those of
+    `store_upload`. Raises `Refused` and `FileRefused`.
     """
     name = safe_name(written)
     if not content.size:
@@ -77,7 +84,7 @@ def store_file(
             "empty_file",
             gettext("“{shown}” is empty, so it can’t be sent.").format(shown=label_type(name)),
         )
-    files.check_size(content.size)
+    files.check_size(content.size, limit)
     content_type = detect_content_type(name, content)
     check_type(name, content_type)
     if types:
@@ -86,14 +93,16 @@ def store_file(
     for _ in range(ATTEMPTS):
         free = free_file_name(name, known)
         try:
-            return files.take(caller.bucket, folder + free, content, content_type, NEW)
+            return files.take(caller.bucket, folder + free, content, content_type, NEW, limit)
         except FileChanged:
             known.append(free)  # Another upload took the name in the meantime.
     raise Conflict("busy", gettext("Too many files with this name were sent at once. Try again."))
 
 
 def check_type(name: str, content_type: str, wanted: Sequence[str] | None = None) -> None:
-    """Raise `Refused` if the installation or the application does not accept the type."""
+    """Raise `Refused` if no pattern in `wanted` matches the type. An empty `wanted` allows every
+    type. None stands for the types that the installation accepts.
+    """
     wanted = settings.CHAT_UPLOAD_TYPES if wanted is None else wanted
     if not wanted or any(matches_type(content_type, pattern) for pattern in wanted):
         return
@@ -123,23 +132,23 @@ def names_in(bucket: str, conversation: UUID) -> list[str]:
 def attach_files(
     caller: Caller, paths: Iterable[str], types: Sequence[str] = ()
 ) -> list[dict[str, str]]:
-    """Return the caller's files as attachments of a question. `types` limits their types; () allows
-    any.
-
-    Raises `Refused`.
+    """Return the caller's files with these paths as attachments of a question. `types` limits their
+    types; () allows any. Raises `Refused` if a file is missing or of another type.
     """
     found = []
     for path in dict.fromkeys(paths):
         try:
             info = files.info(caller.bucket, path)
         except FileRefused:
-            raise Refused(
-                "file_missing", gettext("One of the files no longer exists. Attach it again.")
-            ) from None
+            raise missing_attachment() from None
         title = file_title(info.path)
         check_type(title, info.content_type, types)
         found.append({"type": info.content_type, "title": title, "url": info.path})
     return found
+
+
+def missing_attachment() -> Refused:
+    return Refused("file_missing", gettext("One of the files no longer exists. Attach it again."))
 
 
 def file_title(path: str) -> str:
@@ -148,7 +157,7 @@ def file_title(path: str) -> str:
 
 
 def list_files(caller: Caller, conversation: UUID) -> list[dict[str, Any]]:
-    """Return the files that were uploaded to a conversation or appear in its messages, newest
+    """Return JSON for each file that was uploaded to a conversation or appears in it, newest
     first.
     """
     uploaded = set(paths_in_folder(caller, conversation))
@@ -169,7 +178,9 @@ def paths_in_folder(caller: Caller, conversation: UUID) -> Iterator[str]:
 
 
 def paths_mentioned(conversation: UUID) -> Iterator[str]:
-    """Yield the paths of files in the messages and in the stages of the answers."""
+    """Yield the paths of the files in a conversation's messages and in the stages of its
+    answers.
+    """
     for attachments in Message.objects.filter(conversation=conversation).values_list(
         "attachments", flat=True
     ):
@@ -228,7 +239,7 @@ def too_long(name: str) -> bool:
 
 
 def free_file_name(name: str, taken: Iterable[str]) -> str:
-    """Return the name, with a number if it is in use: "report.pdf" becomes "report (2).pdf"."""
+    """Return `name`, with a number if it is in `taken`: "report.pdf" becomes "report (2).pdf"."""
     known = {other.casefold() for other in taken}
     if name.casefold() not in known:
         return name

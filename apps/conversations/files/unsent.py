@@ -1,4 +1,4 @@
-"""Deletes files that were uploaded for questions that were never sent."""
+"""Deletes files that users uploaded for questions that they never sent."""
 
 from collections.abc import Collection, Iterator
 from datetime import datetime, timedelta
@@ -13,20 +13,16 @@ from apps.workspace.local.files import files
 from apps.workspace.local.models import StoredFile
 
 HOURS = 24
-"""The retention in hours of an unsent question's files, counted from the last upload for this
+"""The files of an unsent question are deleted this many hours after the last upload for the
 question.
 """
 AT_ONCE = 500
-"""The maximum number of rows that one query reads, because databases limit the number of values per
-query.
-"""
+"""The maximum number of values in one query, because databases limit them."""
 
 
 def delete(buckets: Collection[str] | None = None, *, but: UUID | None = None) -> int:
-    """Delete old unsent files of the owners in `buckets`, or of all owners. Files of the
-    conversation `but` are not deleted.
-
-    Return the number of conversations whose files were deleted.
+    """Delete the files of unsent questions after `HOURS`, except in the conversation `but`. If
+    `buckets` is None, this includes all owners. Return the number of affected conversations.
     """
     before = timezone.now() - timedelta(hours=HOURS)
     rows = StoredFile.objects.filter(name__startswith=f"{ROOT}/").exclude(holds("bucket"))
@@ -55,7 +51,7 @@ def without_conversation(waiting: Collection[tuple[str, UUID]]) -> Iterator[tupl
 
 
 def is_in_use(bucket: str, conversation: UUID, since: datetime) -> bool:
-    """Return True if a file was uploaded for the same question after `since`."""
+    """Return True if a file was uploaded for the same question at or after `since`."""
     prefix = folder_of(conversation)
     return StoredFile.objects.filter(
         bucket=bucket, name__startswith=prefix, updated_at__gte=since

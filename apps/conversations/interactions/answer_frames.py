@@ -1,4 +1,4 @@
-"""The frames with which users answer the questions of a waiting run."""
+"""Defines the frames with which users answer a waiting run's questions."""
 
 import json
 from collections.abc import Mapping
@@ -24,11 +24,11 @@ from apps.live.models import LONGEST_KEY, LONGEST_REASON
 
 LONGEST_ERROR = 2_000
 LARGEST_RESULT = 200_000
-"""The maximum length in characters of JSON of the result of a page's tool."""
+"""The maximum number of characters in the JSON result of a tool that runs on the page."""
 LONGEST_LABEL = 1_000
 MOST_CHOICES = 100
 LARGEST_ARGUMENTS = 200_000
-"""The maximum length in characters of JSON of changed arguments."""
+"""The maximum number of characters in the JSON of arguments that a user changed."""
 
 
 class GivenAnswer(BaseModel):
@@ -36,8 +36,8 @@ class GivenAnswer(BaseModel):
 
 
 class ApprovalGiven(GivenAnswer):
-    """The answer to an approval request. `arguments` contains the arguments that the user changed.
-    `always` is the scope of *Don't ask again*.
+    """A user's answer to an approval request. `arguments` contains the arguments that the user
+    changed. `always` is the scope of *Don't ask again*, or None.
     """
 
     outcome: Literal["approved", "denied"]
@@ -54,17 +54,19 @@ class ApprovalGiven(GivenAnswer):
         return arguments
 
     def check(self, asked: Mapping[str, Any]) -> None:
-        """Raise `Refused` if the card does not offer the answer."""
+        """Raise `Refused` if the card does not offer this answer."""
         if unknown := sorted(self.arguments.keys() - asked.get("editable", {}).keys()):
             raise misfit(gettext("“{unknown}” can’t be changed.").format(unknown=unknown[0][:100]))
         if self.always is not None and self.always not in asked.get("always", ()):
             raise misfit(gettext("This tool needs approval for every call."))
         if self.outcome == "denied" and (self.arguments or self.always):
-            raise misfit(gettext("A denied call can’t have arguments or a lasting choice."))
+            raise misfit(gettext("A denied call can’t include `arguments` or `always`."))
 
 
 class QuestionGiven(GivenAnswer):
-    """An answer to a question. `choices` are labels of options, and `text` is the user's own text."""
+    """A user's answer to a question. `choices` are labels of options, and `text` is the user's own
+    text.
+    """
 
     outcome: Literal["answered", "skipped"]
     choices: tuple[Annotated[str, Field(max_length=LONGEST_LABEL)], ...] = Field(
@@ -73,14 +75,14 @@ class QuestionGiven(GivenAnswer):
     text: str = ""
 
     def check(self, asked: Mapping[str, Any]) -> None:
-        """Raise `Refused` if the card does not offer the answer."""
+        """Raise `Refused` if the card does not offer this answer."""
         if problem := question_problem(asked, self.model_dump()):
             raise misfit(problem)
 
 
 class ClientToolGiven(GivenAnswer):
-    """The result of a tool that ran in the browser. `result` is JSON; `error` is the error message
-    if the tool failed.
+    """The result of a tool that ran in the browser. `error` is the error message if the tool
+    failed.
     """
 
     outcome: Literal["done", "failed"]
@@ -96,12 +98,12 @@ class ClientToolGiven(GivenAnswer):
         return result
 
     def check(self, asked: Mapping[str, Any]) -> None:
-        """Accept every answer of the page."""
+        """Accept every result, because the call came from the page itself."""
 
 
 class ElicitationGiven(GivenAnswer):
-    """An answer to a question of an MCP server. `content` contains the fields of the form, and is
-    empty if the question was a URL.
+    """A user's answer to an MCP server's question. `content` maps the names of form fields to
+    values. It is empty if the server asked the user to open a URL.
     """
 
     outcome: Literal["accepted", "declined", "cancelled"]
@@ -110,17 +112,17 @@ class ElicitationGiven(GivenAnswer):
     )
 
     def check(self, asked: Mapping[str, Any]) -> None:
-        """Raise `Refused` if the card does not offer the answer."""
+        """Raise `Refused` if the card does not offer this answer."""
         if self.outcome != "accepted":
             if self.content:
-                raise misfit(gettext("A declined answer can’t have content."))
+                raise misfit(gettext("A declined answer can’t include `content`."))
         elif problem := content_problem(asked, self.content):
             raise misfit(problem)
 
 
 class SignInGiven(GivenAnswer):
-    """The answer to a sign-in request, without content. The redirect from the sign-in service
-    proves the sign-in, not the page.
+    """The frame with which a user skips a sign-in request. A completed sign-in is proven by the
+    sign-in service's redirect, not by a frame.
     """
 
     outcome: Literal["skipped"]
@@ -133,7 +135,7 @@ def misfit(text: str) -> Refused:
 
 
 class AnsweredInteraction(BaseModel):
-    """The fields of a frame that identify the answered card."""
+    """Identifies the answered card by its run and its key within the run."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -1,4 +1,4 @@
-"""Pins, archives, moves, deletes and restores conversations, and manages folders."""
+"""Pins, archives, moves, tags, deletes and restores conversations, and manages folders."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -17,6 +17,7 @@ from apps.accounts.legal_holds import holds, is_held, refusal
 from apps.conversations.asking import interruptions
 from apps.conversations.asking.folder_content import delete_files, rows_of
 from apps.conversations.files.folder import hide_folder
+from apps.conversations.keeping.tags import FIELDS, change_tags, read_tag_changes
 from apps.conversations.mirror import mirror
 from apps.conversations.models import Conversation, Folder
 from apps.errors import Conflict, Refused
@@ -26,19 +27,24 @@ from apps.live.hub import Hub
 MOST_FOLDERS = 200
 LONGEST_NAME = 100
 UNDO = timedelta(seconds=30)
-"""The minimum time for which a deleted conversation can be restored."""
+"""A deleted conversation can be restored at least for this long."""
 AT_ONCE = 100
 
 
+@transaction.atomic
 def arrange(caller: Caller, conversation: Conversation, given: Mapping[str, str]) -> None:
-    """Pin, archive or move a conversation. The fields in `given` select the changes. Raises
+    """Pin, archive, move or tag a conversation. The fields in `given` select the changes. Raises
     `Refused`.
     """
-    change(conversation, **read_changes(caller, given))
+    changes, tags = read_changes(caller, given), read_tag_changes(given)
+    change(conversation, **changes)
+    change_tags(caller, [conversation.pk], tags)
 
 
 def read_changes(caller: Caller, given: Mapping[str, str]) -> dict[str, Any]:
-    """Return the new values of columns for the given fields. Raises `Refused`."""
+    """Return the new values of columns for the given fields. Raises `Refused` if there are none and
+    no tags are changed.
+    """
     now, changes = timezone.now(), dict[str, Any]()
     for name, column in (("pinned", "pinned_at"), ("archived", "archived_at")):
         if name in given:
@@ -47,21 +53,21 @@ def read_changes(caller: Caller, given: Mapping[str, str]) -> dict[str, Any]:
         changes["pinned_at"] = None
     if "folder" in given:
         changes["folder"] = find_folder(caller, given["folder"]) if given["folder"] else None
-    if not changes:
-        raise Refused("bad_request", gettext("Use pinned, archived or folder."))
+    if not changes and FIELDS.isdisjoint(given):
+        raise Refused(
+            "bad_request", gettext("Use pinned, archived, folder, add_tags or remove_tags.")
+        )
     return changes
 
 
 def change(conversation: Conversation, **columns: Any) -> None:
-    """Change columns of a conversation, and notify the owner's open pages."""
+    """Update columns of a conversation and the time of its last change."""
     rows = Conversation.objects.filter(pk=conversation.pk, owner=conversation.owner)
     rows.update(**columns, arranged_at=timezone.now())
 
 
 def rename_if(conversation: Conversation, known: str, title: str) -> bool:
-    """Rename a conversation if its title is still `known`. Return False if another process changed
-    it first.
-    """
+    """Rename the conversation if its current title is `known`, else return False."""
     rows = Conversation.objects.kept().filter(pk=conversation.pk, title=known)
     if not rows.update(title=title, arranged_at=timezone.now()):
         return False
@@ -70,9 +76,7 @@ def rename_if(conversation: Conversation, known: str, title: str) -> bool:
 
 
 def delete(hub: Hub, caller: Caller, conversation: Conversation, slug: str) -> None:
-    """Hide a conversation, and stop an answer that is being written in it. The conversation is
-    erased later.
-    """
+    """Hide the conversation until it is permanently deleted, and stop its running answer."""
     change(conversation, deleted_at=timezone.now())
     hide_folder(conversation.owner, conversation.pk, is_hidden=True)
     async_to_sync(interruptions.stop)(hub, conversation.pk)
@@ -91,27 +95,29 @@ def restore(conversation: Conversation) -> None:
 
 
 def keep(conversation: Conversation) -> None:
-    """Convert a temporary conversation into a normal conversation. Memory remains off until the
-    user turns it on.
+    """Convert a temporary conversation into a normal conversation.
+
+    Memory remains off until the user turns it on.
     """
     change(conversation, temporary_until=None)
     mirror(conversation.pk)
 
 
 def erase_temporary() -> int:
-    """Delete expired temporary conversations. Return their number."""
+    """Delete expired temporary conversations. Return the number of deleted conversations."""
     return erase(Conversation.objects.filter(temporary_until__lt=timezone.now()))
 
 
 def erase_deleted() -> int:
-    """Delete conversations that were not restored in time. Return their number."""
+    """Permanently delete conversations that were deleted and not restored in time. Return the
+    number of these conversations.
+    """
     return erase(Conversation.objects.filter(deleted_at__lt=timezone.now() - UNDO))
 
 
 def erase(due: QuerySet[Conversation]) -> int:
-    """Delete the conversations in `due` with all their data. Return their number.
-
-    Conversations under a legal hold are hidden instead, until the hold is lifted.
+    """Permanently delete the conversations in `due` with all their data. Conversations under a
+    legal hold are only hidden until the hold is lifted. Return the number of deleted conversations.
     """
     hide_held(due)
     due = due.exclude(holds("owner", "pk"))
@@ -129,8 +135,8 @@ def erase(due: QuerySet[Conversation]) -> int:
 
 
 def hide_held(due: QuerySet[Conversation]) -> None:
-    """Hide conversations under a legal hold. `erase_deleted` deletes them after the hold is
-    lifted.
+    """Hide the conversations in `due` that are under a legal hold. `erase_deleted` deletes them
+    after the hold is lifted.
     """
     for row in due.order_by().filter(holds("owner", "pk"), deleted_at=None).only("pk", "owner"):
         change(row, deleted_at=timezone.now())
@@ -139,7 +145,9 @@ def hide_held(due: QuerySet[Conversation]) -> None:
 
 
 def find_folder(caller: Caller, written: str) -> Folder:
-    """Return a folder of the caller. Raises `Refused`."""
+    """Return the caller's folder with this ID. Raises `Refused` if the caller has no such
+    folder.
+    """
     found = Folder.objects.filter(owner=caller.bucket, pk=read_integer(written) or 0).first()
     if found is None:
         raise Refused("folder_not_found", gettext("This folder no longer exists. Reload the page."))
@@ -147,7 +155,9 @@ def find_folder(caller: Caller, written: str) -> Folder:
 
 
 def create_folder(caller: Caller, name: str) -> Folder:
-    """Create a folder. Raises `Refused`."""
+    """Create a folder. Raises `Refused` if the name is invalid or the caller has too many
+    folders.
+    """
     mine = Folder.objects.filter(owner=caller.bucket)
     if mine.count() >= MOST_FOLDERS:
         raise Refused(
@@ -161,7 +171,7 @@ def create_folder(caller: Caller, name: str) -> Folder:
 
 
 def read_name(written: str) -> str:
-    """Return the cleaned name of a folder. Raises `Refused`."""
+    """Return the cleaned name of a folder. Raises `Refused` if it is empty or too long."""
     name = " ".join(written.replace("\0", "").split())
     if not name or len(name) > LONGEST_NAME:
         raise Refused(
@@ -173,10 +183,8 @@ def read_name(written: str) -> str:
 
 @transaction.atomic
 def change_folder(caller: Caller, folder: Folder, given: Mapping[str, str]) -> None:
-    """Rename, collapse or move a folder. `before` is the folder that will follow it, or "" for the
-    end.
-
-    Raises `Refused`.
+    """Rename, collapse or move a folder, depending on the fields in `given`. `before` is the ID of
+    the folder that will follow it, or "" for the end. Raises `Refused` if a field is invalid.
     """
     if "name" in given:
         folder.name = read_name(given["name"])
@@ -193,9 +201,8 @@ def change_folder(caller: Caller, folder: Folder, given: Mapping[str, str]) -> N
 
 @transaction.atomic
 def delete_folder(folder: Folder) -> None:
-    """Delete a folder with its files. Its conversations remain, outside any folder.
-
-    Raises `Refused` for a folder with files under a legal hold.
+    """Delete a folder and its files, but not its conversations. Raises `Refused` if the folder has
+    files that are under a legal hold.
     """
     if is_held(folder.owner) and rows_of(folder):
         raise Conflict("legal_hold", refusal())

@@ -1,4 +1,4 @@
-"""Deletes conversations with all their data, and handles deleted and renamed applications.
+"""Deletes a conversation's data, and handles deleted, renamed and restored applications.
 
 These functions are receivers of Django's signals, because some deletions, such as those in the
 admin, call none of our functions.
@@ -22,10 +22,8 @@ from apps.workspace.local.memories.remembered import former_name, rename_applica
 
 
 def delete_belongings(sender: type[Conversation], instance: Conversation, **kwargs: Any) -> None:
-    """Delete a conversation's journal, runs, alarm and files. An active run loses its lease and
-    stops.
-
-    Each run leaves a `RunSummary` row without content.
+    """Delete a conversation's journal, runs, alarm and files, and stop its active run. Each run
+    leaves a `RunSummary` row without content.
     """
     run_rows.stop(instance.pk)
     journal.delete(instance.pk)
@@ -38,7 +36,7 @@ def delete_belongings(sender: type[Conversation], instance: Conversation, **kwar
 def keep_former_name(
     sender: type[Application], instance: Application, using: str, **kwargs: Any
 ) -> None:
-    """Store the slug and title of a deleted application on its conversations, and rename its
+    """Store a deleted application's slug and title on its conversations, and rename its
     memories.
     """
     # The row is locked, so that no conversation begins between this update and the deletion.
@@ -58,7 +56,7 @@ def follow_slug(
     update_fields: Collection[str] | None = None,
     **kwargs: Any,
 ) -> None:
-    """Rename the memories of an application when its slug changes, in the same transaction."""
+    """Rename an application's memories in the transaction that changes its slug."""
     if update_fields is not None and "slug" not in update_fields:
         return
     rows = Application.objects.using(using).filter(pk=instance.pk)
@@ -70,7 +68,7 @@ def follow_slug(
 def reconnect(
     sender: type[Application], instance: Application, created: bool, using: str, **kwargs: Any
 ) -> None:
-    """Connect a restored application to its earlier conversations and memories."""
+    """Connect a restored application with its earlier conversations and memories."""
     # Only the row of a restored application is new and has an old primary key. Another application
     # with the same name has a different key.
     if created:

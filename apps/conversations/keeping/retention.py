@@ -1,8 +1,7 @@
-"""Deletes inactive conversations. The application and the user can set a retention period; the
-shorter period applies.
+"""Deletes inactive conversations after the application's or the user's retention period.
 
-The period starts when a message is added to the conversation, or when it is renamed, moved or
-imported. A user's own period does not apply to pinned conversations.
+If both are set, the shorter period applies. It starts when a message is added or when the
+conversation is renamed, moved or imported. A user's period does not apply to pinned conversations.
 """
 
 import logging
@@ -27,7 +26,9 @@ logger = logging.getLogger(__name__)
 
 
 def erase_untouched() -> int:
-    """Delete conversations whose retention period is over. Return their number."""
+    """Delete conversations whose retention period has expired. Return the number of deleted
+    conversations.
+    """
     return sum(map(erase, due()))
 
 
@@ -44,7 +45,7 @@ def due() -> Iterator[QuerySet[Conversation]]:
 
 
 def retentions() -> Iterator[tuple[int, Retention]]:
-    """Yield the primary key and the retention of each application that sets a retention period."""
+    """Yield the primary key and retention settings of each application with a retention period."""
     rows = Application.objects.filter(manifest__features__retention__days__gte=1)
     for pk, written in rows.values_list("pk", "manifest__features__retention"):
         try:
@@ -54,7 +55,7 @@ def retentions() -> Iterator[tuple[int, Retention]]:
 
 
 def inactive_conversations(days: int) -> QuerySet[Conversation]:
-    """Return conversations that were inactive for this many days and have no answer in progress."""
+    """Return conversations that were inactive for this many days and have no active run."""
     limit = timezone.now() - timedelta(days=days)
     rows = Conversation.objects.filter(updated_at__lt=limit)
     rows = rows.filter(Q(arranged_at=None) | Q(arranged_at__lt=limit))
@@ -62,7 +63,9 @@ def inactive_conversations(days: int) -> QuerySet[Conversation]:
 
 
 def retention_words(manifest: Manifest | None, bucket: str) -> str:
-    """Return the page's text about the retention, or "" without a limit."""
+    """Return the page's text about the retention period, or "" if there is none. `bucket`
+    identifies the user, who may have chosen a period.
+    """
     features = manifest.features if manifest is not None else None
     retention = (features and features.retention) or Retention()
     days, own = retention.days, own_days(bucket)

@@ -1,4 +1,4 @@
-"""Searches a user's conversations."""
+"""Searches the titles and messages of a user's conversations."""
 
 import re
 from collections import Counter, defaultdict
@@ -21,19 +21,17 @@ from apps.live.events import storable_value
 
 MOST_WORDS = 10
 LONGEST_WORD = 60
-"""The length in characters to which words are truncated. PostgreSQL rejects words of more than 2
+"""The number of characters to which words are truncated. PostgreSQL rejects words of more than 2
 KB.
 """
 MOST_MESSAGES = 20_000
-"""The maximum number of a user's messages that a search reads for each word, newest first."""
+"""The maximum number of a user's messages that a search reads for one word, newest first."""
 MOST_FOUND = 10_000
-"""The number of messages of the installation above which a word is frequent. A search for a
-frequent word with the index would read all of these messages, or all messages of the user.
+"""A word is frequent if more than this many messages of the installation contain it. An indexed
+search for a frequent word would read all of these messages.
 """
 MOST_CONVERSATIONS = 1_000
-"""The maximum number of a user's newest conversations in which frequent words and words without an
-index are searched.
-"""
+"""Frequent and unindexed words are searched in this many of the user's newest conversations."""
 EXCERPT_CHARACTERS = 300
 BEFORE_CHARACTERS = 30
 """The maximum number of characters before the match in an excerpt, so that narrow lists show the
@@ -43,9 +41,8 @@ match.
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """A conversation that matches, with an excerpt around the first match.
-
-    `turn` is the ID of the message on the page, or "" if only the title matches.
+    """A matching conversation. `excerpt` shows the first match in the best message. If only the
+    title matches, `excerpt` and `message` are "".
     """
 
     id: UUID
@@ -59,11 +56,12 @@ class SearchHit:
 def search_in(
     mine: QuerySet[Conversation], query: str, most: int, filters: SearchFilters = ANY
 ) -> list[SearchHit]:
-    """Return the conversations of `mine` that match the query and the filters, best first.
+    """Return up to `most` conversations from `mine` that match the query and the filters, best
+    first.
 
     Conversations are sorted by the total length of the matched words, then newest first.
-    Conversations with less than half of the best total are omitted. With filters alone, return the
-    newest conversations.
+    Conversations with less than half of the best total are omitted. With filters but no query,
+    return the newest conversations.
     """
     mine, words = filters.narrow(mine, timezone.now()), words_of(query)
     if not words:
@@ -97,14 +95,14 @@ def hit_of(row: Conversation, best: Message | None, words: list[str]) -> SearchH
 
 
 def words_of(query: str) -> list[str]:
-    """Return the distinct words of the query, split at spaces."""
+    """Return the distinct lowercase words in the query, split at white space and truncated."""
     plain = str(storable_value(query[: MOST_WORDS * LONGEST_WORD])).lower()
     return list(dict.fromkeys(word[:LONGEST_WORD] for word in plain.split()))[:MOST_WORDS]
 
 
 @dataclass(slots=True)
 class Match:
-    """The matches of a query in the title and the messages of a conversation."""
+    """The matches of a query in one conversation's title and messages."""
 
     score: int = 0
     """The total length of the matched words, each counted once."""
@@ -113,15 +111,15 @@ class Match:
 
     @property
     def best_message(self) -> int | None:
-        """Return the newest of the messages with the highest score, or None if only the title
-        matches.
+        """Return the primary key of the newest message with the highest score. Return None if only
+        the title matches.
         """
         return max(self.messages, key=lambda pk: (self.messages[pk], pk), default=None)
 
 
 def find_matches(mine: QuerySet[Conversation], words: list[str]) -> dict[UUID, Match]:
-    """Return the conversations that contain any of the words. Each word causes at most two queries
-    of messages and one query of titles.
+    """Return the matches by conversation ID. Each word causes at most two queries for messages and
+    one query for titles.
     """
     found: defaultdict[UUID, Match] = defaultdict(Match)
     for word in words:
@@ -135,7 +133,9 @@ def find_matches(mine: QuerySet[Conversation], words: list[str]) -> dict[UUID, M
 
 
 def messages_of(mine: QuerySet[Conversation], word: str) -> list[tuple[UUID, int]]:
-    """Return the newest messages that contain the word, as pairs of conversation and key."""
+    """Return the newest messages that contain the word, as pairs of conversation ID and primary
+    key.
+    """
     if not is_indexed(word):
         found, among = Q(text__icontains=word), newest_of(mine)
     elif count_messages_with(word, MOST_FOUND + 1) > MOST_FOUND:
@@ -151,9 +151,8 @@ def newest_of(mine: QuerySet[Conversation]) -> QuerySet[Conversation]:
 
 
 def excerpt(text: str, words: list[str], most: int = EXCERPT_CHARACTERS) -> str:
-    """Return the text around the longest word of the query that it contains, on one line.
-
-    The excerpt begins and ends with whole words, if the script has spaces.
+    """Return up to `most` characters around the longest matching word, on one line. The excerpt
+    begins and ends with whole words if the script has spaces.
     """
     place = place_of(text, words)
     # Read more than is shown, because white space is collapsed.
@@ -167,7 +166,7 @@ def excerpt(text: str, words: list[str], most: int = EXCERPT_CHARACTERS) -> str:
 
 
 def place_of(text: str, words: list[str]) -> int:
-    """Return the position of the longest word of the query that the text contains, or 0."""
+    """Return the position of the longest matching word, or 0 if no word matches."""
     for word in sorted(words, key=len, reverse=True):
         if found := re.search(re.escape(word), text, re.IGNORECASE):
             return found.start()
@@ -179,14 +178,14 @@ def lined_up(text: str) -> str:
 
 
 def end_of(text: str, most: int) -> str:
-    """Return up to `most` characters from the end, without a partial word."""
+    """Return up to `most` characters from the end of the text, without a partial word."""
     part = text[-most:]
     _, blank, whole = part.partition(" ")
     return whole if blank and whole and text[-most - 1] != " " else part.lstrip()
 
 
 def begin_of(text: str, most: int) -> str:
-    """Return up to `most` characters from the beginning, without a partial word."""
+    """Return up to `most` characters from the beginning of the text, without a partial word."""
     part = text[:most]
     whole, blank, _ = part.rpartition(" ")
     return whole if blank and whole and text[most] != " " else part.rstrip()

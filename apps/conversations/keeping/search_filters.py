@@ -1,4 +1,4 @@
-"""Filters of a search in a user's conversations: application, age, files and code."""
+"""Filters of a search in a user's conversations: application, age, tag, files and code."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from django.db.models import Exists, OuterRef, QuerySet
 
 from apps.conversations.access import under
+from apps.conversations.conversation_tags import LONGEST_TAG, ConversationTag
 from apps.conversations.models import Conversation, Message
 from apps.errors import Refused
 
@@ -19,27 +20,33 @@ LONGEST_SLUG = 50
 
 @dataclass(frozen=True, slots=True)
 class SearchFilters:
-    """The filters of a search. `application` is a slug, `days` the maximum age, and `has` contains
-    what a conversation must contain. Empty values do not filter.
+    """The filters of a search: an application's slug, a maximum age in `days`, and the required
+    content. `has` can contain `files` and `code`. Empty values do not filter.
     """
 
     application: str = ""
     days: int = 0
     has: frozenset[str] = frozenset()
+    tag: str = ""
 
     def __bool__(self) -> bool:
         return self != ANY
 
     def narrow(self, mine: QuerySet[Conversation], now: datetime) -> QuerySet[Conversation]:
-        """Return the conversations of the application that were changed recently enough."""
+        """Return the conversations of the application that have the tag and were changed recently
+        enough.
+        """
         found = mine.filter(under(self.application)) if self.application else mine
         if self.days:
             found = found.filter(updated_at__gte=now - timedelta(days=self.days))
+        if self.tag:
+            tagged = ConversationTag.objects.filter(conversation=OuterRef("pk"), name=self.tag)
+            found = found.filter(Exists(tagged))
         return found
 
     def with_content(self, mine: QuerySet[Conversation]) -> QuerySet[Conversation]:
-        """Return the conversations with files or code. The database reads the messages of all
-        conversations in `mine`, so it must be bounded.
+        """Apply the content filters to the conversations. `mine` must be limited, because the
+        database reads all messages in these conversations.
         """
         said = Message.objects.said().filter(conversation=OuterRef("pk"))
         if FILES in self.has:
@@ -53,19 +60,24 @@ ANY = SearchFilters()
 
 
 def read_filters(asked: Mapping[str, str], has: Collection[str]) -> SearchFilters:
-    """Read the filters of a request: `app`, `days`, and the values of `has`. Raises `Refused`."""
+    """Read the filters of a request: `app`, `days`, `tag`, and the values of `has`. Raises
+    `Refused`.
+    """
     days = asked.get("days", "")
     if days not in ("", *map(str, DAYS)):
         raise Refused("bad_request", "days: use 7, 30 or 365.")
     if not {*has} <= {FILES, CODE}:
         raise Refused("bad_request", "has: use files or code.")
-    return SearchFilters(asked.get("app", "")[:LONGEST_SLUG], int(days or 0), frozenset(has))
+    return SearchFilters(
+        asked.get("app", "")[:LONGEST_SLUG],
+        int(days or 0),
+        frozenset(has),
+        asked.get("tag", "")[:LONGEST_TAG],
+    )
 
 
 def searched_applications(mine: QuerySet[Conversation]) -> list[dict[str, str]]:
-    """Return the slugs and titles of the applications of the conversations, by title. Runs one
-    query.
-    """
+    """Return the slug and title of each application in the conversations, sorted by title."""
     names = ("application__slug", "application__title", "former_slug", "former_title")
     rows = mine.order_by().values_list(*names).distinct()[:MOST_APPLICATIONS]
     found = {slug or former: title or last for slug, title, former, last in rows}

@@ -1,4 +1,4 @@
-"""Archives, moves, deletes and restores several conversations of a user at once."""
+"""Archives, moves, tags, deletes and restores several conversations of a user at once."""
 
 from collections.abc import Iterable, Mapping
 from uuid import UUID
@@ -15,6 +15,7 @@ from apps.conversations.access import record_denials
 from apps.conversations.asking import interruptions
 from apps.conversations.files.folder import hide_folder
 from apps.conversations.keeping.arrangement import read_changes
+from apps.conversations.keeping.tags import TagChanges, change_tags, read_tag_changes
 from apps.conversations.mirror import mirror
 from apps.conversations.models import Conversation, QueuedMessage
 from apps.errors import Refused
@@ -25,15 +26,17 @@ MOST_SELECTED = 100
 
 
 def change_selected(hub: Hub, caller: Caller, given: Mapping[str, str]) -> list[UUID]:
-    """Change the caller's conversations whose comma-separated IDs are in `conversations`.
+    """Change the caller's conversations with the comma-separated IDs in `given["conversations"]`.
 
-    The other fields are those of `arrange`, or `deleted`. Return the IDs of the changed
-    conversations; IDs of other conversations are skipped. Raises `Refused`.
+    The other fields are the same as in `arrange`, or `deleted`. Other users' conversations are
+    skipped. Return the IDs of the changed conversations. Raises `Refused` if a field is invalid.
     """
     keys = read_selection(given.get("conversations", ""))
     is_deletion = given.get("deleted") == "true"
     is_restoration = given.get("deleted") == "false"
-    changes = {} if is_deletion or is_restoration else read_changes(caller, given)
+    is_arrangement = not is_deletion and not is_restoration
+    changes = read_changes(caller, given) if is_arrangement else {}
+    tags = read_tag_changes(given) if is_arrangement else TagChanges()
     with transaction.atomic():
         mine = Conversation.objects.filter(
             owner=caller.bucket, deleted_at__isnull=not is_restoration, pk__in=keys
@@ -50,6 +53,7 @@ def change_selected(hub: Hub, caller: Caller, given: Mapping[str, str]) -> list[
         if is_deletion:
             record_deletions(caller, rows)
         Conversation.objects.filter(pk__in=found).update(**changes, arranged_at=timezone.now())
+        change_tags(caller, found, tags)
     record_denials(caller, set(keys) - set(found))
     if is_deletion:
         for key in find_busy(found):
@@ -61,7 +65,9 @@ def change_selected(hub: Hub, caller: Caller, given: Mapping[str, str]) -> list[
 
 
 def read_selection(written: str) -> list[UUID]:
-    """Return the IDs of a comma-separated list. Raises `Refused`."""
+    """Parse a comma-separated list of IDs. Raises `Refused` if it is too long or an ID is
+    invalid.
+    """
     parts = written.split(",", MOST_SELECTED)
     if len(parts) > MOST_SELECTED:
         text = ngettext(
@@ -92,7 +98,7 @@ def record_deletions(caller: Caller, rows: Iterable[Conversation]) -> None:
 
 
 def find_busy(keys: Iterable[UUID]) -> list[UUID]:
-    """Return the conversations that are being answered or have queued messages."""
+    """Return the IDs of conversations that have an active run or queued messages."""
     asked = list(keys)
     going = Run.objects.filter(stream__in=asked, status__in=Run.OPEN)
     queued = QueuedMessage.objects.filter(conversation__in=asked)

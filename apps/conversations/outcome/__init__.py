@@ -1,1 +1,1 @@
-"""Stores the data of an answer in addition to its text, and notices about the answer."""
+"""Stores an answer with its metrics, summary and context use."""

@@ -1,4 +1,4 @@
-"""Stores the use of the model's context window with each answer, and reports it to the page."""
+"""Stores how much of the model's context window each answer used, and reports it to the page."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -19,15 +19,13 @@ from apps.runs.history import expand
 WARNING = 0.8
 DANGER = 0.95
 RECENT = 20
-"""The number of newest messages in which a stored value is searched. If none of them has a value,
-all messages are read.
-"""
+"""A stored value is searched first in this many newest messages."""
 CONTEXT = "context"
-"""The key of the context use within an answer's usage."""
+"""The key of the context use in an answer's `usage`."""
 
 
 def context_to_dict(progress: Progress) -> dict[str, Any]:
-    """Return the context use of the next request, or {} for a run whose model is unknown."""
+    """Return the context use of the next request as JSON, or {} if the model is unknown."""
     fitter = progress.fitter
     if fitter is None:
         return {}
@@ -37,7 +35,7 @@ def context_to_dict(progress: Progress) -> dict[str, Any]:
 
 
 def update_context(run: Run, progress: Progress) -> None:
-    """Store the context use of the next request after a summary was written."""
+    """Update the context use in the run's answer after a summary was written."""
     answer = Message.objects.filter(run=run, role=Message.Role.ASSISTANT).first()
     if answer is not None:
         answer.usage |= context_to_dict(progress)
@@ -45,7 +43,7 @@ def update_context(run: Run, progress: Progress) -> None:
 
 
 def newest_context(messages: Sequence[Message]) -> dict[str, Any]:
-    """Return the context use stored with the newest answer that has it, or {}."""
+    """Return the context use from the newest answer that contains it, or {} if no answer does."""
     known = (message.usage.get(CONTEXT) for message in reversed(messages))
     return next(filter(None, known), {})
 
@@ -55,8 +53,8 @@ def newest_correction(messages: Sequence[Message]) -> float:
 
 
 def context_usage(conversation: Conversation) -> dict[str, Any]:
-    """Return the tokens by purpose, their total and limit, the newest summary, and the total usage
-    of all answers.
+    """Return the conversation's context use as JSON for the page. It contains the tokens by
+    purpose, their total and limit, the newest summary, and the total usage of all answers.
     """
     shown = shown_path(conversation)
     said = conversation.messages.filter(pk__in=[row.pk for row in shown[-RECENT:]])
@@ -83,9 +81,7 @@ def context_usage(conversation: Conversation) -> dict[str, Any]:
 
 
 def estimate_use(conversation: Conversation, shown: Sequence[OutlineRow]) -> dict[str, int]:
-    """Estimate the context use of a conversation without stored values, excluding the prompt and
-    the tools.
-    """
+    """Estimate the context use in tokens by purpose, without the prompt and the tools."""
     rows = only(shown, conversation.messages.said(), *SpokenRow._fields)
     said = expand(spoken_text(SpokenRow(*row)) for row in rows)
     return asdict(use_of(said, Estimator()))
@@ -94,7 +90,7 @@ def estimate_use(conversation: Conversation, shown: Sequence[OutlineRow]) -> dic
 def only(
     shown: Sequence[OutlineRow], messages: QuerySet[Message], *fields: str
 ) -> Iterator[Sequence[Any]]:
-    """Yield the fields of the shown messages."""
+    """Yield the values of `fields` for each message on the shown path."""
     wanted = {row.pk for row in shown}
     # Databases return all rows faster than they filter by thousands of keys, and some do not
     # support that many keys.
@@ -112,8 +108,8 @@ def state_of(ratio: float | None) -> str:
 
 
 def summary_to_dict(summary: Message) -> dict[str, Any]:
-    """Return the summary as JSON for the page. `after` is the run of the message before the
-    summary, because the page identifies answers by their runs.
+    """Return the summary as JSON for the page. `after` is the ID of the last summarized answer's
+    run, because the page identifies answers by runs.
     """
     last = summary.parent
     run = None if last is None or last.run_id is None else str(last.run_id)

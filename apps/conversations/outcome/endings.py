@@ -1,4 +1,4 @@
-"""Ends answers: emits the last events, and stores the message in the same transaction."""
+"""Ends answers: emits the last events, and stores the answers in the same transaction."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -38,7 +38,7 @@ REASONS = {Run.Status.STOPPED: "stopped", Run.Status.FAILED: "error"}
 
 
 def conclude(run: Run, transcript: Transcript, progress: Progress, outcome: RunOutcome) -> Ending:
-    """Return the ending of a run, with its last events and a function that stores the answer."""
+    """Return a run's ending: its status, its last events, and a function that stores the answer."""
     answer = Message(
         conversation_id=run.stream,
         run=run,
@@ -65,10 +65,10 @@ def conclude(run: Run, transcript: Transcript, progress: Progress, outcome: RunO
 
 
 def end_lost(run: Run) -> bool:
-    """End a run that no process resumes, and store its answer from the journal.
+    """End a run that no process can resume, and store its answer from the journal.
 
-    The status of the run becomes failed, or stopped if a stop was requested. Return False if
-    another process ended the run first.
+    The run's status becomes failed, or stopped if a stop was requested. Return False if another
+    process ended the run first.
     """
     outcome = RunOutcome(Run.Status.FAILED, RunAbandoned())
     if run.is_stop_requested:
@@ -77,9 +77,7 @@ def end_lost(run: Run) -> bool:
 
 
 def stop_waiting(conversation: UUID) -> bool:
-    """Stop the run of a conversation that no process is working on. Return False if there is
-    none.
-    """
+    """Stop the conversation's run if no process holds it. Return False if there is no such run."""
     resting = leases.resting().filter(stream=conversation)
     run = resting.first()
     return run is not None and end_row(run, resting, RunOutcome(Run.Status.STOPPED))
@@ -87,7 +85,7 @@ def stop_waiting(conversation: UUID) -> bool:
 
 @transaction.atomic
 def end_row(run: Run, rows: QuerySet[Run], outcome: RunOutcome) -> bool:
-    """End a run if it is still among `rows`. Return False otherwise."""
+    """End the run if `rows` still contains it, else return False."""
     transcript = gather_transcript(run)
     ending = conclude(run, transcript, run_rows.recorded_progress(run), outcome)
     if not leases.close(rows.filter(pk=run.pk), ending.status):
@@ -99,7 +97,7 @@ def end_row(run: Run, rows: QuerySet[Run], outcome: RunOutcome) -> bool:
 
 
 def gather_transcript(run: Run) -> Transcript:
-    """Return the answer's transcript from the journal."""
+    """Return the transcript of the run's answer, collected from the journal."""
     transcript = Transcript()
     for event in journal.read_run(run.pk):
         transcript.take(event)
@@ -108,7 +106,7 @@ def gather_transcript(run: Run) -> Transcript:
 
 
 def store(answer: Message, figures: RunFigures) -> None:
-    """Save an answer and the summary of its run, in the transaction that ends the run."""
+    """Store an answer and its run's summary row, in the transaction that ends the run."""
     run_rows.write([figures])
     subagents.end_all(figures.id, figures.status)
     answer.pk = None  # If the transaction is repeated, it inserts the row again.
@@ -143,7 +141,7 @@ def answer_stored(answer: Message) -> AnswerStored:
 
 
 def todo_of(state: Mapping[str, Any]) -> str:
-    """Return the to-do list in the state of an answer, or ""."""
+    """Return the to-do list from an answer's state, or "" if it has none."""
     found = unseal(state).get(TODO)
     return found if isinstance(found, str) else ""
 

@@ -1,6 +1,4 @@
-"""Finds the tool results that the next model request will omit. The page shows these results
-faded.
-"""
+"""Finds tool results that the next model request will omit. The page shows these results faded."""
 
 from typing import Any
 from uuid import UUID
@@ -17,7 +15,7 @@ from apps.runs.history import expand_one
 
 
 async def results_expired(conversation: UUID, application: str) -> dict[str, Any] | None:
-    """Return a frame about expired results for a page that shows the conversation, or None if no
+    """Return the frame that reports a conversation's expired results to the page. Return None if no
     result has expired.
     """
     try:
@@ -33,7 +31,7 @@ async def results_expired(conversation: UUID, application: str) -> dict[str, Any
 
 
 def expired_calls(conversation: UUID, durations: Durations) -> dict[str, list[str]]:
-    """Return the IDs of the calls whose results the next request omits, by run ID."""
+    """Return the IDs of the tool calls whose results the next model request omits, by run ID."""
     found: dict[str, list[str]] = {}
     age = 1
     shown = Conversation.objects.filter(pk=conversation).first()

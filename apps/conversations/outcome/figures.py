@@ -1,4 +1,4 @@
-"""Computes the metrics of an answer that are stored, and selects the metrics that users see."""
+"""Computes the metrics that are stored with an answer, and selects the metrics that users see."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
@@ -32,7 +32,7 @@ TOKENS = ("prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_toke
 
 
 def answer_usage(run: Run, transcript: Transcript, ended_at: datetime) -> dict[str, Any]:
-    """Return all known metrics of an answer in the stored format."""
+    """Return the known metrics of a run's answer in the stored format."""
     usage, first_at = transcript.usage, transcript.first_text_at
     seconds = {
         "seconds": ended_at.timestamp(),
@@ -66,8 +66,8 @@ def usage_to_dict(usage: Usage) -> dict[str, Any]:
 
 
 def figures_to_dict(figures: AnswerFigures) -> dict[str, Any]:
-    """Return the metrics as JSON. If the cost of any call is unknown, the costs are omitted,
-    because their sum would be too low.
+    """Return the metrics as JSON. Costs are omitted if the cost of a call is unknown, because their
+    sum would be too low.
     """
     found: dict[str, Any] = {}
     if figures.version:
@@ -82,24 +82,26 @@ def figures_to_dict(figures: AnswerFigures) -> dict[str, Any]:
 
 
 def plain(cost: Decimal) -> str:
-    """Return the digits of an amount without trailing zeros."""
+    """Format an amount without an exponent and without trailing zeros."""
     return f"{cost.normalize():f}"
 
 
 def figures_of(usage: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the visible metrics of a stored answer in the format of the page's frames."""
+    """Return a stored answer's visible metrics in the format of the page's frames."""
     tokens = {name: usage[name] for name in TOKENS if name in usage}
     rest = {name: usage[name] for name in KEYS if name in usage}
     return within({"usage": tokens, **rest}, usage.get(TOLD, KEYS.values()))
 
 
 def visible_metrics(message: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a stored answer without the metrics that the operator hides from users."""
+    """Return a frame without the metrics that the operator hides from users."""
     return within(message, settings.ANSWER_FIGURES)
 
 
 def sum_of(usages: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the total metrics of several answers. `is_partial` is True if any cost is unknown."""
+    """Return the total tokens and costs of several answers. `is_partial` is True if the cost of an
+    answer is unknown.
+    """
     tokens, is_partial = 0, False
     costs: defaultdict[str, Decimal] = defaultdict(Decimal)
     for usage in usages:
@@ -121,7 +123,7 @@ def within(message: Mapping[str, Any], wanted: Collection[str]) -> dict[str, Any
 
 
 def figure_line(usage: Mapping[str, Any]) -> str:
-    """Return the metrics of a stored answer as a line of Markdown, or ""."""
+    """Return a stored answer's visible metrics as a line of Markdown, or "" if none are visible."""
     told = visible_metrics(figures_of(usage))
     tokens = told.get("usage", {})
     texts = (
@@ -140,7 +142,7 @@ def figure_line(usage: Mapping[str, Any]) -> str:
 
 
 def tokens_in(whole: int | None, cached: int | None) -> str:
-    """Return a text with the number of input tokens, or "" if it is unknown."""
+    """Return a text with the number of input tokens, or "" if the number is unknown."""
     if not whole:
         return ""
     words = gettext("Input tokens: {tokens} ({cached} from the cache)")

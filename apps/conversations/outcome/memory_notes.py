@@ -1,7 +1,5 @@
-"""Derives the memories that an answer read and wrote, for the line below the answer.
-
-The memories are read from the tool calls in the answer's state, so the line does not depend on the
-stages that an application shows.
+"""Derives the list of memories below an answer, which the answer read or wrote. They come from the
+tool calls in the answer's state, because an application can hide its stages.
 """
 
 import json
@@ -22,10 +20,10 @@ ACTIONS = {
     "forget_memory": "forgotten",
     "delete_all_memories": "deleted",
 }
-"""Maps the name of each memory tool to its action."""
+"""Maps each memory tool's name to its action."""
 MOST = 50
 CHARACTERS = 300
-"""The length in characters to which a memory is truncated. The memory page shows the whole text."""
+"""Memories are truncated to this many characters. The memory page shows the whole text."""
 
 _memory = re.compile(
     r"^(?:\d+\.|Stored:|Changed:|Forgotten:) "
@@ -37,9 +35,7 @@ _all_deleted = re.compile(r"^All memories .* deleted\.")
 
 
 def memory_notes(state: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Return each distinct memory in the order of the calls, with an `action` of `ACTIONS` and its
-    `text`.
-    """
+    """Return the `action` and `text` of each distinct memory, in the order of the tool calls."""
     found = dict.fromkeys(read_notes(state))
     return [{"action": action, "text": text} for action, text in islice(found, MOST)]
 

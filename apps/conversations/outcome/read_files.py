@@ -1,6 +1,5 @@
-"""Derives the names of the files that an answer has read with tools.
-
-The names are read from the tool calls in the answer's state, as in `memory_notes`.
+"""Derives the names of the files that an answer read with tools. They come from the tool calls in
+the answer's state, because an application can hide its stages.
 """
 
 import json
@@ -24,16 +23,16 @@ FILES_OF = {
     USUAL.answer: (FILE_URL, FILE_URLS),
     SOURCE.answer: (FILE_URLS,),
 }
-"""Maps the name of each tool to its arguments that contain file names."""
+"""Maps each tool's name to the names of its arguments that contain file names."""
 FAILED = ("Error", "> ##### Error")
 """The texts with which the results of failed calls begin."""
 MOST = 50
 CHARACTERS = 200
-"""The length in characters to which a name is truncated."""
+"""File names are truncated to this many characters."""
 
 
 def files_read(state: Mapping[str, Any]) -> list[str]:
-    """Return the distinct names of the files in the order of the calls."""
+    """Return the distinct file names in the order of the tool calls."""
     return list(islice(dict.fromkeys(names_in(state)), MOST))
 
 
@@ -49,7 +48,9 @@ def names_in(state: Mapping[str, Any]) -> Iterator[str]:
 
 
 def addresses(arguments: str, names: tuple[str, ...]) -> Iterator[str]:
-    """Yield the URLs of files in the arguments of a call. URLs of folders end with a slash."""
+    """Yield the file URLs in a tool call's arguments. `names` are the names of the arguments to
+    read. URLs of folders end with a slash.
+    """
     try:
         found = json.loads(arguments)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Stores the summaries of a conversation. Summaries are additional rows; the messages remain
+"""Stores summaries of a conversation as additional rows. The summarized messages remain
 unchanged.
 """
 
@@ -35,8 +35,8 @@ class ConversationSummaries:
     """
 
     async def find(self) -> ConversationSummary | None:
-        """Return the summary that replaces the most turns. If a summary is being written, wait for
-        it.
+        """Return the summary that replaces the most turns, or None if there is none. If a summary
+        is being written, wait for it first.
         """
         task, written = _being_written.get(self.conversation, (None, None))
         if written is not None and task is not asyncio.current_task():
@@ -51,7 +51,7 @@ class ConversationSummaries:
 
 
 def newest_summary(conversation: UUID, messages: Iterable[MessageRow]) -> Message | None:
-    """Return the summary that replaces the most messages of a path."""
+    """Return the summary that replaces the most of these messages, or None if there is none."""
     keys = {row.pk for row in messages}
     rows = Message.objects.filter(conversation=conversation, role=Message.Role.SUMMARY)
     # A conversation has few summaries, but its path may have thousands of messages.
@@ -72,8 +72,8 @@ def read_summary(conversation: UUID, messages: Sequence[Message]) -> Conversatio
 def store_summary(
     conversation: UUID, messages: Sequence[Message], summary: ConversationSummary
 ) -> None:
-    """Store the summary, unless another summary replaces as many messages, or its messages were
-    deleted.
+    """Store the summary, unless its messages were deleted or another summary replaces at least as
+    many.
     """
     row = Conversation.objects.select_for_update().filter(pk=conversation).first()
     first_read = questions_of(messages)[summary.turns :]
@@ -93,8 +93,7 @@ def questions_of(messages: Sequence[Message]) -> list[Message]:
 
 async def write_ahead(conversation: UUID, progress: Progress) -> bool:
     """Write a summary after an answer, so that the next question does not have to wait for it.
-
-    Return False if no summary is needed.
+    Return False if no summary is needed or writing fails.
     """
     if progress.fitter is None:
         return False

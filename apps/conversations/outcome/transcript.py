@@ -1,4 +1,4 @@
-"""Collects an answer from the events of its run."""
+"""Collects an answer's content from its run's events."""
 
 import time
 from dataclasses import dataclass, field, replace
@@ -26,14 +26,12 @@ from apps.manifest.features.features import Figure
 
 @dataclass(slots=True)
 class Transcript:
-    """The content of an answer so far. It remains available after the run, so a stopped answer
-    retains its content.
-    """
+    """The content of an answer so far. A stopped answer retains this content."""
 
     texts: list[str] = field(default_factory=list)
     attached: list[Attachment] = field(default_factory=list)
     open_stages: dict[str, float] = field(default_factory=dict)
-    """Maps the ID of each open stage to its opening time."""
+    """Maps each open stage's ID to its opening time."""
     state: dict[str, Any] = field(default_factory=dict)
     finish_reason: str = ""
     usage: Usage = field(default_factory=Usage)
@@ -81,7 +79,7 @@ class Transcript:
 
     def note_application(self, version: int, told: tuple[Figure, ...] | None) -> None:
         """Record the application's version and its visible metrics. A resumed run retains the
-        original values.
+        values that were recorded first.
         """
         if not self.figures.version:
             self.figures = replace(self.figures, version=version, told=told)
@@ -96,7 +94,7 @@ class Transcript:
         return written
 
     def close_stages(self) -> list[StageClosed]:
-        """Close all open stages as failed. Return their events."""
+        """Mark all open stages as failed. Return the events that close them."""
         now = time.monotonic()
         return [
             self.as_told(StageClosed(stage, now - opened, failed=True))

@@ -1,4 +1,4 @@
-"""Shows users the current use of budgets. Reading it reserves nothing."""
+"""Reports the current use of budgets to users, without reserving anything."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -26,15 +26,13 @@ from apps.insights.budgets.sentences import format_amount, percent, sentence, sp
 from apps.insights.meter import RunMeter
 
 ALMOST = 99
-"""The percentage of a budget above which the budget meter shows the budget as exhausted."""
+"""The budget meter shows a budget as exhausted above this percentage."""
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetStatus:
-    """A holder's window that is open, or that the next call would open. Amounts are in the unit's
-    smallest parts.
-
-    `reserved` excludes reservations of calls whose process has ended.
+    """The use of a budget by one holder in the current window, in the smallest parts of the
+    budget's unit. `reserved` excludes reservations of calls whose process has ended.
     """
 
     rule: Rule
@@ -58,15 +56,13 @@ class BudgetStatus:
 
     @property
     def soft_percent(self) -> int:
-        """Return the percentage above which the meter warns: the soft limit, but at most
-        `ALMOST`.
-        """
+        """Return the percentage at which the meter warns: the soft limit, but at most `ALMOST`."""
         soft = self.rule.soft
         return ALMOST if soft is None else min(percent(soft, self.limit), ALMOST)
 
     @property
     def amounts(self) -> dict[str, str]:
-        """Return the spent, reserved, raised and remaining amounts with their limit, for users."""
+        """Return the spent, reserved, raised, remaining and limit amounts as texts for users."""
         left = max(0, self.limit - self.used)
         sums = {"spent": self.spent, "reserved": self.reserved, "raised": self.raised}
         sums |= {"left": left, "limit": self.limit}
@@ -81,9 +77,8 @@ class BudgetStatus:
 def open_windows(
     rules: Iterable[Rule], now: datetime, holders: Iterable[str] | None = None
 ) -> dict[int, list[BudgetStatus]]:
-    """Return the current windows by budget, the most used first.
-
-    `holders` contains the names of the wanted holders, or None for all holders.
+    """Return the current windows by budget ID, the most used first. `holders` contains the names of
+    the holders to include, or is None for all holders.
     """
     by_id = {rule.id: rule for rule in rules}
     held = Sum("reservations__amount", filter=Q(reservations__expires_at__gt=now))
@@ -101,9 +96,8 @@ def open_windows(
 
 
 def standings_of(budgets: Iterable[Budget]) -> dict[int, list[BudgetStatus]]:
-    """Return the usage by budget ID, the most used first. A budget of one subject has one entry.
-
-    A per-run budget has no entry, because it applies to each run separately.
+    """Return each budget's use by budget ID, the most used first. A budget for one subject has one
+    entry. A budget per run has none, because it applies to each run separately.
     """
     now = timezone.now()
     rules = [Rule.of(budget) for budget in budgets]
@@ -115,9 +109,8 @@ def standings_of(budgets: Iterable[Budget]) -> dict[int, list[BudgetStatus]]:
 
 
 def check_start(caller: Caller, door: str, application: str, time_zone: str) -> None:
-    """Raise `BudgetSpent` if a run could not call its model now.
-
-    Reservations may be released, so only spent amounts count here.
+    """Raise `BudgetSpent` if the caller's budgets would not allow a run to call its model now. Only
+    spent amounts count, because reservations may be released.
     """
     rules = read_rules()
     if not rules.by_subject:
@@ -134,7 +127,7 @@ def check_start(caller: Caller, door: str, application: str, time_zone: str) -> 
 def standings_for(
     rules: BudgetRules, holders: Iterable[Holder], now: datetime
 ) -> list[BudgetStatus]:
-    """Return the status of all budgets that a call of these holders counts towards."""
+    """Return the status of each budget that applies to calls by these holders."""
     claims = rules.claims(holders)
     if not claims:
         return []
@@ -150,7 +143,7 @@ def standings_for(
 
 
 def own_sentences(user_id: int, team: int | None = None) -> list[str]:
-    """Return the sentences about the budgets of a user and the current team."""
+    """Return a sentence about each budget of the user and the current team."""
     now, holders = timezone.now(), [person_holder(bucket_of(user_id))]
     if team is not None:
         holders.append(team_holder(team))

@@ -1,4 +1,4 @@
-"""Applies changes of budgets immediately in the process that makes them."""
+"""Applies changed budgets immediately in the process that changes them."""
 
 from itertools import count
 

@@ -1,7 +1,7 @@
-"""Budgets, and the spent and reserved amounts in each of their windows.
+"""Database models for budgets, and for the spent and reserved amounts in each window.
 
-Amounts are whole numbers of a budget's smallest part, a token or a billionth of the currency, so
-that both databases add them up exactly.
+Amounts are integers in the smallest part of the budget's unit, a token or a billionth of the
+currency, so that databases add them up exactly.
 """
 
 from datetime import datetime
@@ -26,11 +26,9 @@ from apps.workspace.versions import Versioned
 LONGEST_HOLDER = 255
 LONGEST_NOTE = 500
 PARTS = {"tokens": 1, "money": 10**9}
-"""The number of smallest parts in one unit."""
+"""The number of smallest parts in one token or one unit of a currency."""
 MOST = {"tokens": Decimal(10**12), "money": Decimal(10**9)}
-"""The largest amount of a limit. The column of smallest parts can store a thousand times this
-amount.
-"""
+"""The largest limit. The column can store a thousand times this amount in smallest parts."""
 AMOUNT: dict[str, Any] = {
     "max_digits": 19,
     "decimal_places": 6,
@@ -39,7 +37,7 @@ AMOUNT: dict[str, Any] = {
 
 
 SUBJECTS = ("user", "team", "key", "application")
-"""The fields of a budget of which one contains its subject."""
+"""The fields of a budget for its subject. At most one of them is set."""
 FIXED = ("subject_kind", *SUBJECTS, "unit", "currency", "window", "time_zone")
 """The fields of a budget that cannot change, because past usage was counted by them."""
 
@@ -53,7 +51,7 @@ def of_parts(parts: int, unit: str) -> Decimal:
 
 
 def amount_problem(amount: Decimal, unit: str) -> str:
-    """Return the reason why an amount is invalid for the unit, or "" if it is valid."""
+    """Return the reason why the amount is invalid for this unit, or "" if it is valid."""
     if amount > MOST.get(unit, amount):
         return f"The limit is {MOST[unit]:,}."
     if unit == "tokens" and amount != amount.to_integral_value():
@@ -62,10 +60,10 @@ def amount_problem(amount: Decimal, unit: str) -> str:
 
 
 class Budget(Versioned):
-    """A limit for each window of time, or for each run.
+    """A limit for each time window or for each run.
 
     A budget without a user, team, key or application applies to each subject of its kind
-    separately. For the kind `run`, `application` is the application of the runs.
+    separately. If the kind is `run`, `application` is the application of the runs.
     """
 
     class SubjectKind(models.TextChoices):
@@ -167,8 +165,8 @@ class Budget(Versioned):
 
     @property
     def subject(self) -> str:
-        """Return the user's or team's name, the key's prefix or the application's slug, or "" if
-        the budget applies to each subject separately.
+        """Return the username, the team's name, the key's prefix or the application's slug. Return
+        "" if the budget applies to each subject separately.
         """
         if self.user is not None:
             return str(self.user.get_username())
@@ -180,7 +178,7 @@ class Budget(Versioned):
 
     @property
     def limit(self) -> int:
-        """Return the amount in smallest parts."""
+        """Return the limit in the smallest parts of the budget's unit."""
         return in_parts(self.amount, self.unit)
 
     @property
@@ -211,8 +209,8 @@ class Budget(Versioned):
             raise ValidationError(found)
 
     def wrong_amounts(self) -> dict[str, str]:
-        """Return the errors of amounts that are numbers. The fields themselves reject other
-        values.
+        """Return the errors in amounts by field name. Values that are not numbers are checked
+        elsewhere.
         """
         values = {name: getattr(self, name) for name in ("amount", "soft_amount")}
         known = {
@@ -230,14 +228,15 @@ class Budget(Versioned):
         return found
 
     def others(self) -> models.QuerySet["Budget"]:
-        """Return the budgets of the same subject, unit and window."""
+        """Return other budgets with the same subject, unit and window."""
         names = ("subject_kind", *SUBJECTS, "unit", "currency", "window")
         same = {name: getattr(self, name) for name in names}
         return Budget.objects.filter(**same).exclude(pk=self.pk)
 
 
 class BudgetWindow(models.Model):
-    """The spent and reserved amounts of one holder in one window of a budget, in smallest parts.
+    """The spent and reserved amounts of one holder in one window, in the smallest parts of the
+    unit.
 
     `holder` is the name of an `apps.insights.budgets.rules.Holder`; `raised` is the sum of the
     overrides.
@@ -265,7 +264,9 @@ class BudgetWindow(models.Model):
 
 
 class BudgetReservation(models.Model):
-    """The amount that a running call reserves in a window, until its process settles or renews it."""
+    """The amount that a running call reserves in a window. The call's process settles the
+    reservation, or renews it before it expires.
+    """
 
     call = models.UUIDField(db_index=True)
     window = models.ForeignKey(BudgetWindow, on_delete=models.CASCADE, related_name="reservations")
@@ -294,7 +295,7 @@ class BudgetNotice(models.Model):
 
 
 class BudgetOverride(models.Model):
-    """Records that an operator raised the amount of one window. `by` is the operator's name at that
+    """Records that an operator raised one window's limit. `by` is the operator's name at that
     time.
     """
 

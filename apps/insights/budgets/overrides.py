@@ -1,6 +1,4 @@
-"""Raises the amount of one window at the request of an operator, and stores the operator's
-reason.
-"""
+"""Raises the limit of one window on behalf of an operator, and records the reason."""
 
 from decimal import Decimal
 
@@ -24,7 +22,7 @@ from apps.insights.budgets.rules import BudgetClaim
 
 
 class RaisedMeanwhile(Exception):
-    """Raised if another user has raised a window of the budget since it was displayed."""
+    """Another operator has raised a window of the budget since the page was loaded."""
 
     def __init__(self, last: BudgetOverride) -> None:
         super().__init__(str(last))
@@ -45,7 +43,7 @@ def raise_problem(standing: BudgetStatus, amount: Decimal) -> str:
     if problem := amount_problem(amount, unit):
         return problem
     if standing.limit + in_parts(amount, unit) > in_parts(MOST[unit], unit):
-        return gettext("Together with the amount, the limit is {most}.").format(
+        return gettext("The limit plus this amount can’t exceed {most}.").format(
             most=number_format(MOST[unit], force_grouping=True)
         )
     return ""
@@ -53,10 +51,10 @@ def raise_problem(standing: BudgetStatus, amount: Decimal) -> str:
 
 @transaction.atomic
 def raise_window(standing: BudgetStatus, amount: Decimal, note: str, by: str, seen: int) -> None:
-    """Raise a holder's current window.
+    """Raise the limit of a holder's current window by an amount, and record the reason in `note`.
 
-    `seen` is the ID of the budget's last override that the operator has seen, or 0 if there was
-    none. Raises `RaisedMeanwhile` if another operator has raised the window since.
+    `by` is the operator's name. `seen` is the ID of the last override that the operator saw, or 0.
+    Raises `RaisedMeanwhile` if there is a newer override.
     """
     # Locked, so that the second of two operators who raise the window at the same time gets an
     # error.

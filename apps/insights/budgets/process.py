@@ -1,6 +1,4 @@
-"""Applies budgets in one process: reads them, reserves amounts before calls, and settles
-afterwards.
-"""
+"""Applies budgets in one process: reserves amounts before calls, and settles them afterwards."""
 
 import asyncio
 import logging
@@ -37,12 +35,12 @@ from apps.insights.meter import CallEntry, RunMeter
 logger = logging.getLogger(__name__)
 
 RULES_SECONDS = 1.0
-"""The number of seconds after which a process applies the changes that other processes made. It
-applies its own changes immediately.
+"""A process applies changes that other processes made to budgets after at most this many
+seconds.
 """
 RENEWALS_IN_LEASE = 3
 PAUSE_SECONDS = 5.0
-"""The pause in seconds before a process tries again to settle usage, while the database is down."""
+"""The pause before usage is settled again while the database is down."""
 CLOSING_SECONDS = 1.0
 
 Execute = Callable[[Callable[[], Any]], Awaitable[Any]]
@@ -50,7 +48,7 @@ Execute = Callable[[Callable[[], Any]], Awaitable[Any]]
 
 
 class FinishedCall(NamedTuple):
-    """A call that has ended. If it has no report, the call was not made."""
+    """A call that has ended. `report` is None if the call was not made."""
 
     call: UUID
     holds: Sequence[BudgetHold]
@@ -59,17 +57,19 @@ class FinishedCall(NamedTuple):
 
 
 class ProcessBudgets:
-    """The budgets of this process. `held` maps each running call's ID to its reservation."""
+    """Applies the budgets in this process. `held` maps each running call's ID to its
+    reservation.
+    """
 
     def __init__(self, execute: Execute) -> None:
         self.execute = execute
         self.rules: BudgetRules | None = None
         self.asked_at = 0.0
         self.change = 0
-        """The newest change of a budget that `rules` contains."""
+        """The number of the newest budget change that `rules` includes."""
         self.reading: asyncio.Future[BudgetRules] | None = None
         self.read_change = 0
-        """The newest change at the start of `reading`."""
+        """The number of the newest budget change when `reading` started."""
         self.outputs = Outputs()
         self.held: dict[UUID, Sequence[BudgetHold]] = {}
         self.unsettled: list[FinishedCall] = []
@@ -78,11 +78,11 @@ class ProcessBudgets:
         self.renewing: asyncio.Task[None] | None = None
 
     def forget(self) -> None:
-        """Clear all cached data, so that it is read from the database again."""
+        """Discard all cached budgets, so that they are read from the database again."""
         self.rules = self.reading = None
 
     async def current_rules(self) -> BudgetRules:
-        """Return the budgets, which are at most `RULES_SECONDS` old while the database responds."""
+        """Return the budgets. They are at most `RULES_SECONDS` old unless the database is down."""
         now, change, rules = time.monotonic(), newest_change(), self.rules
         if rules is not None and self.change == change:
             if now - self.asked_at < RULES_SECONDS:
@@ -96,7 +96,9 @@ class ProcessBudgets:
             return rules
 
     async def read(self, change: int) -> BudgetRules:
-        """Read the budgets with this change. Calls that wait for the same change share one query."""
+        """Read the budgets from the database. Concurrent calls with the same `change` share one
+        query.
+        """
         if self.reading is None or self.reading.done() or self.read_change != change:
             self.asked_at, self.read_change = time.monotonic(), change
             self.reading = asyncio.ensure_future(self.execute(read_rules))
@@ -111,7 +113,9 @@ class ProcessBudgets:
     async def admit(
         self, meter: RunMeter, deployment: str, request: ModelRequest
     ) -> Reservation | None:
-        """Reserve the estimated cost of the call. Raises `BudgetSpent` if a budget is exhausted."""
+        """Reserve a call's estimated cost. Return None if no budget applies to the call. Raises
+        `BudgetSpent` if a budget is exhausted.
+        """
         try:
             return await self.reserve_for(meter, deployment, request)
         except IntegrityError:  # A budget was deleted after the rules were read.
@@ -121,8 +125,10 @@ class ProcessBudgets:
     async def reserve_for(
         self, meter: RunMeter, deployment: str, request: ModelRequest
     ) -> Reservation | None:
-        """Reserve the estimated cost. Raises `BudgetSpent` if a budget is exhausted, and
-        `IntegrityError` if a budget was deleted in the meantime.
+        """Reserve a call's estimated cost. Return None if no budget applies to the call.
+
+        Raises `BudgetSpent` if a budget is exhausted, and `IntegrityError` if a budget was deleted
+        in the meantime.
         """
         rules = await self.current_rules()
         if not rules.by_subject:
@@ -162,12 +168,14 @@ class ProcessBudgets:
         )
 
     def give_up(self, call: UUID, reserving: asyncio.Future[Any]) -> None:
-        """Release the reservation of a call that was not made."""
+        """Release the reservation of a call that was not made. `reserving` is the completed task
+        that made the reservation.
+        """
         if not reserving.cancelled() and reserving.exception() is None:
             self.take(FinishedCall(call, reserving.result()[0]))
 
     async def keep_renewing(self) -> None:
-        """Renew the reservations of this process until it has none."""
+        """Renew this process's reservations regularly until none are left."""
         while self.held:
             await asyncio.sleep(settings.RUN_LEASE_SECONDS / RENEWALS_IN_LEASE)
             try:
@@ -203,7 +211,7 @@ class ProcessBudgets:
                 await asyncio.sleep(PAUSE_SECONDS)
 
     async def flush(self) -> None:
-        """Settle ended calls. Raises `OperationalError` or `InterfaceError` if the database is
+        """Settle all ended calls. Raises `OperationalError` or `InterfaceError` if the database is
         down; the calls then remain queued.
         """
         if not self.unsettled:
@@ -220,7 +228,7 @@ class ProcessBudgets:
             logger.exception("%d calls could not be counted in budgets", len(calls))
 
     async def close(self) -> None:
-        """Settle ended calls before the process ends."""
+        """Settle all ended calls before the process ends."""
         if self.renewing is not None:
             self.renewing.cancel()
         if self.settling is not None:
@@ -235,7 +243,9 @@ def settle(calls: Sequence[FinishedCall]) -> None:
 
 
 def count_call(hold: BudgetHold, call: FinishedCall) -> int | None:
-    """Return the usage in smallest parts, or None if a price is missing."""
+    """Return the call's usage in the smallest parts of the budget's unit, or None if a price is
+    missing.
+    """
     report = call.report
     if report is None or report.is_paid_by_person:
         return 0
@@ -258,5 +268,5 @@ def notice_of(hold: BudgetHold, now: datetime, time_zone: str) -> Noticed:
 def begin_work(
     task: asyncio.Task[None] | None, work: Callable[[], Coroutine[Any, Any, None]]
 ) -> asyncio.Task[None]:
-    """Return the running task, or start a new task if it has ended."""
+    """Return `task` if it is still running, else start a new task that runs `work`."""
     return asyncio.create_task(work()) if task is None or task.done() else task

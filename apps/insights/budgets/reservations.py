@@ -1,5 +1,4 @@
-"""Makes budget reservations before calls, settles them after the calls, and releases the
-reservations of processes that have ended.
+"""Reserves budget amounts before calls, settles them afterwards, and releases expired reservations.
 
 These functions are synchronous and run on a database thread. Each transaction locks windows in the
 order of `BudgetClaim.place`.
@@ -43,7 +42,7 @@ RELEASE_AND_COUNT = f"WITH gone AS ({RELEASE}) {COUNT.format(GONE)}"
 
 
 class TakenWindow(NamedTuple):
-    """A window after the amount was reserved, in smallest parts."""
+    """A window's amounts after a reservation, in the smallest parts of the budget's unit."""
 
     id: int
     spent: int
@@ -57,7 +56,7 @@ class TakenWindow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BudgetHold:
-    """The reservation of a call in a window. Before the reservation, `used` of `limit` was used."""
+    """A call's reservation in one window. `used` and `limit` are the window's amounts before it."""
 
     claim: BudgetClaim
     window: int
@@ -73,8 +72,7 @@ class BudgetHold:
 
 @dataclass(frozen=True, slots=True)
 class ReservationRequest:
-    """A call that is about to be made. `amounts` maps the IDs of rules to amounts.
-
+    """A reservation for a call that is about to be made. `amounts` maps rule IDs to amounts.
     `time_zone` is the user's, for the notices.
     """
 
@@ -87,10 +85,10 @@ class ReservationRequest:
 
 
 def reserve(wanted: ReservationRequest) -> tuple[list[BudgetHold], list[BudgetHold]]:
-    """Reserve the amounts in all windows or in none. Return all reservations, and the reservations
-    whose soft limit must be reported.
+    """Reserve the amounts in all windows or in none.
 
-    Raises `BudgetSpent` if a budget is exhausted, and `IntegrityError` for a budget that was
+    Return all reservations, and separately the reservations for which users must be notified of the
+    soft limit. Raises `BudgetSpent` if a budget is exhausted, and `IntegrityError` if a budget was
     deleted in the meantime.
     """
     now = timezone.now()
@@ -100,7 +98,7 @@ def reserve(wanted: ReservationRequest) -> tuple[list[BudgetHold], list[BudgetHo
 
 
 def all_or_none(windows: int) -> AbstractContextManager[Any]:
-    """Return a transaction. For a single statement, which needs no transaction, return an empty
+    """Return a transaction. If a single statement on PostgreSQL needs none, return an empty
     context.
     """
     is_one = windows == 1 and connection.vendor == "postgresql"
@@ -112,7 +110,7 @@ def adapted_id(call: UUID) -> UUID | str:
 
 
 def take(claim: BudgetClaim, wanted: ReservationRequest, now: datetime) -> BudgetHold:
-    """Reserve the amount in one window. Raises `BudgetSpent` if a budget is exhausted."""
+    """Reserve the amount in one window. Raises `BudgetSpent` if the budget is exhausted."""
     rule, amount = claim.rule, wanted.amounts[claim.rule.id]
     found = try_to_take(claim, wanted, now)
     if found is None:
@@ -147,7 +145,7 @@ def try_to_take(
 
 
 def window_of(claim: BudgetClaim, now: datetime) -> int:
-    """Return the ID of the window's row, which its first call creates."""
+    """Return the primary key of the claim's current window, and create the window if necessary."""
     start, end = claim.rule.window_at(now)
     place = {"budget_id": claim.rule.id, "holder": claim.holder, "starts_at": start}
     row, _ = BudgetWindow.objects.get_or_create(**place, defaults={"ends_at": end})
@@ -156,7 +154,7 @@ def window_of(claim: BudgetClaim, now: datetime) -> int:
 
 @transaction.atomic
 def release_lapsed(window: int, now: datetime) -> None:
-    """Release the expired reservations in a window. Their processes have ended."""
+    """Release a window's expired reservations, whose processes have ended."""
     BudgetWindow.objects.select_for_update().get(pk=window)
     lapsed = BudgetReservation.objects.filter(window=window, expires_at__lte=now)
     # A settlement locks its reservation and waits for the window. Waiting for the reservation here
@@ -169,7 +167,7 @@ def release_lapsed(window: int, now: datetime) -> None:
 
 
 def release_all_lapsed() -> None:
-    """Release all expired reservations, in one transaction for each window."""
+    """Release all expired reservations, with one transaction per window."""
     now = timezone.now()
     lapsed = BudgetReservation.objects.filter(expires_at__lte=now)
     for window in lapsed.order_by().values_list("window", flat=True).distinct():
@@ -177,8 +175,8 @@ def release_all_lapsed() -> None:
 
 
 def is_news(hold: BudgetHold, wanted: ReservationRequest) -> bool:
-    """Return True if the conversation was not notified yet. Requests without a conversation are
-    notified each time.
+    """Record a notice and return True if the conversation was not notified of the soft limit
+    before. Return True for every request without a conversation.
     """
     if wanted.conversation is None:
         return True
@@ -191,7 +189,7 @@ def is_news(hold: BudgetHold, wanted: ReservationRequest) -> bool:
 
 
 class Settlement(NamedTuple):
-    """The final amount of a call in a window. `parts` is None if a price is missing."""
+    """A call's final amount in one window. `parts` is None if a price is missing."""
 
     hold: BudgetHold
     call: UUID
@@ -199,7 +197,9 @@ class Settlement(NamedTuple):
 
 
 def settle(settlements: Iterable[Settlement]) -> None:
-    """Count the calls, and release their reservations unless they have expired."""
+    """Add the calls' amounts to their windows, and release their reservations unless they have
+    expired.
+    """
     ordered = sorted(settlements, key=lambda one: one.hold.claim.place)
     with all_or_none(len(ordered)), connection.cursor() as cursor:
         for one in ordered:
@@ -215,5 +215,5 @@ def settle(settlements: Iterable[Settlement]) -> None:
 
 
 def renew(calls: Collection[UUID], expires_at: datetime) -> None:
-    """Renew the reservations of running calls."""
+    """Postpone the expiry of running calls' reservations to `expires_at`."""
     BudgetReservation.objects.filter(call__in=calls).update(expires_at=expires_at)

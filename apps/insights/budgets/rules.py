@@ -1,6 +1,4 @@
-"""Reads all budgets together, and indexes them by subject, so that they can be applied without
-queries.
-"""
+"""Reads all budgets at once and indexes them by subject, so that calls need no queries."""
 
 import logging
 from collections import defaultdict, deque
@@ -27,29 +25,27 @@ zone_of = lru_cache(maxsize=600)(ZoneInfo)
 logger = logging.getLogger(__name__)
 
 LARGEST = 10**15
-"""The maximum number of smallest parts that one call counts, because services may report any
+"""The maximum amount that one call adds, in smallest parts, because services may report any
 number.
 """
 BILLED = frozenset({"", CANCELLED, "stream"})
-"""The errors of calls that the service answered. The service may bill such calls without reporting
-their usage.
-"""
+"""The errors of calls that the service may bill without reporting their usage."""
 
 _told = AgedCache[tuple[str, str], bool]()
-"""The deployments and currencies whose missing price was already logged."""
+"""The deployments and currencies for which a missing price was already logged."""
 CHARACTERS_PER_TOKEN = 4
-"""The estimated number of characters per token, the vendors' rule of thumb for English. The actual
-usage is counted after the call.
+"""The estimated number of characters per token, which is the vendors' rule of thumb for English.
+The actual usage is counted after the call.
 """
 FIRST_OUTPUT = 256
-"""The estimated output tokens of a deployment that has not answered yet."""
+"""The estimated output tokens of a deployment that has not responded yet."""
 LAST_CALLS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A budget. `subject` is the name that `Holder` uses, or "" if the budget applies to each
-    subject. `limit` and `soft` are in smallest parts of the unit, as in `Budget`.
+    """A budget, in memory. `subject` is a name as in `Holder`, or "" if the budget applies to each
+    subject. `limit` and `soft` are in the smallest parts of the unit.
     """
 
     id: int
@@ -78,14 +74,14 @@ class Rule:
 
     @property
     def term(self) -> tuple[str, str, str]:
-        """Return the term of the rule. A subject's own budget replaces the general budget with the
-        same term.
+        """Return the unit, currency and window. A subject's own budget replaces a general budget
+        with the same values.
         """
         return self.unit, self.currency, self.window
 
     def holder_name(self, holder: "Holder") -> str:
-        """Return the holder's name in windows. For a budget of one holder, the name is empty, so
-        that the windows remain valid if the subject is renamed.
+        """Return the holder's name in budget windows. It is "" if the budget has a single holder,
+        so that windows remain valid if the subject is renamed.
         """
         is_alone = self.subject and self.subject_kind != Budget.SubjectKind.RUN
         return "" if is_alone else holder.name[:LONGEST_HOLDER]
@@ -96,9 +92,8 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """A spender: `user-7`, `team-3`, `key-ab12cd34`, a slug, or a run's ID.
-
-    `subject` is the name that a budget for this holder alone contains.
+    """A user, team, key, application or run that spends: `user-7`, `team-3`, `key-ab12cd34`, a
+    slug, or a run's ID. `subject` is the name in budgets for this holder alone.
     """
 
     kind: str
@@ -108,22 +103,20 @@ class Holder:
 
 @dataclass(frozen=True, slots=True)
 class BudgetClaim:
-    """A budget that a call counts towards, and the budget's holder."""
+    """A budget that applies to a call, and the holder whose window counts the call."""
 
     rule: Rule
     holder: str
 
     @property
     def place(self) -> tuple[int, str]:
-        """Return the sort key for locking windows, which prevents deadlocks between
-        transactions.
-        """
+        """Return the sort key in which transactions lock windows, so that they never deadlock."""
         return self.rule.id, self.holder
 
 
 class BudgetRules:
-    """All budgets, by kind and name of their subject. The name is "" for budgets that apply to each
-    subject.
+    """All budgets, by the kind and the name of their subject. The name is "" for budgets that apply
+    to each subject.
     """
 
     def __init__(self, rules: Iterable[Rule] = ()) -> None:
@@ -133,7 +126,7 @@ class BudgetRules:
         self.by_subject = dict(found)
 
     def claims(self, holders: Iterable[Holder]) -> list[BudgetClaim]:
-        """Return the budgets of all holders, in locking order."""
+        """Return the budgets that apply to these holders, in locking order."""
         found = {
             BudgetClaim(rule, rule.holder_name(holder))
             for holder in holders
@@ -156,7 +149,7 @@ def read_rules() -> BudgetRules:
 
 
 def subject_of(budget: Budget) -> str:
-    """Return the name that holders have for the subject of the budget, or "" if the budget applies
+    """Return the name by which holders match the budget's subject. Return "" if the budget applies
     to each subject.
     """
     if budget.user_id is not None:
@@ -179,10 +172,10 @@ def team_holder(team: int) -> Holder:
 
 
 def holders_of(meter: RunMeter) -> Iterator[Holder]:
-    """Yield the holders of a call: the caller, their team, the run, and every application whose run
+    """Yield a call's holders: the caller, the team, the run, and each application whose run
     contains the call.
 
-    A user's budget applies in every team, so that a team cannot be used to avoid it.
+    A user's budget applies in every team, so that users cannot avoid it by switching teams.
     """
     bucket, kind = text(meter.bucket), caller_kind(meter.bucket, meter.door)
     if kind in ("user", "key"):
@@ -201,8 +194,10 @@ on_reset(_told.clear)
 def usage_amount(
     rule: Rule, deployment: str, usages: Iterable[ModelUsage], ended_at: float, *, error: str = ""
 ) -> int | None:
-    """Return the usage in smallest parts, or None if a price in the budget's currency is
-    missing.
+    """Return the usage in the smallest parts of the budget's unit.
+
+    Return None if a price in the budget's currency is missing. `ended_at` is in seconds since 1970.
+    `error` is the type of the call's error, or "".
     """
     entries = tuple(usages)
     if rule.unit == "tokens":
@@ -225,7 +220,7 @@ def limit_parts(parts: int) -> int:
 
 
 def tell_of_missing_price(deployment: str, currency: str) -> None:
-    """Log a missing price once per process. The admin shows the number of calls."""
+    """Log a missing price, once per process for each deployment and currency."""
     if _told.get((deployment, currency)) is None:
         _told.put((deployment, currency), True)
         logger.warning(
@@ -236,14 +231,14 @@ def tell_of_missing_price(deployment: str, currency: str) -> None:
 
 
 def is_billed(report: ModelCallReport) -> bool:
-    """Return True if a call without reported usage was answered, so that its estimate counts."""
+    """Return True if the service may bill the call without having reported its usage. The call's
+    estimated cost then counts.
+    """
     return not report.usage and report.error in BILLED
 
 
 def input_tokens(request: ModelRequest) -> int:
-    """Return the estimated number of tokens in the conversation's texts and the tools. Images are
-    not included.
-    """
+    """Estimate the input tokens from the texts and tools in the request, without images."""
     characters = 0
     for message in request.messages:
         characters += len(message.text)
@@ -253,7 +248,9 @@ def input_tokens(request: ModelRequest) -> int:
 
 
 class Outputs:
-    """Stores the numbers of output tokens of each deployment's last calls in this process."""
+    """Estimates the output tokens of a call from the last calls to the same deployment in this
+    process.
+    """
 
     def __init__(self) -> None:
         self.last: dict[str, deque[int]] = defaultdict(lambda: deque(maxlen=LAST_CALLS))

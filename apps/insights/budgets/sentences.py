@@ -1,4 +1,4 @@
-"""Describes the usage of a budget, with the same words at the soft limit and at the limit."""
+"""Describes the use of a budget in sentences for users."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -16,10 +16,10 @@ from apps.insights.budgets.windows import WindowKind
 
 OWNERS = {
     "user": gettext_lazy("your {term}budget"),
-    "team": gettext_lazy("the {term}budget of your team"),
-    "key": gettext_lazy("the {term}budget of this API key"),
-    "application": gettext_lazy("the {term}budget of this application"),
-    "run": gettext_lazy("the budget of this answer"),
+    "team": gettext_lazy("your team’s {term}budget"),
+    "key": gettext_lazy("this API key’s {term}budget"),
+    "application": gettext_lazy("this application’s {term}budget"),
+    "run": gettext_lazy("this answer’s budget"),
 }
 TERMS = {
     "": "",
@@ -29,23 +29,23 @@ TERMS = {
 }
 
 RESERVED_SECONDS = 5.0
-"""The number of seconds after which a client should retry. By then, the calls that reserve the
-remaining budget may have ended.
+"""A client should retry after this many seconds. By then, the calls that reserve the remaining
+budget may have ended.
 """
 
 
 def sentence(rule: Rule, used: int, limit: int, now: datetime, time_zone: str = "") -> str:
-    """Return a sentence with the used and the remaining amount of a budget, and the time when the
-    budget resets.
+    """Return a sentence with a budget's used and remaining amounts, and the time at which it
+    resets.
 
-    `used` and `limit` are in smallest parts; `time_zone` is the user's, or "" for the budget's.
+    `used` and `limit` are in smallest parts. `time_zone` is the user's, or "" for the budget's own.
     """
     owner = str(OWNERS[rule.subject_kind]).format(term=TERMS[rule.window])
     left = amount_text(max(0, limit - used), limit, rule)
     if used >= limit:
         begin = capfirst(gettext("{owner} is used up").format(owner=owner))
     else:
-        words = gettext("{percent} % of {owner} is used")
+        words = gettext("{percent}% of {owner} is used")
         begin = capfirst(words.format(percent=percent(used, limit), owner=owner))
     return gettext("{begin}: {left} left. {renewal}").format(
         begin=begin, left=left, renewal=renewal(rule, now, time_zone)
@@ -55,18 +55,18 @@ def sentence(rule: Rule, used: int, limit: int, now: datetime, time_zone: str = 
 def renewal(rule: Rule, now: datetime, time_zone: str) -> str:
     end = rule.window_at(now).end
     if end is None:
-        return gettext("Your next question gets a new one.")
+        return gettext("Your next question gets a new budget.")
     zone = person_zone(time_zone) or zone_of(rule.time_zone)
     local = end.astimezone(zone)
     day = date_format(local, pgettext("Django's format of a date", "j F"))
-    return gettext("It renews on {day} at {time} ({zone}).").format(
+    return gettext("The budget renews on {day} at {time} ({zone}).").format(
         day=day, time=f"{local:%H:%M}", zone=zone.key
     )
 
 
 def person_zone(name: str) -> ZoneInfo | None:
-    """Return the time zone with this name, or None for an invalid name. Browsers may send any
-    text.
+    """Return the time zone with this name, or None if the name is invalid. The name comes from a
+    browser, so it can be any text.
     """
     try:
         return zone_of(name) if name else None
@@ -88,8 +88,8 @@ def amount_text(parts: int, limit: int, rule: Rule) -> str:
 
 
 def format_amount(amount: Decimal, unit: str) -> str:
-    """Return the amount as text. Small sums of money have more decimal places, so that they are not
-    shown as zero.
+    """Return an amount as text. Small amounts of money get more decimal places instead of becoming
+    0.
     """
     places = 0 if unit == "tokens" else 4 if 0 < amount < 1 else 2
     return number_format(amount, places, force_grouping=True)
@@ -111,5 +111,5 @@ def reserved_error(rule: Rule, spent: int, limit: int) -> BudgetReserved:
 def reserved_sentence(rule: Rule, spent: int, limit: int) -> str:
     owner = str(OWNERS[rule.subject_kind]).format(term=TERMS[rule.window])
     return gettext(
-        "{left} of {owner} are left, but answers in progress have reserved them. Try again in a few seconds."
-    ).format(left=capfirst(amount_text(limit - spent, limit, rule)), owner=owner)
+        "Answers in progress have reserved the remaining {left} of {owner}. Try again in a few seconds."
+    ).format(left=amount_text(limit - spent, limit, rule), owner=owner)

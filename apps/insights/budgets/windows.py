@@ -1,4 +1,4 @@
-"""Computes the windows of budgets: hours, days and months in a time zone."""
+"""Computes budget windows, which are hours, days or months in a time zone."""
 
 from datetime import UTC, date, datetime, time, timedelta
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 from django.db import models
 
 ALWAYS = datetime(1970, 1, 1, tzinfo=UTC)
-"""The beginning of a window without an end, such as that of a run."""
+"""The start of a window without an end, such as a run's window."""
 
 
 class WindowKind(models.TextChoices):
@@ -17,8 +17,8 @@ class WindowKind(models.TextChoices):
 
 
 class WindowSpan(NamedTuple):
-    """The period from `start` (inclusive) to `end` (exclusive), in UTC. `end` is None for a window
-    without an end.
+    """The time from `start` (inclusive) to `end` (exclusive), in UTC. `end` is None if it never
+    ends.
     """
 
     start: datetime
@@ -26,8 +26,8 @@ class WindowSpan(NamedTuple):
 
 
 def window_at(kind: str, zone: ZoneInfo, now: datetime) -> WindowSpan:
-    """Return the window of that kind that contains a moment. The kind "" is a window without an
-    end.
+    """Return the window that contains the moment `now`. `kind` is an hour, day or month, or "" for
+    a window that never ends.
     """
     if not kind:
         return WindowSpan(ALWAYS, None)
@@ -45,5 +45,5 @@ def window_at(kind: str, zone: ZoneInfo, now: datetime) -> WindowSpan:
 
 
 def midnight(day: date, zone: ZoneInfo) -> datetime:
-    """Return the first moment of a day, even of a day on which clocks skip midnight."""
+    """Return the first moment of a day, even if the clocks skip midnight."""
     return datetime.combine(day, time(), zone).astimezone(UTC)

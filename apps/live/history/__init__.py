@@ -1,1 +1,1 @@
-"""Records of runs that remain after the runs: their summaries, and their requests to models."""
+"""Stores what remains of runs: their summaries and their model requests."""

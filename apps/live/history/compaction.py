@@ -1,7 +1,7 @@
-"""Compacts the rows of runs that ended long ago. The page shows compacted runs in the same way.
+"""Compacts the rows of runs that ended long ago. Pages show compacted runs unchanged.
 
-The events of a run are joined into few rows, its steps and model requests are compressed, and its
-manifest is deleted, because only an open run needs it.
+A run's events are joined into few rows, its steps and model requests are compressed, and its
+manifest is deleted, because only open runs need it.
 """
 
 from collections.abc import Iterator
@@ -25,8 +25,8 @@ LARGEST_SPAN = 100_000
 
 
 def compact_old() -> int:
-    """Compact the runs whose end is longer ago than `COMPACTED_AFTER`. Return the number of
-    compacted runs.
+    """Compact runs that ended more than `COMPACTED_AFTER` ago. Return the number of compacted
+    runs.
     """
     before = timezone.now() - COMPACTED_AFTER
     # Compacted runs have no manifest.
@@ -57,7 +57,7 @@ def compact(old: QuerySet[Run], key: UUID) -> None:
 
 
 def neighbours(run: Run) -> Iterator[list[JournalEntry]]:
-    """Yield lists of a run's rows that have consecutive numbers and fit into one row."""
+    """Yield lists of the run's rows that have consecutive numbers and fit into one row."""
     found: list[JournalEntry] = []
     for entry in JournalEntry.objects.filter(run=run.pk).order_by("first"):
         if found and not (
@@ -81,9 +81,7 @@ def join(entries: list[JournalEntry]) -> None:
 
 
 def pack_requests(run: Run) -> None:
-    """Compress the stored parts of the run's model requests. Requests of later runs may share these
-    parts.
-    """
+    """Compress the stored parts of the run's model requests, which later runs may share."""
     members = SentRequestRow.objects.filter(run=run.pk).values_list("members", flat=True)
     digests = {digest for one in members for digest in digests_in(one)}
     for part in SentPart.objects.filter(stream=run.stream, digest__in=digests):

@@ -7,12 +7,12 @@ from typing import Any
 import msgspec
 
 MARK = "zlib:"
-"""Compressed texts begin with this prefix, which is not valid JSON."""
+"""The prefix of compressed texts, which is not valid JSON."""
 PACKED = "packed"
 
 
 def pack(text: str) -> str:
-    """Return the JSON text, compressed if that makes it shorter."""
+    """Return the JSON text, compressed if the result is shorter."""
     packed = MARK + b64encode(zlib.compress(text.encode())).decode()
     return packed if len(packed) < len(text) else text
 

@@ -1,6 +1,5 @@
-"""Divides a stored model request into layers and messages, for operators to read.
-
-The view is built from a request's bytes, for any supported API.
+"""Divides a stored model request into layers and messages, which operators can read. The view is
+built from the request's bytes, for each supported API.
 """
 
 import json
@@ -15,22 +14,22 @@ from apps.live.history.sent_requests import KeptPart
 from apps.live.sent_request_rows import SentRequestRow
 
 SEPARATOR = "\n\n"
-"""The string between two layers of the system prompt."""
+"""The text between two layers of the system prompt."""
 CALLS = ("arguments", "input")
-"""The keys that APIs use for the arguments of a call."""
+"""The keys for a call's arguments in the supported APIs."""
 RESULTS = ("content", "output")
-"""The keys that APIs use for the result of a call."""
+"""The keys for a call's result in the supported APIs."""
 IDS = ("tool_call_id", "tool_use_id", "call_id")
-"""The keys that APIs use in a result for the ID of its call."""
+"""The keys for a call's ID in its result, in the supported APIs."""
 
 Span = tuple[str, str, int]
-"""A span consists of a layer, a source and a length in characters, as in `PromptSpan`."""
+"""A layer, a source and a length in characters, as in `PromptSpan`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of a request. `tokens` is an estimate for the whole text. If `is_cut` is True, only
-    the beginning of the text is stored.
+    """A part of a request. `tokens` is an estimate for the whole text. `is_cut` is True if only the
+    beginning of the text is stored.
     """
 
     layer: str
@@ -42,7 +41,9 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class RequestView:
-    """A request. `prompt` contains the layers of the system prompt; `parameters` is JSON."""
+    """A model request for operators. `prompt` contains the system prompt's layers; `parameters` is
+    JSON.
+    """
 
     application: str
     model: str
@@ -59,8 +60,8 @@ class RequestView:
 
 @dataclass(frozen=True, slots=True)
 class WrittenMessage:
-    """A message or a tool in a stored request: its JSON, or None if the JSON was truncated, and its
-    text.
+    """A message or a tool in a stored request, as text and as JSON. The JSON is None if it was
+    truncated.
     """
 
     value: Any
@@ -71,8 +72,8 @@ class WrittenMessage:
 def view_of(
     row: SentRequestRow, parts: Mapping[str, KeptPart], *, withholds_private: bool = False
 ) -> RequestView:
-    """Return the view of a stored request. With `withholds_private`, it contains only the lengths
-    of private calls.
+    """Return the view of a stored request. `parts` contains its parts by digest. With
+    `withholds_private`, private calls are replaced by their lengths.
     """
     lists = {
         key: [*written_messages(value, parts)]
@@ -121,8 +122,8 @@ def is_system(value: Any) -> bool:
 def prompt_pieces(
     first: Iterable[WrittenMessage], spans: Iterable[Sequence[Any]]
 ) -> Iterator[Piece]:
-    """Yield the layers of the system prompt, or one piece if the prompt was changed after it was
-    composed.
+    """Yield the system prompt's layers. If the prompt was changed after it was built, yield it as
+    one piece.
     """
     text = SEPARATOR.join(message_text(one) for one in first)
     layers: list[Span] = [(layer, source, length) for layer, source, length in spans]
@@ -142,7 +143,7 @@ def prompt_pieces(
 
 
 def message_text(one: WrittenMessage) -> str:
-    """Return the text of a message, or its JSON if the message does not consist of text only."""
+    """Return the message's text, or its JSON if it contains more than text."""
     value = one.value
     if value is None:
         return one.text
@@ -190,7 +191,9 @@ def piece_of(layer: str, source: str, one: WrittenMessage) -> Piece:
 def without_private(
     messages: Sequence[WrittenMessage], names: frozenset[str]
 ) -> Sequence[WrittenMessage]:
-    """Return the messages with sizes in place of the calls to these tools and their results."""
+    """Return the messages with calls to these tools, and their results, replaced by their
+    lengths.
+    """
     if not names:
         return messages
     ids = {found for one in messages for found in private_ids(one.value, names)}

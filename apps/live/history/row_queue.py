@@ -1,4 +1,4 @@
-"""A queue of rows to write to the database, so that callers do not wait for the database."""
+"""Queues rows to be written to the database, so that callers do not wait for it."""
 
 import logging
 from collections import Counter
@@ -16,10 +16,10 @@ Row = TypeVar("Row")
 
 
 class RowWriter(Generic[Row]):
-    """Writes rows in batches. If the database rejects a batch, its rows are written individually.
+    """Writes rows in batches. If the database rejects a batch, its rows are written one by one.
 
-    `store` stores rows on a database thread, all or none of them. `refused` counts the rejected
-    rows by error type; the first of each type is logged.
+    `store` stores all rows or none, on a database thread. `refused` counts rejected rows by error
+    type; only the first of each type is logged.
     """
 
     def __init__(self, name: str, store: Callable[[Sequence[Row]], object]) -> None:
@@ -30,7 +30,7 @@ class RowWriter(Generic[Row]):
     async def write(self, rows: Sequence[Row], execute: Execute) -> AsyncIterator[int]:
         """Write the rows in order. After each statement, yield the number of rows written so far.
 
-        Raises `OperationalError` or `InterfaceError` if the database is down. The remaining rows
+        Raises `OperationalError` or `InterfaceError` if the database is down; the remaining rows
         are then not written.
         """
         try:
@@ -57,10 +57,8 @@ class RowWriter(Generic[Row]):
 
 
 class RowQueue(Generic[Row]):
-    """A queue of up to `most` rows with up to `most_bytes` in total. Further rows are dropped and
-    counted.
-
-    `store` stores up to `at_once` rows on a database thread, all or none of them.
+    """A queue of up to `most` rows with up to `most_bytes` in total. Additional rows are dropped
+    and counted. `store` stores up to `at_once` rows, all or none, on a database thread.
     """
 
     def __init__(
@@ -81,7 +79,7 @@ class RowQueue(Generic[Row]):
         self.dropped = 0
 
     def add(self, row: Row) -> bool:
-        """Append a row. Return False if the queue is full."""
+        """Append a row. Return False if the queue is full and the row was dropped."""
         size = self.size_of(row)
         if len(self.rows) >= self.most or self.bytes + size > self.most_bytes > 0:
             self.dropped += 1
@@ -91,8 +89,8 @@ class RowQueue(Generic[Row]):
         return True
 
     async def flush(self, execute: Execute) -> None:
-        """Write the rows. Raises `OperationalError` or `InterfaceError` if the database is down;
-        the rows then stay in the queue.
+        """Write all queued rows. Raises `OperationalError` or `InterfaceError` if the database is
+        down; the rows then remain queued.
         """
         while some := self.rows[: self.at_once]:
             async for done in self.writer.write(some, execute):

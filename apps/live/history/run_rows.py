@@ -1,7 +1,5 @@
-"""Writes the database rows of runs, marks rows as failed if the process of the run has ended, and
-deletes old rows.
-
-These functions are synchronous and short; they run on a database thread.
+"""Writes run summaries, marks runs as failed if their process has ended, and deletes old rows.
+These functions are synchronous and short, and run on a database thread.
 """
 
 import random
@@ -36,8 +34,8 @@ from apps.live.step_ledger import read_steps
 from apps.old_rows import delete_older
 
 SILENT_SECONDS = 300.0
-"""The time in seconds without a heartbeat after which a process is considered dead. Processes send
-a heartbeat every minute.
+"""A process without a heartbeat for this many seconds is considered dead. Processes send a
+heartbeat every minute.
 """
 MOST = models.BigIntegerField.MAX_BIGINT
 CHANGED = (
@@ -55,10 +53,8 @@ COLUMNS = ("id", "door", "application", "bucket", "request_id", "started_at", *C
 
 @dataclass(slots=True)
 class RunFigures:
-    """The values of a `RunSummary` row. Creating an instance of the Django model would take ten
-    times as long.
-
-    If `is_stored` is True, the row already exists, at least with the start of the run.
+    """The values of a `RunSummary` row, ten times faster to create than a Django model instance.
+    `is_stored` is True if the row exists, at least with the start of the run.
     """
 
     door: str
@@ -90,7 +86,7 @@ class RunFigures:
 
 
 def write(rows: Sequence[RunFigures]) -> None:
-    """Insert the rows, or update existing rows. Notify listeners of runs that have ended."""
+    """Insert or update the rows, and notify listeners of runs that have ended."""
     names, places = ", ".join(COLUMNS), ", ".join(["%s"] * len(COLUMNS))
     changes = ", ".join(f"{name} = excluded.{name}" for name in CHANGED)
     statement = (
@@ -131,12 +127,14 @@ def values_of(row: RunFigures, now: datetime) -> tuple[Any, ...]:
 
 
 def within_limits(count: int) -> int:
-    """Clamp a count to the database's range. Services may report any number."""
+    """Return the count, limited to the column's range, because services may report any number."""
     return min(max(count, 0), MOST)
 
 
 def figures_of(run: Run, status: str, progress: Progress, reference: str = "") -> RunFigures:
-    """Return the row of an ended run on the chat page."""
+    """Return the summary of a stored run with this final status. `reference` identifies the error
+    in the log, or is "".
+    """
     row = RunFigures(
         run.door,
         run.application,
@@ -150,7 +148,7 @@ def figures_of(run: Run, status: str, progress: Progress, reference: str = "") -
 
 
 def recorded_progress(run: Run) -> Progress:
-    """Compute the progress of a run from its recorded steps, for a run whose process has ended."""
+    """Return the progress of a run whose process has ended, computed from its recorded steps."""
     return progress_of_steps(read_steps(run))
 
 
@@ -180,7 +178,9 @@ def add_step(progress: Progress, step: Step) -> None:
 
 
 def stop(stream: UUID) -> None:
-    """Write the rows of a stream's active runs, which end because the stream is deleted."""
+    """Write the summaries of a stream's open runs as stopped, because the stream is being
+    deleted.
+    """
     rows = [
         figures_of(run, RunSummary.Status.STOPPED, recorded_progress(run))
         for run in Run.objects.filter(stream=stream, status__in=Run.OPEN)
@@ -190,15 +190,15 @@ def stop(stream: UUID) -> None:
 
 
 def end_abandoned() -> int:
-    """Mark runs whose process has ended as failed. Return their number."""
+    """Mark runs whose process has ended as failed. Return the number of these runs."""
     before = timezone.now() - timedelta(seconds=SILENT_SECONDS)
     running = RunSummary.objects.filter(status=RunSummary.Status.RUNNING)
     return running.filter(seen_at__lt=before).update(status=RunSummary.Status.FAILED)
 
 
 def delete_old() -> int:
-    """Delete rows that are older than `RUN_ROWS_DAYS`, except those under a legal hold. Return
-    their number.
+    """Delete rows that are older than `RUN_ROWS_DAYS`, except rows under a legal hold. Return the
+    number of deleted rows.
     """
     in_held = Run.objects.filter(holds(conversation="stream"), pk=OuterRef("pk"))
     held = holds("bucket") | Q(Exists(in_held))
@@ -206,7 +206,7 @@ def delete_old() -> int:
 
 
 def count_runs(since: datetime, until: datetime) -> Iterator[RunCount]:
-    """Yield the counts of the runs that began in the time range, with one query."""
+    """Yield the numbers of runs that began in the time range. Runs one query."""
     began = RunSummary.objects.filter(started_at__gte=since, started_at__lt=until).order_by()
     grouped = began.annotate(hour=TruncHour("started_at")).values_list(
         "hour", "application", "bucket", "door"
@@ -217,5 +217,5 @@ def count_runs(since: datetime, until: datetime) -> Iterator[RunCount]:
 
 
 def sum_up_usage() -> int:
-    """Aggregate the usage of all periods that have ended. Return the number of these periods."""
+    """Sum up the usage of all ended spans. Return the number of spans."""
     return rollups.sum_up_all(count_runs)

@@ -1,6 +1,5 @@
-"""Splits model requests into parts, stores the parts, and reassembles the requests.
-
-These functions are synchronous. They run on a database thread and do not delay the answer.
+"""Splits model requests into parts, stores the parts, and reassembles the requests. These functions
+are synchronous and run on a database thread, so that they do not delay the answer.
 """
 
 import hashlib
@@ -34,21 +33,19 @@ HEADERS = "headers"
 
 
 class KeptPart(msgspec.Struct, frozen=True, gc=False):
-    """The values of a `SentPart` row. Creating an instance of the Django model would take ten times
-    as long.
-    """
+    """The values of a `SentPart` row, ten times faster to create than a Django model instance."""
 
     text: str
     size: int
 
 
 Parts = dict[tuple[UUID, str], KeptPart]
-"""Maps streams and digests to parts."""
+"""Maps a stream and a digest to a part."""
 COLUMNS = ("id", "stream", "run", "at", "application", "model", "members", "prompt", "private")
 PART_COLUMNS = ("stream", "digest", "text", "size")
 IF_NEW = "ON CONFLICT DO NOTHING"
 LARGEST_PART = 256 * 1024
-"""The size in bytes to which a message or tool is truncated before it is stored. Most messages with
+"""Messages and tools are truncated to this many bytes before they are stored. Most messages with
 images are larger.
 """
 LISTS = frozenset({"messages", "input", "system", "tools"})
@@ -58,9 +55,7 @@ API and Anthropic's API.
 INSTRUCTIONS = frozenset({"instructions", "system"})
 """The members of a request body that contain the system prompt as text."""
 KNOWN_SECONDS = 3600.0
-"""The time in seconds for which a process remembers that a part is stored. Parts are stored for a
-longer time.
-"""
+"""A process remembers for this many seconds that a part is stored. Parts are stored for longer."""
 MOST_KNOWN = 20_000
 
 _decode = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
@@ -69,7 +64,7 @@ _known: AgedCache[tuple[UUID, str], bool] = AgedCache(MOST_KNOWN)
 
 
 def write(requests: Sequence[KeptRequest]) -> None:
-    """Store requests, except those in conversations that were deleted in the meantime."""
+    """Store model requests, except requests in conversations that were deleted in the meantime."""
     rows: list[Values] = []
     parts: Parts = {}
     for kept in still_there(requests):
@@ -128,7 +123,7 @@ def part_values(found: tuple[tuple[UUID, str], KeptPart]) -> Values:
 
 
 def taken_apart(stream: UUID, body: bytes) -> tuple[Members, Parts]:
-    """Split a request body. Return its members, and the parts to which the members refer by digest.
+    """Split a request body into its members, and parts to which the members refer by digest.
 
     A member is `[key, "parts", digests]`, `[key, "part", digest]` or `[key, "value", value]`. The
     members are a list, because PostgreSQL does not preserve the order of an object's keys.
@@ -156,7 +151,7 @@ def taken_apart(stream: UUID, body: bytes) -> tuple[Members, Parts]:
 
 
 def requests_of(run: UUID) -> list[tuple[SentRequestRow, Mapping[str, KeptPart]]]:
-    """Return the requests of a run in order, each with its parts by digest. Runs two queries."""
+    """Return the run's model requests in order, each with its parts by digest. Runs two queries."""
     rows = list(SentRequestRow.objects.filter(run=run).order_by("at", "pk"))
     digests = {digest for row in rows for digest in digests_in(row.members)}
     stored = SentPart.objects.filter(stream__in={row.stream for row in rows}, digest__in=digests)
@@ -173,8 +168,8 @@ def digests_in(members: Iterable[Sequence[Any]]) -> Iterator[str]:
 
 
 def delete_old() -> int:
-    """Delete the requests of runs that are older than `RUN_ROWS_DAYS`, except those under a legal
-    hold. Return their number.
+    """Delete model requests that are older than `RUN_ROWS_DAYS`, except requests under a legal
+    hold. Return the number of deleted requests.
     """
     if not settings.RUN_ROWS_DAYS:
         return 0
@@ -196,9 +191,7 @@ def delete_unused(streams: Collection[UUID]) -> None:
 
 
 def masked_tool(raw: bytes) -> bytes:
-    """Return the JSON of a tool with its credentials masked. The schemas of built-in functions
-    contain no credentials.
-    """
+    """Return a tool's JSON with credentials masked. Schemas of built-in functions contain none."""
     tool = msgspec.json.decode(raw)
     if not isinstance(tool, dict) or "input_schema" in tool or tool.get("type") == "function":
         return raw
@@ -207,7 +200,7 @@ def masked_tool(raw: bytes) -> bytes:
 
 
 def masked_member(key: str, value: Any) -> Any:
-    """Return the value of a parameter, with credentials in it masked."""
+    """Return a body member's value with credentials masked."""
     return (
         hide_value(value)
         if isinstance(value, str) and reads_as_credential(key)

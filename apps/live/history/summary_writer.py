@@ -1,6 +1,6 @@
-"""Writes the rows of unstored runs and the rows of all calls of the process, once a second.
+"""Writes the summaries of unstored runs, and the rows of all calls in this process, once a second.
 
-A run only appends to a list. It does not wait for the database, and it does not fail if a row is
+A run only appends to a list. It does not wait for the database, and does not fail if a row is
 rejected.
 """
 
@@ -35,27 +35,24 @@ logger = logging.getLogger(__name__)
 TICK_SECONDS = 1.0
 BEAT_SECONDS = 60.0
 PAUSE_SECONDS = 5.0
-"""The pause in seconds between the writer's attempts while the database is down."""
+"""The writer's pause between attempts while the database is down."""
 MOST_WAITING = 10_000
-"""The queue for rows of ended runs and the queue for rows of calls have this limit each, about 10
-MB. Further rows are dropped.
-"""
+"""The maximum number of rows in each queue, about 10 MB. Additional rows are dropped."""
 AT_ONCE = 500
-"""The maximum number of rows that one statement writes, so that other writers do not wait for long.
-"""
+"""The maximum number of rows per statement, so that other writers do not wait for long."""
 REQUESTS_AT_ONCE = 50
-"""The maximum number of requests that one transaction writes, because each has many parts."""
+"""The maximum number of requests per transaction, because each request has many parts."""
 MOST_REQUEST_BYTES = 64 * 1024 * 1024
-"""The maximum total size of waiting model requests in bytes. Further requests are dropped."""
+"""The maximum total size of queued model requests in bytes. Additional requests are dropped."""
 
 Status = RunSummary.Status
 
 
 class RunSummaryWriter:
-    """Writes rows in a task that exists while the process has runs.
+    """Writes rows in a task that exists while this process has runs.
 
     A run that is still active at the next tick is stored as running, so that it can be marked as
-    failed if its process dies. Most runs have ended before the tick and are written only once.
+    failed if its process dies. Most runs end before the tick and are written only once.
     """
 
     def __init__(self, execute: Execute, budgets: Budgets = UNLIMITED) -> None:
@@ -84,7 +81,9 @@ class RunSummaryWriter:
 
     @contextmanager
     def recorded(self, row: RunFigures) -> Iterator[Progress]:
-        """Record the block as a run, and yield a `Progress` for its counts."""
+        """Return a context manager that records its block as a run, and yields a `Progress` for its
+        counts.
+        """
         self.going[row.id] = row
         self.begin()
         meter = RunMeter(
@@ -112,7 +111,7 @@ class RunSummaryWriter:
             self.take(row)
 
     def forget(self) -> None:
-        """Drop the rows that wait to be written."""
+        """Drop all queued rows."""
         self.going.clear()
         self.over.clear()
         for queue in self.queues:
@@ -124,7 +123,7 @@ class RunSummaryWriter:
             self.task = asyncio.create_task(self.work())
 
     def keep(self, entry: CallEntry) -> None:
-        """Queue the row of a call."""
+        """Queue a call's row."""
         if self.calls.add(entry):
             self.begin()
         for event in audit_events_of(entry):
@@ -145,7 +144,7 @@ class RunSummaryWriter:
         return (self.calls, self.requests, self.audit)
 
     def take(self, row: RunFigures) -> None:
-        """Queue the row of a run that has ended."""
+        """Queue an ended run's row."""
         del self.going[row.id]
         if len(self.over) < MOST_WAITING:
             self.over.append(row)
@@ -165,7 +164,7 @@ class RunSummaryWriter:
                 await asyncio.sleep(PAUSE_SECONDS)
 
     async def close(self) -> None:
-        """Write the waiting rows before the process ends."""
+        """Write all queued rows before the process ends."""
         if self.task is not None:
             self.task.cancel()
             with suppress(asyncio.CancelledError):
@@ -185,7 +184,7 @@ class RunSummaryWriter:
 
     async def flush(self) -> None:
         """Write the rows of runs that have begun or ended. Raises `OperationalError` or
-        `InterfaceError` if the database is down; the rows then stay in the queue.
+        `InterfaceError` if the database is down; the rows then remain queued.
         """
         self.log_dropped()
         for queue in self.queues:
@@ -212,7 +211,7 @@ class RunSummaryWriter:
                 row.is_stored = True
 
     async def beat(self) -> None:
-        """Send a heartbeat for the process and its runs."""
+        """Renew the heartbeat of this process and its runs."""
         self.beat_at = time.monotonic()
         for some in in_portions(list(self.going)):
             rows = RunSummary.objects.filter(pk__in=some, status=Status.RUNNING)
@@ -225,8 +224,8 @@ def in_portions(items: list[Any]) -> Iterator[list[Any]]:
 
 
 def audit_events_of(entry: CallEntry) -> Iterator[AuditEvent]:
-    """Yield the audit event of a tool call in a conversation. For calls by API clients, only the
-    rows of tool calls are written.
+    """Yield the audit event for a tool call in a conversation. Calls by API clients have none,
+    because their rows contain the same data.
     """
     of, report = entry.of, entry.report
     if of.conversation is not None and isinstance(report, ToolCallReport):

@@ -1,1 +1,1 @@
-"""Writes the journal of runs in batches, and notifies viewers."""
+"""Writes runs' journals in batches, and notifies viewers."""

@@ -1,6 +1,5 @@
-"""Writes the pending data of all runs in a process in one transaction.
-
-Each write is fenced: it has an effect only while this process holds the run.
+"""Writes the pending data of all runs in a process in one transaction. Each write is fenced: it
+takes effect only while this process holds the run.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -34,8 +33,7 @@ class Ending:
 
 @dataclass(slots=True)
 class Portion:
-    """The data of a run that one transaction writes. The portion does not change until it is
-    written.
+    """A run's data that one transaction writes. It does not change until it is written.
 
     `is_repeated` is True if an earlier attempt may have written the portion, because its response
     was lost.
@@ -57,12 +55,12 @@ class RunSignals:
     lost: frozenset[UUID] = frozenset()
     stopped: frozenset[UUID] = field(default=frozenset())
     subagents: Mapping[UUID, Collection[str]] = field(default_factory=dict)
-    """Maps runs to the keys of the sub-agents that a user wants to stop."""
+    """Maps runs to the keys of the sub-agents that users want to stop."""
 
 
 def look(holder: str, runs: Collection[UUID], helped: Collection[UUID] = ()) -> RunSignals:
-    """Read the signals for the runs from the database. `helped` contains the runs that have
-    sub-agents.
+    """Read the signals for the runs that the process `holder` executes. `helped` contains the runs
+    that have sub-agents.
     """
     held = Run.objects.filter(pk__in=runs, holder=holder, status__in=Run.GOING)
     wishes = dict(held.values_list("pk", "is_stop_requested"))
@@ -75,7 +73,9 @@ def look(holder: str, runs: Collection[UUID], helped: Collection[UUID] = ()) -> 
 
 @transaction.atomic
 def write(holder: str, portions: Sequence[Portion]) -> frozenset[UUID]:
-    """Write the portions of the runs that the process `holder` holds. Return the other runs."""
+    """Write the portions of runs that the process `holder` still holds. Return the IDs of the other
+    runs.
+    """
     runs = [portion.run for portion in portions]
     rows = Run.objects.filter(pk__in=runs, holder=holder, status__in=Run.GOING)
     # Locked, so that no other process takes over a run between this check and the end of the

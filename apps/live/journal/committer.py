@@ -1,6 +1,6 @@
-"""Writes the output and the steps of all runs in a process, one transaction at a time.
+"""Writes the events and steps of all runs in a process, one transaction at a time.
 
-A retry neither loses nor duplicates data, because the same portion is written again until the write
+A retry neither loses nor duplicates data, because the same portion is written again until it
 succeeds. While the database is down, events accumulate in the logs.
 """
 
@@ -26,17 +26,17 @@ logger = logging.getLogger(__name__)
 
 TICK_SECONDS = 0.25
 LOOK_SECONDS = 1.0
-"""The interval in seconds at which a process checks for requests to stop a run."""
+"""A process checks at this interval for requests to stop a run."""
 ANNOUNCE_SECONDS = 1.0
-"""The timeout for sending an announcement, in seconds. Other processes find events that were not
-announced in the journal.
+"""The timeout for an announcement. Other processes find events that were not announced in the
+journal.
 """
 FIRST_PAUSE_SECONDS = 0.1
 LONGEST_PAUSE_SECONDS = 5.0
 
 
 class Committer:
-    """Commits in a task that exists while the process has runs. `holder` is the name of the
+    """Commits in a task that exists while this process has runs. `holder` is the name of the
     process.
     """
 
@@ -75,8 +75,8 @@ class Committer:
             self.is_working = False
 
     async def wait(self) -> None:
-        """Wait until the next tick. If a caller waits for a commit, return earlier, but at most
-        once per tick.
+        """Wait until the next tick, or until a caller waits for a commit, but at most once per
+        tick.
         """
         with suppress(TimeoutError):
             async with asyncio.timeout(TICK_SECONDS):
@@ -101,7 +101,9 @@ class Committer:
                 await asyncio.gather(*(announce_events(record.log) for record in self.records))
 
     async def commit(self, records: Sequence[RunRecord]) -> None:
-        """Write all records. Raises `OperationalError` or `InterfaceError` if the database is down."""
+        """Write all records in one transaction. Raises `OperationalError` or `InterfaceError` if
+        the database is down.
+        """
         self.committed_at = time.monotonic()
         portions = [record.take(self.committed_at) for record in records]
         try:
@@ -116,8 +118,8 @@ class Committer:
         self.settle(records, lost)
 
     async def commit_alone(self, record: RunRecord, portion: Portion) -> None:
-        """Write one run in its own transaction, so that a rejected row does not affect other
-        runs.
+        """Write one run's portion in its own transaction, so that a rejected row affects no other
+        run.
         """
         try:
             lost = await self.execute(partial(commits.write, self.holder, [portion]))

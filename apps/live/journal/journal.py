@@ -1,7 +1,7 @@
-"""The journal: the events of runs, numbered within their stream.
+"""Reads and writes the journal, which contains runs' events, numbered within their stream.
 
-These functions are synchronous and short. They run on a database thread, and no transaction stays
-open during a model or tool call.
+These functions are synchronous and short, and run on a database thread. No transaction stays open
+during a model or tool call.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,23 +16,25 @@ from apps.live.events import NumberedEvent, StreamEvent
 from apps.live.models import JournalEntry, Run, SentPart, SentRequestRow
 
 READ_ENTRIES = 50
-"""The maximum number of entries that one query reads. This limits the memory used for a viewer that
-lags far behind.
+"""The maximum number of entries per query, which limits the memory for a viewer that lags far
+behind.
 """
 GAP = 1_000_000
-"""The numbers that are skipped when another process resumes a run, because viewers of the old
-process may have seen events that were not stored.
+"""The numbers that are skipped when another process resumes a run, because the old process's
+viewers may have seen events that were not stored.
 """
 
 
 def last_number(stream: UUID) -> int:
-    """Return the number of the newest event; 0 if there is none."""
+    """Return the number of the stream's newest event, or 0 if it has none."""
     entries = JournalEntry.objects.filter(stream=stream).order_by("-last")
     return entries.values_list("last", flat=True).first() or 0
 
 
 def read(stream: UUID, after: int) -> list[NumberedEvent]:
-    """Return the oldest events after the number `after`, in order. Later events may be missing."""
+    """Return the oldest events after the number `after`, in order. Further calls return later
+    events.
+    """
     entries = JournalEntry.objects.filter(stream=stream, last__gt=after).order_by("last")
     return [said for entry in entries[:READ_ENTRIES] for said in following(entry, after)]
 
@@ -53,7 +55,7 @@ def read_entry(entry: JournalEntry) -> Iterator[StreamEvent]:
 
 
 def read_run(run: UUID, until: int | None = None) -> list[StreamEvent]:
-    """Return the events of a run, up to number `until` if it is given."""
+    """Return the run's events, up to the number `until` if it is not None."""
     # Do not filter by the stream: SQLite would search all entries of the stream for the run.
     entries = JournalEntry.objects.filter(run=run).order_by("first")
     if until is not None:
@@ -62,7 +64,7 @@ def read_run(run: UUID, until: int | None = None) -> list[StreamEvent]:
 
 
 def read_runs(runs: Iterable[UUID]) -> dict[UUID, list[StreamEvent]]:
-    """Return the events of each run, with one query. Runs without events are missing."""
+    """Return the runs' events by run ID, with one query. Runs without events are omitted."""
     found: dict[UUID, list[StreamEvent]] = {}
     for entry in JournalEntry.objects.filter(run__in=runs).order_by("first"):
         found.setdefault(entry.run, []).extend(read_entry(entry))
@@ -76,7 +78,7 @@ def first_number(run: UUID) -> int | None:
 
 
 def entry_of(stream: UUID, run: UUID, first: int, said: Iterable[StreamEvent]) -> JournalEntry:
-    """Return a row with these events. The first event has the number `first`."""
+    """Return an unsaved row with these events. The first event gets the number `first`."""
     numbered: list[NumberedEvent] = []
     number = first - 1
     for event in said:
@@ -89,8 +91,8 @@ def entry_of(stream: UUID, run: UUID, first: int, said: Iterable[StreamEvent]) -
 def add(
     stream: UUID, run: UUID, said: Sequence[StreamEvent], *, gap: int = 0, is_new: bool = False
 ) -> int:
-    """Append events to the stream. Return the number before the first new event. A new stream has no
-    events.
+    """Append events to the stream, after a gap in the numbers. Return the number before the first
+    new event. With `is_new`, the stream must have no events, which need not be queried then.
     """
     before = gap if is_new else last_number(stream) + gap
     entry_of(stream, run, before + 1, said).save(force_insert=True)
@@ -103,9 +105,7 @@ def has_entry(entry: JournalEntry) -> bool:
 
 
 def delete_run(stream: UUID, run: UUID) -> None:
-    """Delete the events of a run that has ended. Later events do not reuse the numbers of these
-    events.
-    """
+    """Delete an ended run's events. Later events do not reuse their numbers."""
     JournalEntry.objects.filter(stream=stream, run=run).delete()
     SentRequestRow.objects.filter(run=run).delete()
     Run.objects.filter(pk=run).delete()

@@ -1,4 +1,4 @@
-"""The newest events of a run in memory, from which viewers read."""
+"""Stores a run's newest events in memory for viewers."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
@@ -7,14 +7,16 @@ from uuid import UUID
 from apps.live.events import NumberedEvent, StreamEvent, after, length
 
 KEPT_EVENTS = 2_000
-"""The maximum number of written events that stay in memory for viewers that lag slightly behind."""
+"""The maximum number of written events that remain in memory, for viewers that lag slightly
+behind.
+"""
 
 
 class RunLog:
-    """The newest events of one run, in memory. `first` is the number of the oldest of these events.
+    """A run's newest events, in memory. `first` is the number of the oldest of them.
 
-    The events up to the number `written` are in the journal. Other processes were notified of the
-    events up to the number `announced`.
+    Events up to the number `written` are in the journal. Other processes were notified of events up
+    to the number `announced`.
     """
 
     def __init__(
@@ -44,7 +46,7 @@ class RunLog:
             self.wake()
 
     def after(self, number: int, limit: int | None = None) -> list[NumberedEvent]:
-        """Return the events after `number`, which must be at least `first - 1`."""
+        """Return up to `limit` events after `number`. It must be at least `first - 1`."""
         start = bisect_right(self.numbers, number)
         end = None if limit is None else start + limit
         found = [
@@ -57,7 +59,7 @@ class RunLog:
         return found
 
     def mark_written(self, number: int) -> None:
-        """Mark the events up to `number` as written, and drop older written events."""
+        """Mark events up to `number` as written, and drop the oldest written events."""
         self.written = number
         surplus = bisect_right(self.numbers, number) - self.kept
         if surplus > 0:

@@ -1,7 +1,5 @@
-"""Sends messages between processes: text that is not in the journal yet, and notifications about
-new events in the journal.
-
-The channel layer may lose a message, so viewers also poll the journal.
+"""Sends messages between processes: new text, and notifications about events in the journal. The
+channel layer may lose a message, so viewers also poll the journal.
 """
 
 import asyncio
@@ -24,21 +22,21 @@ logger = logging.getLogger(__name__)
 RETRY_SECONDS = 5.0
 ANNOUNCE_SECONDS = 1.0
 WAITING = "waiting-runs"
-"""The channel layer group of the processes that resume runs of other processes."""
+"""The channel layer group of processes that can resume waiting runs."""
 EVERYBODY = UUID("0d1c2f0e-64f5-4c0e-8f5c-4d5a0c1f7e55")
 """The stream for announcements to all callers."""
 
 Hear = Callable[[Mapping[str, Any]], object]
-"""A function that receives the messages of a group, and {} if a message may have been lost."""
+"""A function that gets a group's messages, and {} if a message may have been lost."""
 
 
 def group(stream: UUID) -> str:
-    """Return the channel layer group of the stream's viewers."""
+    """Return the name of the channel layer group for the stream's viewers."""
     return f"stream-{stream}"
 
 
 async def announce_events(log: RunLog) -> None:
-    """Send the new events to the viewers of a stream in all processes."""
+    """Send the log's new events to the stream's viewers in other processes."""
     said = log.after(log.announced)
     is_text = all(isinstance(event, TEXTS) for _, _, event in said)
     if not said or (log.written < log.last and not is_text):
@@ -56,20 +54,22 @@ async def announce_events(log: RunLog) -> None:
 
 
 async def wake_viewers(streams: LiveStreams, stream: UUID) -> None:
-    """Notify the viewers of a stream about new events in its journal, first in this process and
-    then in other processes.
+    """Notify the stream's viewers of new events, first in this process and then in all
+    processes.
     """
     streams.wake(stream)
     await announce_growth(stream)
 
 
 async def announce_growth(stream: UUID) -> None:
-    """Wake the viewers of a stream in all processes."""
+    """Notify the stream's viewers in all processes of new events in the journal."""
     await tell(group(stream), "stream.grew")
 
 
 def listening(streams: LiveStreams, stream: UUID) -> AbstractAsyncContextManager[None]:
-    """During the block, wake the viewers when another process announces new events."""
+    """Return a context manager in which the stream's viewers are notified of other processes'
+    events.
+    """
     return hearing(group(stream), partial(take, streams, stream))
 
 
@@ -82,8 +82,8 @@ def take(streams: LiveStreams, stream: UUID, told: Mapping[str, Any]) -> None:
 
 
 def asked_group(run: UUID) -> str:
-    """Return the channel layer group of the process that executes the run and waits for an
-    answer.
+    """Return the name of the channel layer group for the process that waits for an answer to the
+    run.
     """
     return f"asked-{run}"
 
@@ -101,17 +101,19 @@ async def hearing_of_answers(run: UUID) -> AsyncIterator[asyncio.Event]:
 
 
 async def announce_waiting() -> None:
-    """Notify all processes that a run waits for a process that resumes it."""
+    """Notify all processes that a run waits for a process to resume it."""
     await tell(WAITING, "run.waits")
 
 
 def hearing_of_waiting(awaited: asyncio.Event) -> AbstractAsyncContextManager[None]:
-    """During the block, set the event whenever a process announces a waiting run."""
+    """Return a context manager in which `awaited` is set whenever a process announces a waiting
+    run.
+    """
     return hearing(WAITING, lambda _: awaited.set())
 
 
 async def tell(name: str, news: str) -> None:
-    """Send a message to a channel layer group. A failure is logged."""
+    """Send a message to a channel layer group. Errors are only logged."""
     try:
         async with asyncio.timeout(ANNOUNCE_SECONDS):
             await layer().group_send(name, {"type": news})
@@ -123,7 +125,7 @@ async def tell(name: str, news: str) -> None:
 
 @asynccontextmanager
 async def hearing(name: str, hear: Hear) -> AsyncIterator[None]:
-    """During the block, receive the messages of a channel layer group."""
+    """Call `hear` with each message to a channel layer group, within the context."""
     listener = asyncio.create_task(listen(name, hear))
     try:
         yield

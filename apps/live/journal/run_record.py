@@ -1,4 +1,4 @@
-"""The record of a run in this process: its events and steps, and which of them are stored."""
+"""Records a run's events and steps in this process, and tracks which of them are stored."""
 
 import asyncio
 import time
@@ -19,19 +19,16 @@ from apps.live.models import RunStep
 from apps.live.subagents import SubagentEvent
 
 TEXT_SECONDS = 1.2
-"""The interval in seconds at which the text of a run is written, unless other data of the run is
-written earlier.
-"""
+"""A run's text is written at this interval, unless other data of the run is written earlier."""
 BEATS_IN_LEASE = 3
-"""The number of times that a run without writes renews its lease during the lease. Writes renew the
-lease too.
+"""A run without writes renews its lease this many times during the lease. Writes renew the lease
+too.
 """
 
 
 class RunRecord:
-    """The output of a run. `stop` is called when a stop request from another process is read.
-
-    `failure` is set to `LeaseLost` or `NotStored` if no further data can be written.
+    """The output of a run in this process. `stop` is called when another process requests that the
+    run stop. `failure` is `LeaseLost` or `NotStored` if no more data can be written.
     """
 
     def __init__(self, log: RunLog, stop: Callable[[], None]) -> None:
@@ -48,7 +45,7 @@ class RunRecord:
         self.has_news = False
         self.has_subagents = False
         self.stop_subagent: Callable[[str], object] = lambda key: None
-        """Called with the key of a sub-agent that a user asked to stop."""
+        """Called with the key of a sub-agent that a user wants to stop."""
         self.text_since: float | None = None
         self.beat_at = time.monotonic()
 
@@ -69,8 +66,10 @@ class RunRecord:
         self.steps[step.key] = step
 
     async def flush(self) -> None:
-        """Wait until all events and steps so far are stored. Raises `LeaseLost` if another process
-        has taken over the run, and `NotStored` if the run cannot be stored.
+        """Wait until all events and steps so far are stored.
+
+        Raises `LeaseLost` if another process has taken over the run, and `NotStored` if the run
+        cannot be stored.
         """
         if self.is_over:
             self.failure.result()
@@ -81,9 +80,10 @@ class RunRecord:
         await served
 
     async def end(self, ending: Ending) -> None:
-        """Write the remaining data and the ending, then show the ending to viewers. Raises
-        `LeaseLost` if another process has taken over the run, and `NotStored` if the run cannot be
-        stored.
+        """Write the remaining data and the ending, then show the ending to viewers.
+
+        Raises `LeaseLost` if another process has taken over the run, and `NotStored` if the run
+        cannot be stored.
         """
         # In this order, because a viewer that sees the end may send another question at once.
         self.ending = ending
@@ -102,8 +102,8 @@ class RunRecord:
         return now - self.beat_at > settings.RUN_LEASE_SECONDS / beats
 
     def take(self, now: float) -> Portion:
-        """Return the portion to write: the portion whose last write failed, otherwise all data that
-        is not yet written.
+        """Return the next portion to write: the portion that failed last, or else all unwritten
+        data. `now` is a time of the monotonic clock.
         """
         if self.portion is not None:
             self.portion.is_repeated = True
@@ -126,7 +126,7 @@ class RunRecord:
         return self.portion
 
     def settle(self) -> None:
-        """Mark the portion as written."""
+        """Mark the current portion as written."""
         portion, self.portion = self.portion, None
         if portion is None:
             return

@@ -1,1 +1,1 @@
-"""Rate limits and run slots, and the queue for a slot."""
+"""Limits the rates and the number of concurrent runs, and queues runs that exceed the limits."""

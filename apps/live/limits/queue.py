@@ -1,8 +1,7 @@
-"""Limits the number of concurrent stored runs across all processes. Further runs wait in a fair
-queue.
+"""Limits concurrent stored runs across all processes. Additional runs wait in a fair queue.
 
 A run counts towards the limit of its user or API key, or of the visitor's IP address. If a user
-already has open runs, each further run is queued as if it had been requested an hour later, so
+already has open runs, each further run is queued as if it had been requested an hour later, so that
 users take turns. Runs that wait for a user do not count.
 """
 
@@ -25,20 +24,20 @@ from apps.live.models import FORMAT, Run
 
 TURN = timedelta(hours=1)
 """The time between the turns of a user's queued runs, which is longer than a user waits. With a
-shorter time, several old questions of one user would run before the first question of another user.
+shorter time, several old questions of one user would run before another user's first question.
 """
 MOST_QUEUED = 100
-"""The maximum number of queued runs of a user. Further runs are rejected."""
+"""The maximum number of queued runs per user. Additional runs are rejected."""
 MOST_READ = 1_000
 COUNTED = Coalesce(NullIf("counted_as", Value("")), "bucket")
-"""A database expression with the value of `Run.counted`."""
+"""A database expression for `Run.counted`."""
 LOCK = 0x71756575
-"""The ID of PostgreSQL's advisory lock for admitting runs."""
+"""The ID of the PostgreSQL advisory lock for admitting runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class ActiveRunCounts:
-    """The numbers of active runs, by the name under which they are counted, and by application."""
+    """The numbers of active runs, by the name under which they count, and by application."""
 
     callers: Counter[str]
     applications: Counter[str]
@@ -51,12 +50,14 @@ class ActiveRunCounts:
 
 
 def most_of(counted: str) -> int:
-    """Return the limit of concurrent runs for the API key or user `counted`."""
+    """Return the limit for concurrent runs under the name `counted`."""
     return int(settings.RUNS_PER_KEY if counted.startswith("key-") else settings.RUNS_PER_PERSON)
 
 
 def next_up(line: Iterable[Run], going: ActiveRunCounts, room: int) -> list[Run]:
-    """Return the queued runs that can start now if the process has `room` free slots."""
+    """Return up to `room` runs from the queue `line` that can start now. `going` contains the
+    counts of active runs.
+    """
     going = ActiveRunCounts(Counter(going.callers), Counter(going.applications))
     chosen: list[Run] = []
     for run in line:
@@ -68,7 +69,7 @@ def next_up(line: Iterable[Run], going: ActiveRunCounts, room: int) -> list[Run]
 
 
 def startable(room: int) -> list[Run]:
-    """Return the queued runs that can start now if the process has `room` free slots."""
+    """Return up to `room` queued runs that can start now."""
     if not leases.queued_runs().exists():
         return []
     going = read_going()
@@ -77,17 +78,19 @@ def startable(room: int) -> list[Run]:
 
 @transaction.atomic
 def claim(holder: str, room: int) -> list[Run]:
-    """Assign the queued runs that can start now to the process `holder`, and return them."""
+    """Assign up to `room` queued runs that can start now to the process `holder`. Return these
+    runs.
+    """
     lock()
     return [run for run in startable(room) if leases.take_over(run, holder)]
 
 
 def admit(run: Run, holder: str) -> None:
-    """Assign a new run to the process `holder` if the limits allow it, otherwise queue the run. If
-    `holder` is "", always queue the run.
+    """Assign a new run to the process `holder`, or queue it if a limit is reached or `holder` is
+    "".
 
-    Must be called in the transaction that saves the run. Raises `Refused` if too many runs of the
-    caller are queued.
+    Call this function in the transaction that saves the run. Raises `Refused` if the caller has too
+    many queued runs.
     """
     lock()
     rows = Run.objects.filter(status__in=Run.GOING).annotate(caller_name=COUNTED)
@@ -112,14 +115,14 @@ def admit(run: Run, holder: str) -> None:
 
 
 def last_turns(names: Iterable[str]) -> dict[str, datetime]:
-    """Return the turn of each user's last active or queued run."""
+    """Return the turn of the last active or queued run under each name."""
     rows = Run.objects.filter(status__in=Run.GOING).annotate(caller_name=COUNTED).order_by()
     mine = rows.filter(caller_name__in=names)
     return dict(mine.values_list("caller_name").annotate(Max("turn_at")))
 
 
 def read_going() -> ActiveRunCounts:
-    """Return the counts of active runs. Runs whose process has ended are included, because another
+    """Return the counts of active runs. They include runs whose process has ended, because another
     process resumes them.
     """
     going = ActiveRunCounts(Counter(), Counter())
@@ -133,9 +136,7 @@ def read_going() -> ActiveRunCounts:
 
 
 def read_line(going: ActiveRunCounts) -> QuerySet[Run]:
-    """Return the queued runs of callers and applications that are below their limits, the first
-    runs of the queue first.
-    """
+    """Return the queued runs whose caller and application are below their limits, in order."""
     callers = [one for one, count in going.callers.items() if is_full(count, most_of(one))]
     most = settings.RUNS_PER_APPLICATION
     applications = [one for one, count in going.applications.items() if is_full(count, most)]
@@ -146,7 +147,7 @@ def read_line(going: ActiveRunCounts) -> QuerySet[Run]:
 
 
 def lock() -> None:
-    """Prevent other processes from admitting runs until the transaction ends."""
+    """Keep other processes from admitting runs until the transaction ends."""
     if connection.vendor == "postgresql":  # SQLite has only one writer at a time.
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])

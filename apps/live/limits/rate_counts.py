@@ -1,6 +1,4 @@
-"""Counts requests and tokens for rate limits, in Redis or in the process, with the library
-`limits`.
-"""
+"""Counts requests and tokens for rate limits, in Redis or in memory, with the `limits` library."""
 
 import asyncio
 import logging
@@ -25,15 +23,13 @@ logger = logging.getLogger(__name__)
 
 PREFIX = "quickapps-rates"
 AWAY_SECONDS = 5.0
-"""The time in seconds for which a process does not call Redis after a failed call, and counts
-separately.
-"""
+"""After a failed call to Redis, a process counts in memory for this many seconds."""
 T = TypeVar("T")
 
 
 class RateCounts:
-    """The counts for the rate limits, in Redis, or in the process while Redis is down. Each event
-    loop has its own object.
+    """Counts for rate limits, in Redis, or in memory while Redis is down. There is one object per
+    event loop.
     """
 
     def __init__(self) -> None:
@@ -43,7 +39,9 @@ class RateCounts:
         self.tasks: set[asyncio.Task[None]] = set()
 
     async def admit(self, rates: Sequence[Rate]) -> Sequence[RemainingRate]:
-        """Count a request. Raises `RateLimitReached` without counting the request."""
+        """Count a request, and return the remaining quota of each rate. Raises `RateLimitReached`,
+        without counting the request, if a limit is reached.
+        """
         rests = await asyncio.gather(*map(self.rest, rates))
         for rest in rests:
             if not rest.left:
@@ -62,9 +60,7 @@ class RateCounts:
         return RemainingRate(rate, left, max(0.0, reset - time.time()))
 
     async def add(self, rate: Rate, count: int) -> bool:
-        """Add `count` to the rate and return True if the limit allows this, otherwise add nothing
-        and return False.
-        """
+        """Add `count` to the rate. Return False, without adding, if this would exceed the limit."""
         return await self.ask(partial(hit, rate, count))
 
     def spend_later(self, rates: Sequence[Rate], tokens: int) -> None:
@@ -97,7 +93,7 @@ class RateCounts:
 
 
 class SharedStorage(RedisStorage):
-    """Sends the commands of the library `limits` with our own Redis client. In a Redis cluster, all
+    """Sends the commands of the `limits` library with our own Redis client. In a Redis cluster, all
     keys of a limit are in the same slot.
     """
 
@@ -125,8 +121,10 @@ async def hit(rate: Rate, count: int, storage: Storage) -> bool:
 
 
 def limiter_of(rate: Rate, storage: Storage) -> RateLimiter:
-    """Requests are counted exactly. A weighted count of two minutes allows one request too many
-    when the minute changes, which matters for small limits; for tokens, it is exact enough.
+    """Return an exact limiter for requests, and an approximate limiter for tokens.
+
+    The approximation weights the counts of two minutes and may allow one request too many, which
+    matters for small limits.
     """
     if rate.kind == "requests":
         return MovingWindowRateLimiter(storage)

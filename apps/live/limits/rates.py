@@ -1,9 +1,8 @@
-"""Rate limits for requests and tokens per minute: for each caller, and for all callers of an
-application together.
+"""Limits requests and tokens per minute, for each caller and for all callers of an application.
 
-With Redis, the counts cover all processes; otherwise each process counts separately. The minute is
-a sliding window. A request is counted before its answer, and the tokens after the answer, so an
-answer can begin while at least one token is left.
+With Redis, the counts cover all processes; otherwise, each process counts separately. The minute is
+a sliding window. A request is counted before its answer, and tokens after it, so an answer can
+begin while at least one token is left.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ KINDS: Sequence[Kind] = ("requests", "tokens")
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A rate limit per minute, for a caller's bucket or an application's slug."""
+    """A limit per minute, for a caller's bucket or an application's slug."""
 
     kind: Kind
     subject: Literal["caller", "application"]
@@ -43,7 +42,7 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class RemainingRate:
-    """The remaining quota of a rate limit, and the seconds until it resets."""
+    """A rate limit's remaining quota, and the number of seconds until it resets."""
 
     rate: Rate
     left: int
@@ -53,15 +52,17 @@ class RemainingRate:
         whose = "this application" if self.rate.subject == "application" else "you"
         kind, most = self.rate.kind, self.rate.most
         unit = kind.removesuffix("s") if most == 1 else kind
-        text = gettext("Rate limit reached for {whose}: {most} {unit} a minute.").format(
+        text = gettext("Rate limit reached for {whose}: {most} {unit} per minute.").format(
             whose=whose, most=number_format(most, force_grouping=True), unit=unit
         )
         return RateLimitReached(text, kind, most, self.seconds)
 
 
 def rates_of(caller: Caller, application: ResolvedApplication | None) -> list[Rate]:
-    """Return the configured rate limits. Clients without a key have none, because they cannot be
-    distinguished. `application` is None for requests without one.
+    """Return the rate limits for a request. `application` is None for requests without an
+    application.
+
+    Clients without a key have no limits of their own, because they cannot be distinguished.
     """
     found = []
     for name in counted_names(caller):
@@ -78,8 +79,8 @@ def rates_of(caller: Caller, application: ResolvedApplication | None) -> list[Ra
 
 
 def counted_names(caller: Caller) -> list[str]:
-    """Return the names under which requests are counted. Visitors of a widget have a second name
-    for their token, because a token can be used from many addresses.
+    """Return the names under which the caller's requests are counted. A widget's visitor has a
+    second name for the token, because it can be used from many addresses.
     """
     names = [counted_name(caller)]
     if caller.kind == "visitor" and widget_visitor(caller.bucket) is not None:
@@ -89,7 +90,7 @@ def counted_names(caller: Caller) -> list[str]:
 
 def counted_name(caller: Caller) -> str:
     """Return the name under which the caller's requests and runs are counted. A user has the same
-    name in all teams, and all visitors from an IP address have the same name.
+    name in all teams. All visitors with the same IP address have the same name.
     """
     if caller.kind == "visitor" and caller.client.address:
         # A browser that discards its cookies is a new visitor with each request.
@@ -98,7 +99,7 @@ def counted_name(caller: Caller) -> str:
 
 
 def most_of(caller: Caller, kind: Kind) -> int:
-    """Return the caller's limit, or 0 for no limit."""
+    """Return the caller's limit for requests or tokens, or 0 if there is none."""
     limits = caller.limits
     own = limits.requests_per_minute if kind == "requests" else limits.tokens_per_minute
     if own is not None:
@@ -112,7 +113,7 @@ RATES_OF_PEOPLE = {"requests": "PERSON_REQUESTS_PER_MINUTE", "tokens": "PERSON_T
 
 
 def most_of_application(application: ResolvedApplication, kind: Kind) -> int:
-    """Return the application's limit, or 0 for no limit."""
+    """Return the application's limit for requests or tokens, or 0 if there is none."""
     features = application.manifest.features
     own = features.rate_limits if features is not None else None
     if kind == "requests":
@@ -123,12 +124,14 @@ def most_of_application(application: ResolvedApplication, kind: Kind) -> int:
 
 
 async def admit_request(rates: Sequence[Rate]) -> Sequence[RemainingRate]:
-    """Count a request, and return the remaining quota of each rate. Raises `RateLimitReached`."""
+    """Count a request, and return the remaining quota of each rate. Raises `RateLimitReached` if a
+    limit is reached.
+    """
     return await rate_counts().admit(rates) if rates else ()
 
 
 def spend(rates: Sequence[Rate], usage: Iterable[ModelUsage]) -> None:
-    """Count the tokens of an answer in the background."""
+    """Count an answer's tokens, in the background."""
     limited = [rate for rate in rates if rate.kind == "tokens"]
     tokens = sum(one.input + one.output for one in usage) if limited else 0
     if tokens:
@@ -136,7 +139,7 @@ def spend(rates: Sequence[Rate], usage: Iterable[ModelUsage]) -> None:
 
 
 def rate_counts() -> RateCounts:
-    """Return the `RateCounts` object of this event loop."""
+    """Return this event loop's `RateCounts`."""
     # Imported only if a rate is set, because the library takes a tenth of a second to import.
     from apps.live.limits.rate_counts import RateCounts
 

@@ -1,4 +1,4 @@
-"""Slots that limit the concurrent runs of all doors, in this process and across processes."""
+"""Limits the number of concurrent runs through all doors, in this process and across processes."""
 
 import sys
 from collections import Counter
@@ -15,15 +15,15 @@ OF_APPLICATION = gettext_noop("Too many requests to this application are in prog
 OF_CALLER = gettext_noop("Too many of your requests are in progress.")
 NOTHING = nullcontext()
 UNCOUNTED = 64
-"""Each process admits runs up to the limit divided by this number without Redis, so that a low load
-causes no Redis calls.
+"""Each process admits runs up to the limit divided by this number without calling Redis, so that a
+low load causes no calls.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """Allows up to `most` concurrent runs across all processes under a name. `refusal` is the error
-    message for a further run.
+    """Allows up to `most` concurrent runs under a name, across all processes. `refusal` is the
+    error message for additional runs.
     """
 
     name: str
@@ -32,10 +32,8 @@ class Limit:
 
 
 class RunSlots:
-    """The slots of this process, counted in memory.
-
-    `kept` counts the runs that the process continues without a client; other runs end when their
-    client disconnects.
+    """The slots of this process, counted in memory. `kept` counts runs that continue without a
+    client. Other runs end when their client disconnects.
     """
 
     def __init__(self, kept: Sized) -> None:
@@ -51,7 +49,7 @@ class RunSlots:
 
     @contextmanager
     def reserved(self, wanted: int) -> Iterator[int]:
-        """Reserve slots for up to `wanted` runs that are about to be stored. Yield the number of
+        """Reserve up to `wanted` slots for runs that are about to be stored. Yield the number of
         reserved slots.
         """
         count = min(wanted, self.free)
@@ -63,8 +61,8 @@ class RunSlots:
 
     @contextmanager
     def taken(self, caller: str, application: str) -> Iterator[None]:
-        """Hold a slot for a run of the gateway; `caller` is "" for visitors. Raises `TooManyRuns`
-        if no slot is free.
+        """Hold a slot for a gateway run. `caller` is "" for visitors, who have no limit of their
+        own. Raises `TooManyRuns` if no slot is free.
         """
         if not self.free:
             raise TooManyRuns(gettext("Too many requests are in progress on this server."))
@@ -86,10 +84,8 @@ class RunSlots:
                     del count[name]
 
     def among_processes(self, caller: str, application: str) -> AbstractAsyncContextManager[None]:
-        """Also hold a slot across all processes if Redis is configured. Must be called after
-        `taken`.
-
-        Raises `TooManyRuns` if no slot is free.
+        """Return a context manager that holds a slot across all processes, if Redis is configured.
+        Use it inside `taken`. Raises `TooManyRuns` if no slot is free.
         """
         if not settings.REDIS_URL:
             return NOTHING
@@ -113,5 +109,5 @@ class RunSlots:
 
 
 def is_full(count: int, most: int) -> bool:
-    """Return True if the limit is reached; `most` is 0 for no limit."""
+    """Return True if `count` has reached the limit. If `most` is 0, there is no limit."""
     return 0 < most <= count

@@ -1,7 +1,7 @@
-"""Slots for gateway runs, which all processes count together in Redis.
+"""Counts gateway runs of all processes in Redis.
 
 A slot is a member of a sorted set, with its expiry time as the score. The process that holds the
-slot renews it. When the process dies, its slots expire soon afterwards.
+slot renews it. When the process dies, its slots soon expire.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ logger = logging.getLogger(__name__)
 
 LEASE_SECONDS = 30.0
 AWAY_SECONDS = 5.0
-"""The time in seconds for which a process does not call Redis after a failed call, so that not
-every request waits for the timeout.
+"""After a failed call to Redis, a process does not call it for this many seconds, so that not every
+request waits for the timeout.
 """
 KEY = "{quickapps-places}:"
-"""The prefix of the Redis keys. The braces keep all keys on one node of a cluster, which the script
+"""The prefix of the Redis keys. The braces keep all keys on one node of a cluster, as the script
 requires.
 """
 
@@ -69,20 +69,20 @@ async def hold_slot(limits: Sequence[Limit]) -> AsyncIterator[None]:
 
 
 class SharedPlaces:
-    """The slots of this process. While Redis is down, this class rejects no runs."""
+    """The slots that this process holds in Redis. While Redis is down, no run is rejected."""
 
     def __init__(self) -> None:
         self.redis = redis_clients.open_client()
         self.script = self.redis.register_script(TAKE)
         self.renewal = self.redis.register_script(RENEW)
         self.held: dict[str, set[str]] = {}
-        """Maps keys to the IDs of the slots that this process holds."""
+        """Maps Redis keys to the IDs of the slots that this process holds."""
         self.asked_again_at = 0.0
         self.tasks: set[asyncio.Task[None]] = set()
         self.keeper: asyncio.Task[None] | None = None
 
     async def take(self, id: str, limits: Sequence[Limit]) -> None:
-        """Take a slot. Raises `TooManyRuns` if no slot is free."""
+        """Take a slot under each limit. Raises `TooManyRuns` if no slot is free."""
         if time.monotonic() < self.asked_again_at:
             return
         keys, most = keys_of(limits), [limit.most for limit in limits]
@@ -100,13 +100,13 @@ class SharedPlaces:
             self.keeper = self.start(self.keep())
 
     def leave(self, id: str, limits: Sequence[Limit]) -> None:
-        """Release the slots in the background."""
+        """Release the slots with this ID, in the background."""
         keys = self.forget(id, limits)
         if keys and time.monotonic() >= self.asked_again_at:
             self.start(self.remove(id, keys))
 
     def forget(self, id: str, limits: Sequence[Limit]) -> list[str]:
-        """Remove the ID from the held slots, and return the keys under which it was held."""
+        """Remove the ID from the held slots. Return the Redis keys under which it was held."""
         keys = [key for key in keys_of(limits) if id in self.held.get(key, ())]
         for key in keys:
             self.held[key].discard(id)
@@ -122,7 +122,7 @@ class SharedPlaces:
             self.note_absence(error)
 
     async def keep(self) -> None:
-        """Renew all slots at intervals while the process holds any."""
+        """Renew all slots regularly while this process holds any."""
         try:
             while self.held:
                 await asyncio.sleep(LEASE_SECONDS / 3)

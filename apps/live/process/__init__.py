@@ -1,1 +1,1 @@
-"""Health checks, gauges, the sweeper and the shutdown of a process that executes runs."""
+"""Checks, sweeps and shuts down a process that executes runs."""

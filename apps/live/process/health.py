@@ -1,5 +1,5 @@
-"""Readiness checks of the database, its migrations, shared files and keys, and the channel
-layer.
+"""Checks whether the database, its migrations, shared files and keys, and the channel layer are
+usable.
 """
 
 import asyncio
@@ -22,11 +22,11 @@ logger = logging.getLogger(__name__)
 ANSWER_SECONDS = 3.0
 DISPENSABLE = frozenset({"channel_layer"})
 """The checks of services that processes can work without. An outage of such a service affects all
-processes. If they all reported that they were not ready, the load balancer would remove them, and
-the site would be down.
+processes. If all of them reported that they were not ready, the load balancer would remove them,
+and the site would be down.
 """
 LOOK_SECONDS = 10.0
-"""The minimum interval between checks of the stored files, in seconds, regardless of the number of
+"""Stored files are checked at most once in this many seconds, regardless of the number of
 probes.
 """
 
@@ -43,11 +43,11 @@ def announce_end() -> None:
 
 
 class ServiceUnusable(Exception):
-    """Raised if a service responds but cannot be used. The message explains the fix."""
+    """A service responds but cannot be used. The message explains the fix."""
 
 
 async def troubles() -> dict[str, str]:
-    """Return one sentence for each failed check, by the name of the check."""
+    """Return a sentence about each failed check, by the check's name."""
     if _is_ending:
         return {"process": "The server is stopping."}
     checks: dict[str, Callable[[], Awaitable[None]]] = {
@@ -99,10 +99,10 @@ def migrations_are_applied() -> None:
 
 
 async def installation_is_shared() -> None:
-    """Check that the stored files and keys belong to this installation. A recent successful check
-    is reused. Raises `ServiceUnusable`.
+    """Raise `ServiceUnusable` if the stored files or keys do not belong to this installation.
 
-    Simultaneous probes wait for the same check, so slow storage occupies only one thread.
+    A recent successful check is reused. Concurrent probes wait for the same check, so that slow
+    storage occupies only one thread.
     """
     global _look
     if _look is None or is_over(*_look):

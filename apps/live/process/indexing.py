@@ -1,4 +1,4 @@
-"""A recurring job that indexes the attached files of applications, and records the costs."""
+"""Indexes applications' attached files in a recurring job, and records the costs."""
 
 from functools import partial
 
@@ -22,9 +22,7 @@ async def index() -> None:
 
 
 def index_soon() -> None:
-    """Enqueue the indexing job after the current transaction, instead of waiting for its next
-    scheduled run.
-    """
+    """Enqueue the indexing job after the current transaction, before its next scheduled time."""
     transaction.on_commit(partial(enqueue_chore, INDEX))
 
 

@@ -1,5 +1,5 @@
-"""Shuts a process down gracefully: interrupts its runs, which other processes continue, and
-notifies their viewers.
+"""Shuts a process down gracefully: interrupts its runs, which other processes resume, and notifies
+viewers.
 """
 
 import asyncio
@@ -11,16 +11,16 @@ from apps.live.hub import Hub
 logger = logging.getLogger(__name__)
 
 CLEAN_UP_SECONDS = 4.0
-"""The time in seconds for interrupted runs to release their tools and be stored."""
+"""Interrupted runs have this many seconds to release their tools and be stored."""
 FAREWELL_SECONDS = 2.0
-"""The time in seconds for viewers to receive the remaining events."""
+"""Viewers have this many seconds to receive the remaining events."""
 
 
 async def close_hub(hub: Hub, seconds: float) -> None:
     """Stop accepting questions, hand over all runs, and disconnect their viewers.
 
-    Runs have `seconds` to end, or to finish their running tools. The remaining runs are
-    interrupted, and another process resumes them.
+    Runs have `seconds` to end or to finish their running tools. The remaining runs are interrupted
+    and resumed by another process.
     """
     hub.is_closing = True
     hub.awaited.set()
@@ -36,7 +36,9 @@ async def close_hub(hub: Hub, seconds: float) -> None:
 
 
 async def finish(hub: Hub, seconds: float, *, interrupting: bool = False) -> None:
-    """Wait until the tasks of all runs have ended, for at most `seconds`."""
+    """Wait up to `seconds` until all runs' tasks have ended. No run begins another model call. With
+    `interrupting`, also interrupt the calls in progress.
+    """
     end = time.monotonic() + seconds
     while hub.tasks and (left := end - time.monotonic()) > 0:
         for supervisor in list(hub.supervisors.values()):

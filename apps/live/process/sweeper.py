@@ -1,4 +1,4 @@
-"""Finds runs without a process, and resumes them in this process."""
+"""Finds runs that have no process, and resumes them in this process."""
 
 import asyncio
 import logging
@@ -22,8 +22,8 @@ from apps.outages import Pauses
 logger = logging.getLogger(__name__)
 
 SWEEP_SECONDS = 4.0
-"""The interval between sweeps, in seconds. A sweep finds work that was not announced, such as
-expired leases, with one query.
+"""The interval between sweeps. With one query, a sweep finds work that was not announced, such as
+expired leases.
 """
 AT_ONCE = 50
 """The maximum number of runs that one sweep takes over. That takes about a second, well within a
@@ -31,24 +31,25 @@ lease.
 """
 
 GoOn = Callable[[Hub, Run], Awaitable[None]]
-"""A function that resumes or ends a run which this process now holds."""
+"""A function that resumes or ends a run that this process now holds."""
 EndLost = Callable[[Run], object]
-"""A function that ends a run which no process resumes, unless another process ended it first. It is
+"""A function that ends a run that no process resumes, unless another process has ended it. It is
 called on a database thread.
 """
 GoFurther = Callable[[Hub], Awaitable[None]]
-"""A function that starts the follow-up work of ended runs, such as queued messages."""
+"""A function that starts ended runs' follow-up work, such as queued messages."""
 Following = Callable[[], QuerySet[Any]]
 """A function that returns the rows of pending follow-up work."""
 
 
 async def nothing_follows(hub: Hub) -> None:
-    """Do nothing. Used for streams without follow-up work."""
+    """Do nothing, for streams without follow-up work."""
 
 
 class Sweeper:
-    """Sweeps at intervals and after announcements. If `following` is None, follow-up work alone
-    does not cause a sweep.
+    """Sweeps at intervals and after announcements.
+
+    If `following` is None, follow-up work alone does not cause a sweep.
     """
 
     def __init__(
@@ -88,8 +89,8 @@ class Sweeper:
                 self.hub.awaited.clear()
 
     async def sweep(self, stream: UUID | None = None) -> None:
-        """Take over as many runs as there are free slots. If a stream is passed, sweep only if its
-        run needs a process.
+        """Take over as many runs as there are free slots, and start follow-up work. If `stream` is
+        given, sweep only if its run needs a process.
         """
         if stream is None:
             if not await database_sync_to_async(self.has_work)():
@@ -111,7 +112,7 @@ class Sweeper:
         return runs.union(timers, messages, all=True).exists()
 
     async def take_up(self, wanted: int) -> None:
-        """Resume `wanted` runs, or fewer if there are not enough free slots."""
+        """Resume up to `wanted` runs, as far as slots are free."""
         with self.hub.places.reserved(0 if self.hub.is_closing else wanted) as room:
             if not room:
                 return
@@ -125,7 +126,7 @@ class Sweeper:
 
     def look(self, stream: UUID | None) -> tuple[list[Run], int]:
         """End the runs that no process will resume. Return these runs, and the number of runs that
-        can be resumed.
+        can be resumed. If `stream` is given and its run needs no process, return nothing.
         """
         free = leases.free() if stream is None else leases.free().filter(stream=stream)
         if not free.exists():
@@ -137,7 +138,7 @@ class Sweeper:
         return ended, min(AT_ONCE, count)
 
     def take(self, room: int) -> list[Run]:
-        """Take over up to `room` runs, runs of ended processes first, and return them."""
+        """Take over and return up to `room` runs, first the runs of ended processes."""
         lost = self.of_others(leases.expired_runs()).order_by("beat_at")[:room]
         mine = [run for run in lost if leases.take_over(run, self.hub.name)]
         if len(mine) < room:
@@ -147,13 +148,13 @@ class Sweeper:
         return mine
 
     def of_others(self, runs: QuerySet[Run]) -> QuerySet[Run]:
-        """Exclude the runs that this process executes. A busy process can be late with their
-        leases, and would otherwise execute them twice under its own name.
+        """Return the runs in the query that this process does not execute. A busy process can be
+        late in renewing its leases, and would otherwise execute its own runs twice.
         """
         return runs.exclude(stream__in=[*self.hub.supervisors])
 
     def end(self, run: Run) -> bool:
-        """End a run. Return False if that failed."""
+        """End a run. Return False if this fails."""
         try:
             self.end_lost(run)
         except Exception:

@@ -25,7 +25,7 @@ class SkillFields:
     def optional(self, key: str, problem_of: Callable[[str], str] = lambda text: "") -> str | None:
         value = self.values.get(key)
         if value is not None and not isinstance(value, str):
-            self.wrong(key, f"must be a text, not {kind_of(value)}")
+            self.wrong(key, f"must be a string, not {kind_of(value)}")
             return None
         found = (value or "").strip()
         if value and (problem := problem_of(found)):
@@ -41,7 +41,7 @@ class SkillFields:
             return None
         for name, member in value.items():
             if member is not None and not isinstance(member, str):
-                self.wrong(join_path(key, name), f"must be a text, not {kind_of(member)}")
+                self.wrong(join_path(key, name), f"must be a string, not {kind_of(member)}")
         return {name: member for name, member in value.items() if isinstance(member, str)}
 
     def words(self, key: str) -> tuple[str, ...] | None:

@@ -1,7 +1,7 @@
 """Generates the JSON Schema of a manifest, for editors and DIAL Core.
 
 DIAL requires that the properties of the root are inlined and numbered. Settings of the
-installation, such as preview features and addresses, are passed as arguments.
+installation, such as preview features and URLs, are passed as arguments.
 """
 
 from collections.abc import Collection
@@ -122,7 +122,7 @@ def credential_references(names: Collection[str]) -> dict[str, Schema]:
         SECRET_REFERENCE: only(SECRET, name, "A reference to a secret by its name."),
         HIDDEN_CREDENTIAL: only(
             HIDDEN,
-            {"title": "Stands for it", "type": "string", "readOnly": True},
+            {"title": "Placeholder", "type": "string", "readOnly": True},
             "The stored credential, which is not shown.",
         ),
     }

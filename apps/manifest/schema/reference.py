@@ -26,8 +26,8 @@ _table = re.compile(
 _kinds = re.compile(r"(<!-- kinds of toolset -->\n).*?(<!-- end -->)", re.DOTALL)
 _heading = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
-HEAD = "| field | type | default | what it does |\n|---|---|---|---|\n"
-KINDS_HEAD = "| `type` | its tools |\n|---|---|\n"
+HEAD = "| field | type | default | description |\n|---|---|---|---|\n"
+KINDS_HEAD = "| `type` | tools |\n|---|---|\n"
 
 
 class ReferenceIncomplete(Exception):

@@ -1,6 +1,7 @@
 """Creates the rows of one table of the manifest reference."""
 
 import json
+import re
 from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
@@ -102,7 +103,7 @@ class TableRows:
         if isinstance(items := schema.get("items"), dict):
             return f"list of {plural(self.kind(items))}"
         if isinstance(values := schema.get("additionalProperties"), dict):
-            return f"{plural(self.kind(values))} by name"
+            return f"object with {self.kind(values)} values"
         return str(schema.get("type", "any value"))
 
     def link(self, reference: str) -> str:
@@ -124,7 +125,8 @@ def referenced_name(reference: str) -> str:
 
 
 def plural(kind: str) -> str:
-    return {"string": "strings"}.get(kind, kind.replace("[object]", "[objects]"))
+    kind = kind.replace("[object]", "[objects]").replace("(at least", "(each at least")
+    return re.sub(r"^(string|object)\b", r"\1s", kind)
 
 
 def alternatives(texts: list[str]) -> str:

@@ -42,7 +42,9 @@ def by_type(schemas: Iterator[Schema]) -> dict[str, Schema]:
             raise TypeError(f'{schema.__name__}.type has no default: write `= "…"` after it.')
         if name in found:
             taken = found[name].__name__
-            raise TypeError(f"{schema.__name__} and {taken} have one type, {name!r}; rename one.")
+            raise TypeError(
+                f"{schema.__name__} and {taken} have the same type, {name!r}; rename one."
+            )
         found[name] = schema
     return found
 

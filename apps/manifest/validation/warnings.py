@@ -148,7 +148,7 @@ def empty_addresses(visit: ShapeVisit) -> Iterator[tuple[str, str]]:
         return
     address = visit.value.get("method_url")
     if isinstance(address, str) and not address.strip():
-        yield "method_url", "is empty, so every call of the tool fails. Write the address."
+        yield "method_url", "is empty, so every call of the tool fails. Write the URL."
 
 
 def gated_fields(visit: ShapeVisit) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Selects the owner of a command's notes."""
+"""Finds the owner of the notes that a command exports or imports."""
 
 from django.contrib.auth import get_user_model
 from django.core.management.base import CommandError, CommandParser
@@ -15,7 +15,9 @@ def add_owner_arguments(parser: CommandParser) -> None:
 
 
 def named_owner(user: str, team: str) -> str:
-    """Return the owner. Raises `CommandError`."""
+    """Return the owner ID for a team's name, or else for a username. Raises `CommandError` if the
+    team or the user does not exist.
+    """
     if team:
         found = Team.objects.filter(group__name=team).first()
         if found is None:

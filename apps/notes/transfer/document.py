@@ -1,6 +1,4 @@
-"""Converts a note to a Markdown file and back: front matter with the note's fields, then the
-text.
-"""
+"""Converts notes to Markdown files and back. A file contains front matter, then the note's text."""
 
 import re
 from collections.abc import Mapping
@@ -10,7 +8,6 @@ from pathlib import PurePosixPath
 from typing import Any
 
 import yaml
-from django.utils.translation import gettext
 
 from apps.datetimes import read_datetime
 from apps.errors import NoteRefused
@@ -19,7 +16,7 @@ from apps.notes.content import NoteContent, check_content
 from apps.notes.models import Note
 
 LONGEST_BLOCK = 250_000
-"""The maximum number of characters of a note's front matter. The longest valid fields have
+"""The maximum number of characters in a note's front matter. The longest valid fields have
 100,000.
 """
 
@@ -28,7 +25,9 @@ _block = re.compile(r"---[ \t]*\n(?P<block>.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL |
 
 @dataclass(frozen=True, slots=True)
 class NoteDocument:
-    """A parsed file. `created` and `modified` are None if the file does not contain them."""
+    """A parsed file. `created` and `modified` are None if its front matter does not contain
+    them.
+    """
 
     content: NoteContent
     created: datetime | None = None
@@ -36,7 +35,7 @@ class NoteDocument:
 
 
 def write_document(note: Note, text: str) -> str:
-    """Return the file. `text` is the note's text, with links in file format."""
+    """Return the file's text. `text` is the note's text with links in the file format."""
     facts: dict[str, Any] = {"title": note.title}
     facts |= {"tags": note.tags} if note.tags else {}
     facts |= {"fields": note.fields} if note.fields else {}
@@ -54,7 +53,9 @@ def moment(at: datetime) -> str:
 
 
 def read_note_document(name: str, content: bytes) -> NoteDocument:
-    """Parse a file. Raises `NoteRefused` with the name of the file."""
+    """Parse the file `name`. Raises `NoteRefused`, which mentions the name, if the file is
+    invalid.
+    """
     try:
         text = content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError:
@@ -69,7 +70,7 @@ def read_note_document(name: str, content: bytes) -> NoteDocument:
 
 
 def read_facts(name: str, block: str) -> Mapping[str, Value]:
-    """Parse the front matter. Raises `NoteRefused` if the file is invalid."""
+    """Parse the front matter of the file `name`. Raises `NoteRefused` if it is invalid."""
     if not block.strip():
         return {}
     if len(block) > LONGEST_BLOCK:
@@ -87,7 +88,9 @@ def read_facts(name: str, block: str) -> Mapping[str, Value]:
 
 
 def document_of(facts: Mapping[str, Value], body: str, stem: str) -> NoteDocument:
-    """Return the document. Raises `NoteRefused` if the file is invalid."""
+    """Return the document with these front matter values. `stem` is the title if they contain none.
+    Raises `NoteRefused` if a value is invalid.
+    """
     title = facts.get("title")
     own = ("title", "tags", "fields", "created", "modified")
     others = {name: value for name, value in facts.items() if name not in own}
@@ -106,24 +109,26 @@ _no_marks = str.maketrans(dict.fromkeys("[]|", " "))
 
 
 def read_tags(value: Value) -> tuple[str, ...]:
-    """Return the tags from a list or a comma-separated text. Raises `NoteRefused` if the file is
-    invalid.
+    """Return the tags from a list or a comma-separated text. Raises `NoteRefused` for other
+    types.
     """
     if value is None:
         return ()
     tags = value.split(",") if isinstance(value, str) else value
     if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
-        raise NoteRefused("tags", "must be a list of texts.")
+        raise NoteRefused("tags", "must be a list of strings.")
     return tuple(str(tag) for tag in tags)
 
 
 def read_fields(value: Value) -> dict[str, str]:
-    """Return the fields. Raises `NoteRefused` if the file is invalid."""
+    """Return the fields from the front matter. Raises `NoteRefused` if they are not an object of
+    texts.
+    """
     if not isinstance(value, dict):
-        raise NoteRefused("fields", "must be an object with texts as its values.")
+        raise NoteRefused("fields", "must be an object whose values are strings.")
     for name, one in value.items():
         if isinstance(one, dict):
-            raise NoteRefused(f"fields.{name[:60]}", "must be a text.")
+            raise NoteRefused(f"fields.{name[:60]}", "must be text.")
     return {name: field_text(one) for name, one in value.items()}
 
 
@@ -132,19 +137,16 @@ def field_text(value: Value) -> str:
 
 
 def read_moment(name: str, facts: Mapping[str, Value]) -> datetime | None:
-    """Return a time. Raises `NoteRefused` if the file is invalid."""
+    """Return the time with this name, or None if it is missing. Raises `NoteRefused` if it is
+    invalid.
+    """
     value = facts.get(name)
     if not value:
         return None
     try:
         return read_datetime(str(value))
-    except ValueError:
-        raise NoteRefused(
-            name,
-            gettext(
-                "{value} isn’t a date from 1900 to 2199. Use the form 2026-11-01T14:30:00Z."
-            ).format(value=repr(str(value)[:40])),
-        ) from None
+    except ValueError as error:
+        raise NoteRefused(name, str(error)) from None
 
 
 def refusal_error(name: str, text: str) -> NoteRefused:

@@ -1,4 +1,4 @@
-"""Exports all notes of a workspace as a folder of Markdown files, with their attachments."""
+"""Exports a workspace's notes as a folder of Markdown files, with their attachments."""
 
 import re
 from collections.abc import Iterator
@@ -16,15 +16,15 @@ from apps.workspace.local.files.paths import write_path
 from apps.workspace.local.models import StoredFile
 
 LONGEST_NAME = 120
-"""The maximum number of bytes of a file's name, without its extension."""
+"""The maximum number of bytes in a file name, without its extension."""
 READ = 200
-"""The maximum number of notes in memory at the same time."""
+"""The maximum number of notes in memory at a time."""
 
 _unfit = re.compile(r"[\\/:*?\"<>|\x00-\x1f\x7f]+")
 
 
 def export_notes(owner: str) -> Iterator[tuple[str, bytes]]:
-    """Yield the files by their paths in the folder."""
+    """Yield the path of each exported file within the folder, and its content."""
     taken: set[str] = set()
     for note in notes_of(owner).order_by("key").iterator(chunk_size=READ):
         document = write_document(note, exported_text(owner, note.text))
@@ -43,7 +43,7 @@ def attached_paths(owner: str) -> list[str]:
 
 
 def file_name(title: str, taken: set[str]) -> str:
-    """Return a name that is valid on all file systems and unused in the folder."""
+    """Return a file name for the title that is valid on all file systems and not in `taken`."""
     plain = _unfit.sub("-", title).strip(" .-") or "note"
     stem = plain.encode()[:LONGEST_NAME].decode(errors="ignore").rstrip(" .")
     name, number = stem, 1
@@ -55,7 +55,7 @@ def file_name(title: str, taken: set[str]) -> str:
 
 
 def write_zip(owner: str, file: IO[bytes]) -> int:
-    """Write a ZIP archive, and return the number of files in it."""
+    """Write the owner's notes to a ZIP archive. Return the number of files in the archive."""
     count = 0
     with ZipFile(file, "w", ZIP_DEFLATED) as archive:
         for name, content in export_notes(owner):
@@ -65,8 +65,8 @@ def write_zip(owner: str, file: IO[bytes]) -> int:
 
 
 def write_folder(owner: str, root: Path) -> int:
-    """Write the files into a folder, and return their number. Raises `OSError` if a file cannot be
-    written.
+    """Write the owner's notes to a folder. Return the number of files. Raises `OSError` if a file
+    cannot be written.
     """
     count = 0
     for name, content in export_notes(owner):

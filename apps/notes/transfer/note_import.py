@@ -1,6 +1,4 @@
-"""Imports a folder of Markdown files as notes. If one file cannot be imported, no file is
-imported.
-"""
+"""Imports a folder of Markdown files as notes. If one file is invalid, nothing is imported."""
 
 import mimetypes
 from collections.abc import Mapping, Sequence
@@ -26,7 +24,7 @@ ENDINGS = (".md", ".markdown")
 
 @dataclass(frozen=True, slots=True)
 class ImportedNotes:
-    """The numbers of new, changed and unchanged notes and of files, and the omitted files."""
+    """The numbers of new, changed and unchanged notes and of attachments, and the skipped files."""
 
     new: int = 0
     changed: int = 0
@@ -37,10 +35,8 @@ class ImportedNotes:
 
 @transaction.atomic
 def import_notes(owner: str, source: NoteSource, author: Author) -> ImportedNotes:
-    """Import a folder. A note with the same title gets a new version if its content differs.
-
-    Raises `NoteRefused` with the name of the file if a file cannot be imported; then nothing is
-    imported.
+    """Import a folder. If a note with the same title has different content, it gets a new version.
+    Raises `NoteRefused` with the file's name, and imports nothing, if a file is invalid.
     """
     names = source.names()
     written = [name for name in names if is_note(name)]
@@ -61,7 +57,7 @@ def is_note(name: str) -> bool:
 def read_documents(
     owner: str, source: NoteSource, names: Sequence[str]
 ) -> Mapping[str, NoteDocument]:
-    """Return the documents by file. Raises `NoteRefused` if a file or note is invalid."""
+    """Return the parsed notes by file name. Raises `NoteRefused` if a file is invalid."""
     found: dict[str, NoteDocument] = {}
     titles: dict[str, str] = {}
     for name in names:
@@ -80,7 +76,7 @@ def read_documents(
 def import_documents(
     owner: str, documents: Mapping[str, NoteDocument], author: Author
 ) -> ImportedNotes:
-    """Import the documents. Raises `NoteRefused` if a file or note is invalid."""
+    """Create or change the notes. Raises `NoteRefused` if a note is invalid."""
     # Texts are read one by one for the comparison, because all texts together may be gigabytes.
     there = {note.key: note for note in notes_of(owner).defer("text")}
     new: list[NewNote] = []
@@ -102,7 +98,7 @@ def import_documents(
 
 
 def new_note(document: NoteDocument) -> NewNote:
-    """Return a validated note. Raises `NoteRefused` if a file or note is invalid."""
+    """Return the document as a validated note. Raises `NoteRefused` if it is invalid."""
     modified = document.modified or timezone.now()
     return NewNote(check_content(document.content), document.created or modified, modified)
 
@@ -114,7 +110,7 @@ def change(note: Note, document: NoteDocument, author: Author) -> None:
 
 
 def import_file(owner: str, name: str, content: bytes) -> None:
-    """Import a file. Raises `NoteRefused` if a file or note is invalid."""
+    """Store an attachment. Raises `NoteRefused` if the file is rejected."""
     stored = f"{FOLDER}{name.removeprefix(EXPORTED)}"
     content_type = mimetypes.guess_type(PurePosixPath(name).name)[0] or "application/octet-stream"
     try:

@@ -1,6 +1,5 @@
-"""Reads the sources of imported notes: a ZIP archive, or a folder on this machine.
-
-Both are read one file at a time and up to a memory limit, whatever sizes they declare.
+"""Reads imported notes from a ZIP archive or from a folder on this machine. Files are read one at a
+time and up to a memory limit, regardless of the sizes that they declare.
 """
 
 import stat
@@ -18,38 +17,38 @@ from apps.notes.transfer.document import refusal_error
 from apps.workspace.local.files.paths import clean_name
 
 MOST_BYTES = 256 * 1024 * 1024
-"""The maximum total number of bytes of all files of a folder, decompressed."""
+"""The maximum total number of decompressed bytes in all files of an import."""
 LARGEST = 32 * 1024 * 1024
-"""The maximum number of bytes of one file."""
+"""The maximum number of bytes in one file."""
 MOST_FILES = 2 * MOST_NOTES
 MOST_ENTRIES = 2 * MOST_FILES
-"""The maximum number of entries of one archive, including folders and ignored files."""
+"""The maximum number of entries in an archive, including folders and ignored files."""
 IGNORED = frozenset({"__MACOSX", "Thumbs.db"})
-"""The names of files that operating systems create. Names that begin with a dot are ignored as
-well.
+"""The names of files that operating systems create. Names that begin with a dot are also
+ignored.
 """
 
 
 class NoteSource(Protocol):
     def names(self) -> Sequence[str]:
-        """Return the paths of all files, relative to the folder, with slashes. Raises
-        `NoteRefused`.
+        """Return the paths of all files, relative to the folder and with slashes. Raises
+        `NoteRefused` if there are too many files.
         """
         ...
 
     def read(self, name: str) -> bytes:
-        """Return the content of a file. Raises `NoteRefused`."""
+        """Return a file's content. Raises `NoteRefused` if the file is unreadable or too large."""
         ...
 
 
 @dataclass(slots=True)
 class ReadAllowance:
-    """The remaining limits while a folder is read."""
+    """Limits the bytes that one import reads, per file and in total."""
 
     left: int = MOST_BYTES
 
     def take(self, name: str, file: IO[bytes]) -> bytes:
-        """Read a file. Raises `NoteRefused`."""
+        """Return a file's content. Raises `NoteRefused` if a size limit is exceeded."""
         content = file.read(min(LARGEST, self.left) + 1)
         if len(content) > LARGEST:
             raise refusal_error(name, f"it is too large; the limit is {LARGEST // 2**20} MB.")
@@ -82,7 +81,9 @@ class ZipSource:
 
 
 def open_zip(file: IO[bytes]) -> ZipSource:
-    """Open an archive. Raises `NoteRefused`."""
+    """Open an archive. Raises `NoteRefused` if it is not a ZIP, has too many entries, or contains
+    an entry that is not allowed.
+    """
     try:
         archive = open_archive(file, MOST_ENTRIES)
     except TooManyEntries:
@@ -112,7 +113,7 @@ def open_zip(file: IO[bytes]) -> ZipSource:
 
 
 def check_entry(name: str, entry: ZipInfo) -> None:
-    """Check an entry. Raises `NoteRefused`."""
+    """Raise `NoteRefused` if an archive's entry is a link, is encrypted or has an unsafe path."""
     check_path(name)
     if stat.S_ISLNK(entry.external_attr >> 16):
         raise refusal_error(name, "it is a link to another file; put the file itself there.")
@@ -121,7 +122,7 @@ def check_entry(name: str, entry: ZipInfo) -> None:
 
 
 def check_path(name: str) -> None:
-    """Raise `NoteRefused` for a path outside its folder."""
+    """Raise `NoteRefused` if the path points outside the folder."""
     path = PurePosixPath(name)
     is_inside = not path.is_absolute() and ".." not in path.parts and "\\" not in name
     if not is_inside or "\0" in name or (path.parts and path.parts[0].endswith(":")):
@@ -129,7 +130,7 @@ def check_path(name: str) -> None:
 
 
 def check_count(count: int) -> None:
-    """Check the number of files. Raises `NoteRefused`."""
+    """Raise `NoteRefused` if there are too many files."""
     if count > MOST_FILES:
         raise NoteRefused("file", f"there are {count:,} files; the limit is {MOST_FILES:,}.")
 
@@ -140,8 +141,8 @@ def is_meant(name: str) -> bool:
 
 
 def without_folder_around(entries: dict[str, ZipInfo]) -> dict[str, ZipInfo]:
-    """Return the entries without a common folder, because many programs archive the folder
-    itself.
+    """Return the entries with paths relative to their common top-level folder, if they have one.
+    Many programs archive the folder itself.
     """
     around = {PurePosixPath(name).parts[0] for name in entries}
     is_packed = len(around) == 1 and all("/" in name for name in entries)
@@ -166,7 +167,7 @@ class FolderSource:
 
 
 def plain_files(root: Path) -> Iterator[str]:
-    """Yield the paths of regular files, excluding links."""
+    """Yield the relative paths of regular files, without symbolic links."""
     paths: Iterable[Path] = root.rglob("*")
     for path in paths:
         name = path.relative_to(root).as_posix()

@@ -1,1 +1,1 @@
-"""Notifications about ended runs: events to subscribers, and email to users."""
+"""Sends notifications about ended and waiting runs: events to subscribers, and email to users."""

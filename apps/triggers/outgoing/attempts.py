@@ -1,6 +1,4 @@
-"""Delivers events to subscribers. A job signs and sends an event, and enqueues another job if the
-attempt fails.
-"""
+"""Delivers events to subscribers. Each job makes one attempt, and enqueues the next if it fails."""
 
 import random
 from collections.abc import Iterable
@@ -23,18 +21,18 @@ from apps.workspace.egress.guard import Trust
 from apps.workspace.local import read_only
 
 PAUSES = (30.0, 120.0, 600.0, 2700.0)
-"""The pauses between attempts in seconds, to which a random jitter of up to a fifth is added. The
-last attempt follows the last pause.
+"""The pauses between attempts in seconds, without the random jitter of up to a fifth. The last
+attempt follows the last pause.
 """
 SPREAD = 0.2
 LEASE = timedelta(seconds=60)
-"""The time for which an attempt reserves its delivery, which is longer than an attempt takes. After
-it, another process retries an interrupted attempt.
+"""An attempt reserves its delivery for this long, which is longer than an attempt takes. Another
+process then retries an interrupted attempt.
 """
 OVERDUE = timedelta(minutes=10)
 OVERDUE_AT_ONCE = 1_000
 WHILE_READ_ONLY = timedelta(seconds=60)
-"""The time after which a delivery that waits for the end of read-only mode is checked again."""
+"""A delivery that is blocked by read-only mode is checked again after this long."""
 ANSWER_SECONDS = 15.0
 GONE = 410
 WANTS_NONE = "The receiver returned status 410: it no longer wants events."
@@ -42,8 +40,8 @@ WANTS_NONE = "The receiver returned status 410: it no longer wants events."
 
 @dataclass(frozen=True, slots=True)
 class DeliveryResponse:
-    """The response of the subscriber. `status` is None if it did not respond. `error` is "" for an
-    accepted delivery.
+    """A subscriber's response. `status` is None if the subscriber did not respond. `error` is "" if
+    the delivery was accepted.
     """
 
     status: int | None
@@ -51,8 +49,8 @@ class DeliveryResponse:
 
 
 def begin(uuid: str) -> Delivery | None:
-    """Reserve the delivery's attempt for this process. Return None if no attempt is due, or if
-    another process has reserved it.
+    """Reserve the delivery with this ID for an attempt by this process. Return None if the delivery
+    is not due or another process has reserved it.
     """
     now = timezone.now()
     row = waiting().filter(uuid=uuid).select_related("subscription").first()
@@ -69,7 +67,7 @@ def waiting() -> QuerySet[Delivery]:
 
 
 def hold(row: Delivery, now: datetime) -> bool:
-    """Reserve a row for this process. Return False if another process reserved it first."""
+    """Reserve a delivery for this process. Return False if another process reserved it first."""
     mine = waiting().filter(pk=row.pk, attempts=row.attempts, due_at=row.due_at)
     row.attempts += 1
     row.due_at = now + LEASE
@@ -82,7 +80,7 @@ def enqueue_attempt(uuid: object, at: datetime | None = None) -> None:
 
 @task("triggers.deliver", title="Outgoing webhooks", retries=5)
 async def deliver(uuid: str) -> None:
-    """Make one attempt. If it fails, enqueue a job for the next attempt."""
+    """Attempt the delivery with this ID once. If it fails, enqueue a job for the next attempt."""
     if await read_only.is_on_async():
         await database_sync_to_async(enqueue_attempt)(uuid, timezone.now() + WHILE_READ_ONLY)
         return
@@ -94,7 +92,7 @@ async def deliver(uuid: str) -> None:
 
 
 def signed_request(row: Delivery) -> tuple[bytes, dict[str, str]]:
-    """Return the body and the headers. The ID is the same in each attempt."""
+    """Return a delivery's body and signed headers. Its ID is the same in each attempt."""
     now = timezone.now()
     body = payload(row, now)
     secrets = signing_secrets(row.subscription, now)
@@ -111,9 +109,7 @@ def signed_request(row: Delivery) -> tuple[bytes, dict[str, str]]:
 async def send(
     url: str, body: bytes, headers: dict[str, str], trust: Trust = Trust.OPERATOR
 ) -> DeliveryResponse:
-    """Send the request to the subscriber. The body of the response is not read, because it may have
-    any size.
-    """
+    """Send a request to a URL. The response body, which may have any size, is not read."""
     client, patience = find_client(trust), Timeout(ANSWER_SECONDS)
     try:
         asked = client.stream("POST", url, content=body, headers=headers, timeout=patience)
@@ -128,7 +124,7 @@ async def send(
 
 @transaction.atomic
 def settle(row: Delivery, answer: DeliveryResponse) -> None:
-    """Store the result of an attempt, and enqueue the next attempt."""
+    """Record an attempt's result, and enqueue the next attempt if it failed."""
     now = timezone.now()
     row.response_status, row.error = answer.status, answer.error
     if not answer.error:
@@ -154,7 +150,9 @@ def disable(subscription: Subscription) -> None:
 
 @transaction.atomic
 def retry(rows: Iterable[Delivery]) -> int:
-    """Send failed deliveries again, with all their attempts. Return their number."""
+    """Restart failed deliveries with the full number of attempts. Return the number of restarted
+    deliveries.
+    """
     dead = Delivery.objects.filter(pk__in=[row.pk for row in rows], status=Delivery.Status.DEAD)
     found = list(dead.select_for_update().values_list("pk", "uuid"))
     for _, uuid in found:
@@ -164,7 +162,9 @@ def retry(rows: Iterable[Delivery]) -> int:
 
 
 def enqueue_overdue() -> int:
-    """Enqueue attempts without a job, whose subscription was disabled when they were due."""
+    """Enqueue overdue attempts that have no job. Return the number of enqueued attempts. Their
+    subscriptions were disabled when the attempts were due.
+    """
     overdue = waiting().filter(due_at__lt=timezone.now() - OVERDUE, subscription__is_enabled=True)
     found = list(overdue.values_list("uuid", flat=True)[:OVERDUE_AT_ONCE])
     for uuid in found:

@@ -1,4 +1,4 @@
-"""Creates deliveries for subscriptions, in the transaction that stores the end of a run."""
+"""Creates deliveries for subscriptions, in the transaction that changes a run's status."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -16,15 +16,15 @@ from apps.triggers.models import Delivery, Subscription
 from apps.triggers.outgoing.attempts import enqueue_attempt
 
 KNOWN_SECONDS = 1.0
-"""The number of seconds after which every process uses a new subscription, and ignores a
-subscription that lost its permissions.
+"""Every process applies changes to subscriptions and permissions after at most this many
+seconds.
 """
 EVERYTHING = "catalog.access_all_applications"
 
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionFilter:
-    """The filter of a subscription: runs of these applications, or None for all applications."""
+    """Selects the runs of these applications, or all runs if the applications are None."""
 
     subscription: int
     applications: frozenset[str] | None
@@ -41,12 +41,12 @@ _wishes = AgedCache[str, tuple[SubscriptionFilter, ...]](1)
 
 @on_reset
 def forget_subscriptions() -> None:
-    """Clear the cache of subscriptions. Only tests need this, because they roll back rows."""
+    """Clear the cache of subscriptions, for tests, which roll back rows."""
     _wishes.values.clear()
 
 
 def note_runs(news: Sequence[RunNews]) -> None:
-    """Write a delivery for each event that matches a subscription."""
+    """Store a delivery for each subscription that matches an event."""
     wanted = [(wish, one) for wish in known_wishes() for one in news if wish.wants(one)]
     if not wanted:
         return
@@ -90,8 +90,11 @@ def read_wishes(rows: Iterable[Subscription]) -> Iterable[SubscriptionFilter]:
 
 
 def edited_by(owner: Any, among: Collection[int] | None) -> frozenset[str] | None:
-    """Return the slugs of applications that the user can edit, including through a team, or None
-    for all.
+    """Return the slugs of the applications in `among` that the user can edit, including through a
+    team.
+
+    If `among` is None, consider all applications. Return None if the user can edit every
+    application.
     """
     if among is None and owner.has_perm(EVERYTHING):
         return None

@@ -1,8 +1,7 @@
-"""Sends email to users who did not see that an answer ended, or that it waits for them.
+"""Emails users who have not seen that an answer has ended or waits for them.
 
-A notice waits for a minute, and until the user's quiet hours are over. If the user has opened the
-conversation by then, no email is sent. The email contains a link, but no text from the
-conversation.
+A notice is sent after a minute, or at the end of the user's quiet hours, unless the user has opened
+the conversation. The email contains a link, but no text from the conversation.
 """
 
 from collections.abc import Sequence
@@ -29,7 +28,7 @@ from apps.tasks.task import task
 from apps.triggers.models import MailNotice, RunEvent
 
 PATIENCE = timedelta(seconds=60)
-"""The time before an email is sent, in which the user may see the news on the page."""
+"""The delay of an email, during which the user may see the news on the page."""
 KNOWN_SECONDS = 1.0
 OUTCOMES = {
     RunEvent.DONE: gettext_lazy("“{title}” answered"),
@@ -41,12 +40,12 @@ _anybody = AgedCache[str, str](1)
 
 @on_reset
 def forget_preferences() -> None:
-    """Clear the cache of preferences. Only tests need this, because they roll back rows."""
+    """Clear the cache of preferences, for tests, which roll back rows."""
     _anybody.values.clear()
 
 
 def note_runs(news: Sequence[RunNews]) -> None:
-    """Write a notice for each user who wants email."""
+    """Store a notice for each run whose owner has enabled email."""
     if not settings.SENDS_MAIL or not somebody_wants_mail():
         return
     people = {
@@ -88,7 +87,9 @@ def enqueue(notice: MailNotice) -> None:
 
 @task("triggers.send_mail_notice", title="Email to users", retries=4, wait=600)
 def send_mail_notice(run: str, event: str) -> None:
-    """Send a notice that is due. Raises errors of the mail server."""
+    """Send the notice about a run's event, unless it is obsolete. Errors from the mail server are
+    raised, so that the job is retried.
+    """
     notice = MailNotice.objects.filter(run=run, event=event).select_related("user").first()
     if notice is None:
         return
@@ -117,9 +118,7 @@ def put_off(notice: MailNotice, until: datetime) -> None:
 
 
 def unseen(notice: MailNotice) -> Conversation | None:
-    """Return the conversation if it still waits for the user or its answer is unread, otherwise
-    None.
-    """
+    """Return the conversation if it still waits for the user or has an unread answer, else None."""
     run = Run.objects.filter(pk=notice.run).first()
     if run is None:
         return None
@@ -132,13 +131,13 @@ def unseen(notice: MailNotice) -> Conversation | None:
 
 
 def message_of(notice: MailNotice, found: Conversation) -> tuple[str, str]:
-    """Return the subject, and the text with a link that only opens the page."""
+    """Return the email's subject, and its text with a link to the conversation."""
     page = reverse("conversation", args=(found.application_slug, found.pk))
     address = f"{settings.PUBLIC_URL}{page}"
     account = f"{settings.PUBLIC_URL}{reverse('account')}#notices"
     what = str(OUTCOMES[RunEvent(notice.event)]).format(title=found.application_title)
     where = gettext("{what} in one of your conversations:").format(what=what)
     why = gettext(
-        "You get this email because you turned on email notifications on your account page:"
+        "You’re receiving this email because you turned on email notifications on your account page:"
     )
     return " ".join(what.split()), f"{where}\n\n{address}\n\n{why}\n{account}\n"

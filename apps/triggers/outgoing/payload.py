@@ -1,4 +1,4 @@
-"""Composes the JSON that is sent to a subscription's URL."""
+"""Builds the JSON that is sent to a subscription's URL."""
 
 import json
 from datetime import datetime
@@ -13,8 +13,8 @@ LONGEST_TEXT = 100_000
 
 
 def payload(delivery: Delivery, now: datetime) -> str:
-    """Return the JSON of an event: IDs and states, and the answer's text if the subscription
-    includes it.
+    """Return an event as JSON: IDs and states, and the answer's text if the subscription includes
+    it.
     """
     run = Run.objects.filter(pk=delivery.run).first()
     data: dict[str, Any] = {

@@ -1,1 +1,1 @@
-"""Runs due schedules, each time exactly once."""
+"""Runs due schedules, each exactly once per scheduled time."""

@@ -1,4 +1,6 @@
-"""Runs due schedules: a sweep once a minute, and a job for each time until the next sweep."""
+"""Runs due schedules: with a sweep once a minute, and with a job for each time before the next
+sweep.
+"""
 
 import asyncio
 import logging
@@ -25,15 +27,15 @@ from apps.workspace.local import read_only
 logger = logging.getLogger(__name__)
 
 LOOK_AHEAD = timedelta(seconds=75)
-"""The period for which a sweep enqueues jobs: the minute until the next sweep, with a margin."""
+"""A sweep enqueues jobs for this period: the minute until the next sweep, with a margin."""
 EARLY = timedelta(seconds=11)
-"""The time by which a job starts early, and then waits, because the worker on PostgreSQL may find
-the job up to ten seconds late.
+"""A job starts this early and then waits, because the worker on PostgreSQL may find it up to ten
+seconds late.
 """
 
 
 async def sweep() -> int:
-    """Run due schedules, and enqueue jobs for the times until the next sweep. Return the number of
+    """Run due schedules, and enqueue jobs for the times before the next sweep. Return the number of
     messages sent.
     """
     count = await fire_due(HUB)
@@ -44,7 +46,7 @@ async def sweep() -> int:
 
 
 def note_planned(at: datetime) -> None:
-    """Enqueue a job for a schedule whose next time is within `LOOK_AHEAD`."""
+    """Enqueue a job for a schedule's next time if it is within `LOOK_AHEAD`."""
     if at <= timezone.now() + LOOK_AHEAD:
         enqueue(at)
 
@@ -55,7 +57,7 @@ def enqueue(at: datetime) -> None:
 
 @task("triggers.fire_at", title="Messages of schedules", priority=10, retries=2)
 async def fire_at(at: str) -> None:
-    """Run the schedules that are due at that time. The next sweep runs the schedules that this job
+    """Run the schedules that are due at this time (ISO 8601). The next sweep runs those that it
     misses.
     """
     seconds = (datetime.fromisoformat(at) - timezone.now()).total_seconds()
@@ -64,9 +66,7 @@ async def fire_at(at: str) -> None:
 
 
 async def fire_due(hub: Hub) -> int:
-    """Run all due schedules. Return the number of sent messages. While the site is read-only, no
-    schedule runs.
-    """
+    """Run all due schedules, unless the site is read-only. Return the number of messages sent."""
     if await read_only.is_on_async():
         return 0
     count, callers = 0, Callers()
@@ -86,7 +86,7 @@ async def fire_due(hub: Hub) -> int:
 
 
 async def fire_batch(applications: Resolved, now: datetime, callers: Callers) -> FiringReport:
-    """Run the first due schedules. A schedule that fails does not block the other schedules."""
+    """Run the first due schedules. If they cannot run together, run them one by one."""
     fired: FiringReport
     try:
         fired = await database_sync_to_async(due.fire)(applications, now, callers)
@@ -126,7 +126,7 @@ async def application_or_error(slug: str) -> ResolvedApplication | QuickAppError
 
 
 async def notify_processes(hub: Hub, woken: Sequence[QueuedWake]) -> None:
-    """Notify processes of the queued runs, and open pages of the runs' conversations."""
+    """Notify all processes of the queued runs, and open pages of changed conversations."""
     if not woken:
         return
     hub.has_queue = True
@@ -141,7 +141,7 @@ async def notify_processes(hub: Hub, woken: Sequence[QueuedWake]) -> None:
 
 
 def events_of(woken: QueuedWake) -> Sequence[AuditEvent]:
-    """Return the audit events of a question that was sent."""
+    """Return the audit events for a question that a schedule or an alarm sent."""
     if woken.problem or woken.is_waiting:
         return ()
     wake = woken.wake

@@ -1,9 +1,8 @@
-"""Runs due schedules. A schedule is claimed and its question stored in one transaction, so it runs
-exactly once.
+"""Runs due schedules exactly once.
 
-The transaction locks the row, sets its next time and stores the question. Therefore only one of
-several processes runs the schedule, and a process that is killed before the commit has sent
-nothing.
+One transaction locks the schedule's row, sets its next time and stores its question. Only one of
+several processes can therefore run the schedule, and a process that is killed before the commit has
+sent nothing.
 """
 
 import logging
@@ -41,29 +40,25 @@ from apps.triggers.access_problems import can_use, owner_caller
 logger = logging.getLogger(__name__)
 
 AT_ONCE = 500
-"""The maximum number of rows in one transaction."""
+"""The maximum number of schedules per transaction."""
 CHANGED = (
     *("next_at", "last_at", "run_count", "last_run", "last_conversation", "last_problem"),
     *("is_paused", "pause_reason", "conversation"),
 )
-GOING_ON = gettext_noop(
-    "This run was skipped, because the previous question is still being answered."
-)
-LOST = gettext_noop(
-    "The account of the schedule can no longer use the app, or the app is disabled."
-)
+GOING_ON = gettext_noop("This run was skipped because the previous run is still in progress.")
+LOST = gettext_noop("The schedule’s account can no longer use the app, or the app is disabled.")
 WITHDRAWN = gettext_noop(
-    "Version {number} of the app was withdrawn. Choose another one, or the live version."
+    "Version {number} of the app was withdrawn. Choose another version or the live version."
 )
-BROKEN = gettext_noop("The question failed, because the app can’t be used at the moment: {problem}")
-FAILED = gettext_noop("The question failed. The server’s log has the reason.")
+BROKEN = gettext_noop("The run failed because the app can’t be used at the moment: {problem}")
+FAILED = gettext_noop("The run failed. See the server log for the reason.")
 RETRY = timedelta(minutes=1)
 
 Target = tuple[int, int | None]
-"""The primary key of an application and the number of its version, as in `Schedule.target`."""
+"""An application's primary key and a version number, as in `Schedule.target`."""
 Resolved = Mapping[Target, ResolvedApplication | QuickAppError]
-"""Maps the targets of due schedules to applications, or to an error if an application or version
-cannot be used.
+"""Maps the targets of due schedules to applications, or to the error why a target cannot be
+used.
 """
 
 
@@ -72,13 +67,13 @@ def due(now: datetime) -> QuerySet[Schedule]:
 
 
 def due_names(now: datetime) -> dict[Target, str]:
-    """Return the applications and versions of the schedules that run next, by name."""
+    """Return the names of the due schedules' applications, with versions, by target."""
     rows = due(now).values_list("application_id", "pinned_version", "application__slug")
     return {(pk, number): named_version(slug, number) for pk, number, slug in rows[:AT_ONCE]}
 
 
 def times_until(last: datetime) -> list[datetime]:
-    """Return future times at which schedules are due, rounded up to full seconds."""
+    """Return the times until `last` at which schedules are due, rounded up to full seconds."""
     now = timezone.now()
     rows = Schedule.objects.filter(is_paused=False, next_at__gt=now, next_at__lte=last)
     found = rows.order_by().values_list("next_at", flat=True).distinct()
@@ -86,9 +81,8 @@ def times_until(last: datetime) -> list[datetime]:
 
 
 class Callers:
-    """Caches the callers of due schedules, because thousands of schedules may be due together.
-
-    An instance is used only for a few seconds, so that permissions are current.
+    """Caches the callers of due schedules, because thousands of schedules may be due at the same
+    time. An instance is used only for a few seconds, so that permissions are current.
     """
 
     def __init__(self) -> None:
@@ -96,7 +90,7 @@ class Callers:
 
     @cached_property
     def services(self) -> frozenset[int]:
-        """Return the IDs of service accounts."""
+        """Return the primary keys of service accounts."""
         return frozenset(ServiceAccount.objects.values_list("user_id", flat=True))
 
     @cached_property
@@ -104,7 +98,7 @@ class Callers:
         return Budget.objects.exists()
 
     def of(self, row: Schedule, application: ResolvedApplication) -> Caller:
-        """Return the caller of a schedule. Raises `Refused` if the owner may no longer send
+        """Return the cached caller of a schedule. Raises `Refused` if the owner may no longer send
         messages, and `BudgetSpent` if a budget is exhausted.
         """
         key = (row.owner, row.application_id, row.time_zone, row.saved_by_id)
@@ -119,8 +113,8 @@ class Callers:
         return known
 
     def look_up(self, row: Schedule, application: ResolvedApplication) -> Caller:
-        """Return the owner with current permissions. Raises `Refused` if the owner may no longer
-        send messages, and `BudgetSpent` if a budget is exhausted.
+        """Return the schedule's owner as a caller with current permissions. Raises `Refused` if the
+        owner may no longer send messages, and `BudgetSpent` if a budget is exhausted.
         """
         caller = owner_caller(row)
         if not can_use(row.application_id, caller):
@@ -139,8 +133,8 @@ class Callers:
 
 @dataclass(frozen=True, slots=True)
 class FiringReport:
-    """The result of one call of `fire`: the questions, the number of due rows, and the owners of
-    `stopped` schedules.
+    """The result of a `fire` call: questions, the number of schedules, and the owners of stopped
+    schedules.
     """
 
     woken: Sequence[QueuedWake]
@@ -152,7 +146,7 @@ class FiringReport:
 def fire(
     resolved: Resolved, now: datetime, callers: Callers, only: UUID | None = None
 ) -> FiringReport:
-    """Run up to `AT_ONCE` due schedules. If `only` is set, run only that schedule, if it is due."""
+    """Run up to `AT_ONCE` due schedules, or only the schedule `only` if it is due."""
     rows = due(now).filter(application__in={application for application, _ in resolved})
     rows = rows if only is None else rows.filter(pk=only)
     # Concurrent transactions skip these rows.
@@ -174,7 +168,7 @@ def times_of(row: Schedule, now: datetime) -> DueTimes:
 
 @transaction.atomic
 def fire_now(resolved: Resolved, pk: UUID, now: datetime) -> list[QueuedWake]:
-    """Run a schedule once in addition to its times, even if it is paused."""
+    """Run a schedule once immediately, even if it is paused."""
     row = Schedule.objects.select_for_update(of=("self",)).filter(pk=pk).first()
     if row is None or row.target not in resolved:
         return []
@@ -187,7 +181,9 @@ def ask(
     asked: Mapping[Schedule, Sequence[datetime]],
     plans: Mapping[Schedule, DueTimes],
 ) -> list[QueuedWake]:
-    """Send the messages of each row, and set the next time of each row that has a plan."""
+    """Send a message for each schedule and time in `asked`. `plans` contains the due times of
+    schedules whose next time must be set.
+    """
     going = still_going(asked)
     wakes: list[Wake] = []
     for row, times in asked.items():
@@ -207,7 +203,7 @@ def ask(
 
 
 def store(rows: Iterable[Schedule]) -> None:
-    """Write the changed columns. Django's `bulk_update` takes twenty times as long."""
+    """Write changed schedules to the database, 20 times as fast as Django's `bulk_update`."""
     fields: list[Any] = [Schedule._meta.get_field(name) for name in CHANGED]
     key = Schedule._meta.pk
     assignments = ", ".join(f"{field.column} = %s" for field in fields)
@@ -222,7 +218,7 @@ def store(rows: Iterable[Schedule]) -> None:
 
 
 def still_going(rows: Iterable[Schedule]) -> set[UUID]:
-    """Return the last runs of the rows that have not ended yet."""
+    """Return the IDs of the schedules' last runs that have not ended yet."""
     last = [row.last_run for row in rows if row.last_run is not None]
     runs = Run.objects.filter(pk__in=last, status__in=Run.OPEN).values_list("pk", flat=True)
     waiting = QueuedMessage.objects.filter(pk__in=last, is_held=False)
@@ -236,8 +232,8 @@ def wakes_of(
     callers: Callers,
     going: set[UUID],
 ) -> list[Wake]:
-    """Return the messages of a row. If the row cannot run, store the reason in it and return an
-    empty result.
+    """Return a schedule's messages for these times. If the schedule cannot run, store the reason in
+    it and return [].
     """
     if not times:
         return []
@@ -270,7 +266,9 @@ def wakes_of(
 def caller_or_none(
     row: Schedule, application: ResolvedApplication | QuickAppError, callers: Callers
 ) -> Caller | None:
-    """Return the caller of a row. If the row cannot run, store the reason in it and return None."""
+    """Return a schedule's caller. If the schedule cannot run, store the reason in it and return
+    None.
+    """
     with translation.override(language_of_kept(row.caller)):
         return caller_or_reason(row, application, callers)
 
@@ -302,8 +300,8 @@ def is_withdrawn(row: Schedule, error: QuickAppError) -> bool:
 
 
 def sender_of(row: Schedule, at: datetime) -> Sender:
-    """Return the sender of the schedule's message. The owner wrote the message, so it is as trusted
-    as a message from the owner.
+    """Return the sender of a schedule's message for the time `at`. The owner wrote the message, so
+    it is as trusted as any message from the owner.
     """
     money = None if row.budget_money is None else str(row.budget_money)
     return Sender(
@@ -313,6 +311,7 @@ def sender_of(row: Schedule, at: datetime) -> Sender:
         seconds=row.seconds_to_answer,
         at=at.astimezone(row.timing.zone).isoformat(timespec="seconds"),
         budget={"tokens": row.budget_tokens, "money": money, "currency": row.budget_currency},
+        saved_by=row.saved_by_id,
     )
 
 
@@ -339,8 +338,6 @@ def is_to_be_deleted(row: Schedule) -> bool:
 
 
 def postpone(pk: UUID, now: datetime) -> None:
-    """Postpone a schedule that cannot run, so that other schedules run first, and log the
-    reason.
-    """
+    """Postpone a schedule that cannot run, so that other schedules run first, and log the error."""
     rows = Schedule.objects.filter(pk=pk, is_paused=False, next_at__lte=now)
     rows.update(next_at=now + RETRY, last_problem=FAILED)

@@ -1,4 +1,4 @@
-"""The form for schedules."""
+"""Defines the form for schedules."""
 
 from collections.abc import Mapping
 from datetime import date, datetime, time
@@ -30,19 +30,19 @@ LOCAL = "%Y-%m-%dT%H:%M"
 
 
 def split_interval(seconds: int) -> tuple[int, str]:
-    """Return the number and the largest unit for a number of seconds."""
+    """Return a number of seconds as a number and the largest unit that divides it."""
     fitting = [(seconds // size, unit) for unit, size in UNITS.items() if seconds % size == 0]
     return fitting[-1] if fitting else (seconds, SECONDS)
 
 
 class ZonedForm(forms.ModelForm):  # type: ignore[type-arg]
-    """A form for a schedule. Times are in its time zone."""
+    """A form for a schedule, with times in the schedule's time zone."""
 
     start_at = forms.DateTimeField(
-        label=gettext_lazy("From"),
+        label=gettext_lazy("Start time"),
         required=False,
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format=LOCAL),
-        help_text=gettext_lazy("The start time. Leave empty to start now."),
+        help_text=gettext_lazy("Leave empty to start now."),
     )
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -59,7 +59,7 @@ class ZonedForm(forms.ModelForm):  # type: ignore[type-arg]
             super().full_clean()
 
     def add_error(self, field: str | None, error: Any) -> None:
-        """Show an error for a field that the form does not have at the top of the form."""
+        """Add an error. Errors in fields that the form does not have are shown at the top."""
         known = getattr(error, "error_dict", None)
         if known is not None:
             for name in [name for name in known if name not in self.fields]:
@@ -88,13 +88,13 @@ MONTH_DAYS = (
 )
 SIMPLE = ("day", "at", "days", "month_day")
 WRITTEN = ("kind", "start_at", "every", "unit", "expression")
-"""The fields of the form that apply to the choice `ADVANCED`."""
+"""The form fields that apply if the user chooses `ADVANCED`."""
 USUAL_TIME = time(9)
 
 
 class ScheduleForm(ZonedForm):
-    """A form for a schedule whose owner is set. If `repeats` is empty, the fields in `ADVANCED`
-    apply.
+    """A form for a schedule that already has an owner. If `repeats` is empty, the fields in
+    `WRITTEN` apply.
     """
 
     repeats = forms.ChoiceField(label=gettext_lazy("Repeats"), choices=CHOICES, required=False)
@@ -125,7 +125,7 @@ class ScheduleForm(ZonedForm):
         label=gettext_lazy("Every"),
         required=False,
         min_value=1,
-        help_text=gettext_lazy("The time between two runs. Leave empty for no repetition."),
+        help_text=gettext_lazy("The time between runs. Leave empty to run only once."),
     )
     unit = forms.ChoiceField(label=gettext_lazy("Unit"), choices=UNIT_LABELS, initial="hours")
 
@@ -163,7 +163,7 @@ class ScheduleForm(ZonedForm):
 
     @property
     def repeat(self) -> str:
-        """Return the chosen value of `repeats` if it is valid."""
+        """Return the chosen value of `repeats`, or "" if it is invalid."""
         sent = (self.data or {}).get("repeats") or ADVANCED
         return sent if sent in dict(CHOICES) else ADVANCED
 
@@ -173,7 +173,9 @@ class ScheduleForm(ZonedForm):
 
     @property
     def times(self) -> list[tuple[str, str, forms.BoundField]]:
-        """Return the fields with the choices of `repeats` and the kinds to which each applies."""
+        """Return each time field, with the values of `repeats` and the kinds for which it is
+        shown.
+        """
         simple = "once daily weekdays weekly monthly"
         about = {
             "repeats": ("", ""),
@@ -201,7 +203,7 @@ class ScheduleForm(ZonedForm):
 
     @property
     def time_problem(self) -> str:
-        """Return the first error in the times, or ""."""
+        """Return the first error in the time fields, or "" if they are valid."""
         about = (*(field.name for *_, field in self.times), "active_from", "active_until")
         return next((str(self.errors[name][0]) for name in about if name in self.errors), "")
 
@@ -234,7 +236,9 @@ class ScheduleForm(ZonedForm):
         return timezone.now() if self.instance._state.adding else self.instance.start_at
 
     def simple_times(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the model's fields for a choice of `repeats`. Add an error for a missing value."""
+        """Return the schedule's columns for the chosen `repeats`, and add errors for missing
+        values.
+        """
         at: time | None = given.get("at")
         if at is None and "at" not in self.errors:
             self.add_error("at", gettext("Enter a time."))
@@ -259,7 +263,9 @@ class ScheduleForm(ZonedForm):
         return {"kind": Schedule.Kind.AT, "expression": "", "start_at": moment}
 
     def add_error(self, field: str | None, error: Any) -> None:
-        """Show errors of the model's columns at the fields that were filled in."""
+        """Add an error. Errors in the schedule's columns are shown at the corresponding form
+        fields.
+        """
         known = getattr(error, "error_dict", None)
         if known is not None:
             shown = {"interval_seconds": "every"}
@@ -274,7 +280,7 @@ class ScheduleForm(ZonedForm):
 
 
 def chosen_repeat(row: Schedule) -> dict[str, Any]:
-    """Return the values of the form's simple fields. A new schedule runs every day at nine."""
+    """Return the values for the form's simple fields. New schedules run every day at nine."""
     usual = {"at": USUAL_TIME, "days": [DAYS[0]], "month_day": "1"}
     if row._state.adding:
         return {**usual, "repeats": "daily"}

@@ -1,1 +1,1 @@
-"""Receives webhooks: requests from API clients that send a message to an application."""
+"""Receives webhook requests, which send a message to an application."""

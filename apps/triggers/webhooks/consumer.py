@@ -1,4 +1,4 @@
-"""The door for webhooks: `POST /hooks/{uuid}` sends a message to an application, which answers
+"""Serves `POST /hooks/{uuid}`, which sends a message to an application. The answer is written
 later.
 """
 
@@ -28,11 +28,9 @@ from apps.triggers.webhooks.intake import AcceptedRequest
 from apps.triggers.webhooks.templates import render_message
 
 OWN_STATUS = {"empty_text": 422, "too_long": 413, "queue_full": 429}
-"""The status codes of errors, by error code, where a webhook's response differs from the response
-to a typed question.
-"""
+"""Status codes, by error code, that differ from those for a question on the page."""
 RETRY_SECONDS = 30
-"""The seconds in `Retry-After` if it is unknown when the queue will have room."""
+"""The value of `Retry-After` if it is unknown when the queue will have room."""
 SECONDS = {
     one.code: outages.RETRY_SECONDS for one in (outages.DATABASE, outages.BUSY, outages.STORAGE)
 }
@@ -42,8 +40,8 @@ TASK = "/api/IAIAssistantApi/tasks/"
 class WebhookConsumer(JsonConsumer):
     """Checks method, size, URL, credentials, rate, application, type and body, in this order.
 
-    Opening the application is expensive, so it is opened only for a request with valid credentials
-    that is within the webhook's rate limit.
+    Opening the application is expensive, so it is done only for requests with valid credentials
+    that are within the webhook's rate limit.
     """
 
     methods = ("POST",)
@@ -74,7 +72,7 @@ class WebhookConsumer(JsonConsumer):
         await self.accept(taken)
 
     def begin(self, caller: Caller, taken: AcceptedRequest) -> None:
-        """Notify the processes of the newly queued run."""
+        """Notify all processes of the newly queued run."""
         begun = taken.begun
         if begun is not None and taken.is_new:
             self.hub.summaries.keep_audit(*question_events(begun, caller, is_first=taken.is_first))
@@ -105,7 +103,9 @@ def text_headers(sent: list[tuple[bytes, bytes]]) -> dict[str, str]:
 
 
 def read_json(content_type: str, body: bytes) -> object:
-    """Parse the body. Raises `Refused`."""
+    """Parse a JSON body. Raises `Refused` if the content type is not JSON or the body is
+    invalid.
+    """
     kind = content_type.partition(";")[0].strip().lower()
     if kind != "application/json" and not kind.endswith("+json"):
         raise OddType("unsupported_type", "Send JSON with the content type application/json.")
@@ -117,7 +117,7 @@ def read_json(content_type: str, body: bytes) -> object:
 
 
 def message_id(headers: Mapping[str, str]) -> str:
-    """Return the sender's message ID, or a random ID if the sender provides none."""
+    """Return the sender's message ID from the headers, or a random ID if there is none."""
     sent = headers.get("webhook-id", "")
     if len(sent) > LONGEST_WEBHOOK_ID:
         return hashlib.sha256(sent.encode()).hexdigest()

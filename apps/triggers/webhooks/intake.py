@@ -1,4 +1,4 @@
-"""Creates a question from a webhook's request, once for each message ID."""
+"""Creates a question from a webhook request, once per message ID."""
 
 import logging
 from dataclasses import dataclass
@@ -31,10 +31,8 @@ NOT_PERMITTED = (
 
 @dataclass(frozen=True, slots=True)
 class AcceptedRequest:
-    """An accepted request. `begun` is None for a message that was accepted before, or that is
-    queued.
-
-    `is_first` means that the message begins the conversation.
+    """An accepted request. `begun` is None if the message is queued or was accepted before.
+    `is_first` is True if the message begins a conversation.
     """
 
     task: UUID
@@ -45,7 +43,7 @@ class AcceptedRequest:
 
 
 async def find_webhook(uuid: UUID) -> Webhook:
-    """Return the webhook. Raises `Refused`."""
+    """Return the enabled webhook with this UUID. Raises `Refused` if there is none."""
     rows = Webhook.objects.select_related("account__user", "application", "saved_by")
     found = await rows.filter(uuid=uuid, is_enabled=True).afirst()
     if found is None:
@@ -58,12 +56,11 @@ def no_webhook() -> Refused:
 
 
 async def open_application(webhook: Webhook) -> tuple[Caller, ResolvedApplication]:
-    """Return the account and the application, with current permissions. Operators see the missing
-    permission.
+    """Return the webhook's account as a caller, and its application, with current permissions.
 
-    For an account without access, raises the same `Refused` as for an unknown webhook. Also raises
-    `ApplicationBroken`, and `Forbidden` if the user who last saved the webhook may not use the
-    account now.
+    Raises the same `Refused` as for an unknown webhook if the account has no access, `Forbidden` if
+    the user who last saved the webhook may not use the account, and `ApplicationBroken`. Operators
+    see the reason in the webhook's `problem`.
     """
     caller = caller_in(webhook.account.user_id)
     try:
@@ -96,8 +93,8 @@ def take(
     message_id: str,
     text: str,
 ) -> AcceptedRequest:
-    """Store the message as a question, which any process may answer. Raises the same errors as
-    `begin_answer`.
+    """Store the message as a question, which any process can answer, unless it was accepted before.
+    Raises the same errors as `begin_answer`.
     """
     # Locked, so that the second of two processes with the same message ID finds the first process's
     # row.
@@ -125,7 +122,7 @@ def ask(
     )
     minutes = webhook.answer_minutes
     seconds = None if minutes is None else minutes * 60.0
-    sender = Sender("webhook", webhook.name, seconds=seconds)
+    sender = Sender("webhook", webhook.name, seconds=seconds, saved_by=webhook.saved_by_id)
     if sent.conversation is not None and queue.has_to_wait(sent.conversation, sent.id):
         return ask_later(caller, application, sent, sender)
     try:
@@ -149,7 +146,9 @@ def ask_later(
 
 
 def kept_conversation(webhook: Webhook, caller: Caller) -> UUID | None:
-    """Return the fixed conversation of the webhook, or None for a new conversation."""
+    """Return the ID of the webhook's fixed conversation, or None if each message begins a
+    conversation.
+    """
     if webhook.conversation_kind != Webhook.Place.ONE or webhook.conversation is None:
         return None
     rows = Conversation.objects.kept().filter(

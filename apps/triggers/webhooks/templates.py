@@ -1,4 +1,4 @@
-"""Renders the message to an application from an API client's JSON."""
+"""Renders the message for an application from the JSON in a webhook request."""
 
 import json
 from typing import Any
@@ -10,9 +10,7 @@ from apps.errors import QuickAppError
 
 LONGEST_TEMPLATE = 20_000
 LONGEST_INDENTED = 100_000
-"""The maximum number of bytes of JSON that is indented. Longer JSON is too long for a question,
-with or without indentation.
-"""
+"""JSON with more bytes is not indented. It is too long for a question anyway."""
 MOST_INDENTED_LEVELS = 16
 
 
@@ -22,7 +20,7 @@ class TemplateFailed(QuickAppError):
 
 
 def template_problem(written: str) -> str:
-    """Return the error in an operator's template, or "" if there is none."""
+    """Return the error in an operator's template, or "" if it is valid."""
     if len(written) > LONGEST_TEMPLATE:
         return f"The text is too long; the limit is {LONGEST_TEMPLATE:,} characters."
     if written.lstrip().startswith("{") and not isinstance(read_template(written), dict):
@@ -31,7 +29,7 @@ def template_problem(written: str) -> str:
 
 
 def read_template(written: str) -> Any:
-    """Parse a template. A JSON object is a template with operators; everything else is a text with
+    """Parse a template. A JSON object contains template operators; any other text may contain
     `${…}`.
     """
     if not written.lstrip().startswith("{"):
@@ -44,7 +42,9 @@ def read_template(written: str) -> Any:
 
 
 async def render_message(written: str, body: Any, name: str) -> str:
-    """Return the message for a body. Raises `TemplateFailed`."""
+    """Return the message for the JSON `body`. Raises `TemplateFailed` if the template does not fit
+    it. `name` is the name of the webhook.
+    """
     if not written.strip():
         return as_text(body)
     try:
@@ -57,10 +57,8 @@ async def render_message(written: str, body: Any, name: str) -> str:
 
 
 def as_text(value: Any) -> str:
-    """Return text unchanged, and any other value as JSON, which is indented if it is short and not
-    deeply nested.
-
-    Otherwise, indentation could make a body within the limits a thousand times as long.
+    """Return text unchanged, and other values as JSON. Short JSON that is not deeply nested is
+    indented. Indenting other JSON could make it a thousand times as long.
     """
     if isinstance(value, str):
         return value

@@ -11,6 +11,7 @@ from apps.workspace.egress.sdk_clients import (
     InvalidURL,
     TimeoutException,
 )
+from apps.workspace.egress.tls_failures import tls_problem
 from apps.workspace.services.failures import mask_and_cut, message_in
 
 SHOWN = 300
@@ -55,6 +56,8 @@ def connection_failure(error: Exception, seconds: float) -> ServiceFailed:
     match error:
         case EgressRefused():
             return ServiceFailed(str(error), reason="connection")
+        case ConnectError() if problem := tls_problem(error):
+            return ServiceFailed(f"DIAL Core cannot be reached. {problem}", reason="connection")
         case ConnectError() | ConnectTimeout():
             return CoreUnreachable("DIAL Core cannot be reached.", reason="connection")
         case TimeoutException():
@@ -62,9 +65,7 @@ def connection_failure(error: Exception, seconds: float) -> ServiceFailed:
         case DecodingError():
             return ServiceFailed("DIAL Core sent a compressed response.", reason="answer")
         case InvalidURL():
-            return ServiceFailed(
-                "The setting DIAL_URL is not a valid address.", reason="connection"
-            )
+            return ServiceFailed("The setting DIAL_URL is not a valid URL.", reason="connection")
         case _:
             return CoreBroken(
                 "DIAL Core disconnected before the end of its response.", reason="connection"

@@ -71,7 +71,7 @@ class DialFileStore:
         try:
             quoted = encode_path(name.replace("%", "%25"))  # A plain name may look encoded.
         except ValueError as error:
-            raise FileRefused(f"A file cannot be named {display_path(name)}.") from error
+            raise FileRefused(f"A file can’t be named {display_path(name)}.") from error
         return await self.write(f"{await self.home()}{quoted}", content, content_type)
 
     async def write(

@@ -76,7 +76,7 @@ def writing(path: str, *, is_new: bool = False) -> Iterator[None]:
                 text = f"{display_path(path)} was changed in the meantime; read it again."
                 raise FileChanged(text) from refusal
             case 400 | 403 | 404:
-                text = f"You have no permission to write to {display_path(path)}."
+                text = f"You don’t have permission to write to {display_path(path)}."
                 raise FileRefused(text) from refusal
             case 413:
                 raise FileRefused("The file is larger than DIAL Core accepts.") from refusal

@@ -58,7 +58,7 @@ class Skills:
             return body.decode("utf-8-sig")
         except UnicodeError as error:
             raise FileRefused(
-                f"{display_path(file)} of the skill {display_path(place)} is not a text."
+                f"{display_path(file)} of the skill {display_path(place)} is not text."
             ) from error
 
     async def files(self, place: str) -> tuple[tuple[str, ...], str]:

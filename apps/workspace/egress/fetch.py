@@ -97,7 +97,7 @@ def read_address(text: str, asked: str) -> URL:
         if text != asked:  # The URL is the target of a redirect.
             raise refusal("ssrf_block", asked)
         shown = redact_url(asked)
-        raise FetchRefused("ssrf_block", f"External URL {shown} is not a valid HTTP address.")
+        raise FetchRefused("ssrf_block", f"External URL {shown} is not a valid HTTP URL.")
     return parse_url(text).copy_with(userinfo=b"", fragment=None)
 
 

@@ -22,7 +22,7 @@ UNKNOWN = frozenset({socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI
 
 
 class Trust(Enum):
-    """The source of an address. It determines the hosts to which the address may refer."""
+    """The source of a URL. It determines the hosts to which the URL may refer."""
 
     GUARDED = "guarded"
     """A model or a user provided the URL: only the public Internet is allowed."""
@@ -39,9 +39,9 @@ class Trust(Enum):
 
 
 SINGLE_HOSTS = {
-    Trust.SITE: ("SITE_URL", "is not this server. Use a full address, or set SITE_URL."),
-    Trust.DIAL: ("DIAL_URL", "is not DIAL Core. Use the address in the setting DIAL_URL."),
-    Trust.VAULT: ("VAULT_URL", "is not Vault. Use the address in the setting VAULT_URL."),
+    Trust.SITE: ("SITE_URL", "is not this server. Use a full URL, or set SITE_URL."),
+    Trust.DIAL: ("DIAL_URL", "is not DIAL Core. Use the URL in the setting DIAL_URL."),
+    Trust.VAULT: ("VAULT_URL", "is not Vault. Use the URL in the setting VAULT_URL."),
 }
 """Maps each level of trust that allows only one host to the setting with that host's URL, and to
 the message for any other host.
@@ -123,7 +123,7 @@ def check_written_host(trust: Trust, host: str) -> None:
 
 
 def check_reach(trust: Trust, host: str, distance: Reach) -> None:
-    """Raise `EgressRefused` if the level of trust does not allow the address."""
+    """Raise `EgressRefused` if the level of trust does not allow the host."""
     if distance is Reach.PUBLIC:
         return
     if distance is Reach.NEVER:

@@ -16,6 +16,7 @@ from apps.workspace.egress.bodies import read_body
 from apps.workspace.egress.clients import HTTPError, InvalidURL, TimeoutException, find_client
 from apps.workspace.egress.headers import header_value_problem
 from apps.workspace.egress.per_loop import loop_object
+from apps.workspace.egress.tls_failures import tls_problem
 from apps.workspace.egress.urls import AddressInvalid, read_url
 from apps.workspace.local.secrets.stored_secrets import reveal
 
@@ -113,7 +114,9 @@ async def fetch_token(how: ClientIdSecretAuthorization, secret: str) -> Token:
     except (TimeoutException, TimeoutError) as error:
         raise ToolError("The token service timed out.") from error
     except (HTTPError, InvalidURL) as error:
-        raise ToolError("The token service could not be reached.") from error
+        problem = tls_problem(error)
+        text = f"The token service could not be reached. {problem}".rstrip()
+        raise ToolError(text, is_lasting=bool(problem)) from error
 
 
 def read_token(body: bytes) -> Token:

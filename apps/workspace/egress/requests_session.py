@@ -54,7 +54,7 @@ async def exchange(request: requests.PreparedRequest) -> requests.Response:
     """
     url = parse_url(request.url or "")
     if url.scheme != "https" and not is_allowed(url.host, settings.PRIVATE_NETWORK_ALLOWLIST):
-        raise EgressRefused(f"The host {url.host!r} requires https. Use an https:// address.")
+        raise EgressRefused(f"The host {url.host!r} requires https. Use an https:// URL.")
     answer = requests.Response()
     answer.request = request
     # Callers only send forms, which the library stores as text.

@@ -24,6 +24,7 @@ from apps.workspace.egress.request_context import (
     Takes,
 )
 from apps.workspace.egress.sdk_clients import make_sdk_client
+from apps.workspace.egress.tls_failures import tls_problem
 
 LIMITS = httpx2.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=5.0)
 """The connection limits for each server and set of credentials."""
@@ -201,7 +202,7 @@ def failure_text(error: Exception) -> str:
         case httpx2.TimeoutException() | TimeoutError():
             return "the server timed out."
         case httpx2.ConnectError():
-            return unknown_host(error) or "the server cannot be reached."
+            return unknown_host(error) or tls_problem(error) or "the server cannot be reached."
         case _:
             return "the server closed the connection."
 

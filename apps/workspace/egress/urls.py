@@ -40,9 +40,9 @@ def read_url(url: str) -> OperatorUrl:
         parts = urlsplit(f"{settings.SITE_URL}{url}" if is_site else url)
         port = parts.port
     except ValueError as error:
-        raise AddressInvalid(f"the address is not valid ({error}).") from error
+        raise AddressInvalid(f"the URL is not valid ({error}).") from error
     if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise AddressInvalid("use an address that begins with http://, https:// or /.")
+        raise AddressInvalid("use a URL that begins with http://, https:// or /.")
     if "@" in parts.netloc:
         raise AddressInvalid(
             "remove the username and password; use `authorization` of the toolset."

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from apps.agent.backoff import Backoff
 from apps.agent.surrogates import well_formed
 from apps.errors import ServiceFailed
+from apps.workspace.egress.tls_failures import tls_problem
 from apps.workspace.embeddings.port import Embeddings
 from apps.workspace.embeddings.vectors import (
     empty,
@@ -76,7 +77,8 @@ class ServiceEmbedder:
 
 
 def is_transient(failure: ServiceFailed) -> bool:
-    return failure.status in TRANSIENT or failure.reason == "connection"
+    is_broken = failure.reason == "connection" and not tls_problem(failure)
+    return failure.status in TRANSIENT or is_broken
 
 
 def shorten_to_tokens(text: str, most_tokens: int) -> str:

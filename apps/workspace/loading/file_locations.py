@@ -1,4 +1,4 @@
-"""Classifies addresses of files: a stored file, a URL, or an address that cannot be loaded."""
+"""Classifies URLs of files: a stored file, an external URL, or a URL that cannot be loaded."""
 
 import re
 import unicodedata
@@ -28,7 +28,7 @@ class FileLocation:
 
 
 def locate_file(url: str) -> FileLocation:
-    """Return the location to which a file's address refers. Never raises: an invalid address is
+    """Return the location to which a file's URL refers. Never raises: an invalid URL is
     `unsupported`.
     """
     text = url.strip()

@@ -1,4 +1,4 @@
-"""Loads files by their address during a run. Each file is loaded once, and cached while there is
+"""Loads files by their URL during a run. Each file is loaded once, and cached while there is
 space.
 """
 
@@ -50,6 +50,14 @@ class Loader:
         """
         return await self.loading.loads.get(url_key(url), partial(self.bring, url))
 
+    async def load_document(self, url: str, limit: int) -> Loaded:
+        """Load a stored file of up to `limit` bytes. Other calls do not share the result, because
+        their limit may be lower.
+        """
+        file = await self.in_time(url, self.read(url, locate_file(url), limit))
+        await self.distrust(url)
+        return file
+
     async def take(self, url: str) -> Loaded:
         """Load a file with `load`, or decode it if the address is a `data:` URI."""
         place = locate_file(url)
@@ -58,8 +66,8 @@ class Loader:
         return await self.load(url)
 
     async def promote(self, url: str) -> FileInfo:
-        """Return the stored file for an address. A file that is not stored yet, including a data:
-        URI, is stored first.
+        """Return the stored file for a URL. A file that is not stored yet, including a `data:` URI,
+        is stored first.
 
         Raises the same errors as `load`.
         """
@@ -92,12 +100,12 @@ class Loader:
                 return Loaded(
                     found.filename, found.content_type, found.content, charset=found.charset
                 )
-            return await self.in_time(url, self.read(url, place))
+            return await self.in_time(url, self.read(url, place, self.rules.limit))
 
-    async def read(self, url: str, place: FileLocation) -> Loaded:
+    async def read(self, url: str, place: FileLocation, limit: int) -> Loaded:
         path = await self.path_of(url, place)
-        found = await self.files.read(path, limit=self.rules.limit)
-        check_download_size(len(found.content), self.rules.limit)
+        found = await self.files.read(path, limit=limit)
+        check_download_size(len(found.content), limit)
         info = found.info
         return Loaded(
             last_segment(info.path),
@@ -127,8 +135,8 @@ class Loader:
         return await self.files.info(await self.path_of(url, place))
 
     async def path_of(self, url: str, place: FileLocation) -> str:
-        """Return the path of a stored file. Raises `FileRefused` if the address is not the address
-        of a stored file.
+        """Return the path of a stored file. Raises `FileRefused` if the URL is not the URL of a
+        stored file.
         """
         match place.kind:
             case "stored":
@@ -159,10 +167,10 @@ class Loader:
 
 
 def url_key(url: str) -> str:
-    """Return a hash of an address for use as a key, because the address may contain secrets."""
+    """Return a hash of a URL for use as a key, because the URL may contain secrets."""
     return hashlib.sha256(url.strip().encode("utf-8", "replace")).hexdigest()
 
 
 def last_segment(url: str) -> str:
-    """Return the file name at the end of an address, decoded, or "file" if there is none."""
+    """Return the file name at the end of a URL, decoded, or "file" if there is none."""
     return name_in_address(url) or "file"

@@ -27,12 +27,12 @@ key is no easier to guess from the fingerprint.
 """
 
 FILES = (
-    "The stored files are not those of this installation: {problem}. Set FILES_URL to the bucket, or "
+    "The stored files belong to another installation: {problem}. Set FILES_URL to the bucket, or "
     "DATA_DIR to the folder, that all processes share. If you moved the files on purpose, run "
     "manage.py adopt_files."
 )
 KEYS = (
-    "SECRET_KEY or SALT_KEY is not that of this installation: stored keys cannot be read here. Set "
+    "SECRET_KEY or SALT_KEY belongs to another installation: stored keys cannot be read here. Set "
     "the same SECRET_KEY, SECRET_KEY_FALLBACKS and SALT_KEY for all processes. If the old key is "
     "lost, run manage.py adopt_files --keys and enter all stored keys again."
 )

@@ -179,7 +179,7 @@ class LocalWorkspace:
         except DeploymentNotFound:
             raise Unsupported(
                 f"The toolset {deployment_id!r} is in DIAL Core, which this installation does "
-                "not use. Use a toolset of type 'mcp' with the address of its MCP server."
+                "not use. Use a toolset of type 'mcp' with the URL of its MCP server."
             ) from None
 
     async def sign_in(self, toolset_ids: Sequence[str]) -> Mapping[str, SignIn]:

@@ -27,8 +27,7 @@ from apps.workspace.memories.port import (
 )
 
 TOO_LARGE = gettext_noop(
-    "The file has more than {megabytes} MB. Split it, or leave out the embeddings, "
-    "which are computed again."
+    "The file is larger than {megabytes} MB. Split it, or remove the embeddings, which will be computed again."
 )
 DIGITS = 7
 """The number of digits of each number of an embedding, the precision of 32-bit floats."""
@@ -156,7 +155,10 @@ def read_import(content: bytes) -> list[MemoryItem]:
         try:
             if not 0 <= memory.id < HIGHEST_ID:
                 raise MemoryRefused(
-                    "id", gettext("{id} isn’t a number of seconds since 1970.").format(id=memory.id)
+                    "id",
+                    gettext("{id} isn’t a valid Unix timestamp. Use seconds since 1970.").format(
+                        id=memory.id
+                    ),
                 )
             memories.append(check_memory(memory, longest=MERGED_CHARACTERS))
         except MemoryRefused as error:

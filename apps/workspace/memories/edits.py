@@ -50,7 +50,7 @@ def check_memory(
     if not 0 <= memory.importance <= 1:
         raise MemoryRefused(
             "importance",
-            gettext("{importance} isn’t between 0 and 1.").format(
+            gettext("Importance must be between 0 and 1, not {importance}.").format(
                 importance=format(memory.importance, "g")
             ),
         )
@@ -58,7 +58,7 @@ def check_memory(
     if categories is not None and category not in categories:
         raise MemoryRefused(
             "category",
-            gettext("{category} isn’t one of the categories here: {names}.").format(
+            gettext("{category} isn’t a valid category. Choose one of: {names}.").format(
                 category=repr(category), names=", ".join(categories)
             ),
         )
@@ -119,7 +119,7 @@ def with_added(
         raise MemoryRefused(
             "",
             gettext(
-                "The limit of {most} memories is reached. Delete some before you add more."
+                "You’ve reached the limit of {most} memories. Delete some before you add more."
             ).format(most=number_format(most, force_grouping=True)),
         )
     taken = collection.taken_ids

@@ -146,7 +146,9 @@ async def undo(store: MemoryStore, embedder: Embedder, id: int) -> tuple[MemoryI
     """
     merge = next((merge for merge in await store.merges() if merge.id == id), None)
     if merge is None:
-        raise MemoryMissing("id", gettext("There is no merge {id} to undo.").format(id=id))
+        raise MemoryMissing(
+            "id", gettext("Merge {id} doesn’t exist or was already undone.").format(id=id)
+        )
     originals = [replace(memory, is_separate=True) for memory in merge.originals]
     made = await embedder.embed([memory.content for memory in originals])
 
@@ -228,5 +230,5 @@ async def embed_memories(embedder: Embedder, memories: Sequence[MemoryItem]) -> 
 
 def busy() -> ServiceFailed:
     return ServiceFailed(
-        gettext("The memories are being changed elsewhere. Try again."), reason="status"
+        gettext("Your memories are being changed by another request. Try again."), reason="status"
     )

@@ -92,7 +92,9 @@ async def ask_for(wanted: WantedAccount, bucket: str) -> ToolAccount:
     too long or its sign-in service cannot be found.
     """
     if any(len(value) > LONGEST_URL for value in wanted.key.values()):
-        raise SignInFailed(gettext("The address of the server is too long for a sign-in."))
+        raise SignInFailed(
+            gettext("The server’s URL is too long for signing in. Contact an administrator.")
+        )
     service = await find_service(wanted.server, wanted.how, wanted.challenge)
     row: ToolAccount = await database_sync_to_async(note)(wanted, bucket, service)
     return row
@@ -132,8 +134,7 @@ def with_earlier_scope(service: SignInService, row: ToolAccount, challenge: str)
     if lacks_scope(challenge) and not set(missing.split()) - set(earlier.split()):
         raise SignInFailed(
             gettext(
-                "The server requires a permission that was asked for at the sign-in, but not "
-                "granted: {scope}. Disconnect the account to sign in again."
+                "The server requires a permission that wasn’t granted when you signed in: {scope}. Disconnect the account, then sign in again."
             ).format(scope=missing or "?")
         )
     return replace(service, scope=union_scopes(earlier, service.scope) or "")

@@ -25,8 +25,7 @@ METHODS = ("client_secret_basic", "client_secret_post", "none")
 METADATA_PATH = "/client-metadata.json"
 CALLBACK_PATH = "/connect/callback/"
 NO_REGISTRATION = gettext_noop(
-    "The sign-in service does not support client registration. An administrator has "
-    "to register this installation there and set `client_id`."
+    "The sign-in service doesn’t support client registration. An administrator must register this installation with the service and set `client_id`."
 )
 
 
@@ -128,7 +127,7 @@ async def register(service: SignInService, redirect_url: str) -> RegisteredClien
         raise SignInFailed(gettext(NO_REGISTRATION))
     offered = [method for method in METHODS if method in (service.methods or METHODS)]
     if not offered:
-        raise SignInFailed(gettext("The sign-in service supports none of our client types."))
+        raise SignInFailed(gettext("The sign-in service doesn’t support any of our client types."))
     wanted = {
         **client_metadata(redirect_url),
         "token_endpoint_auth_method": offered[0],
@@ -145,12 +144,14 @@ async def register(service: SignInService, redirect_url: str) -> RegisteredClien
     try:
         found = OAuthClientInformationFull.model_validate(answer.document)
     except ValidationError as error:
-        raise SignInFailed(gettext("The sign-in service registered no usable client.")) from error
+        raise SignInFailed(
+            gettext("The sign-in service returned an invalid client registration.")
+        ) from error
     secret, until = found.client_secret or "", found.client_secret_expires_at
     method = found.token_endpoint_auth_method or (offered[0] if secret else "none")
     is_usable = len(found.client_id) <= LONGEST_URL and not header_value_problem(secret)
     if not is_usable or method not in METHODS or (method != "none" and not secret):
-        raise SignInFailed(gettext("The sign-in service registered no usable client."))
+        raise SignInFailed(gettext("The sign-in service returned an invalid client registration."))
     return RegisteredClient(
         issuer=service.issuer,
         redirect_url=redirect_url,

@@ -99,10 +99,10 @@ def read_tokens(answer: JsonResponse) -> GrantedTokens:
     try:
         found = OAuthToken.model_validate(answer.document)
     except ValidationError as error:
-        raise SignInFailed(gettext("The sign-in service returned no usable token.")) from error
+        raise SignInFailed(gettext("The sign-in service returned an invalid token.")) from error
     refresh_token = found.refresh_token or ""
     if not found.access_token or header_value_problem(found.access_token):
-        raise SignInFailed(gettext("The sign-in service returned no usable token."))
+        raise SignInFailed(gettext("The sign-in service returned an invalid token."))
     seconds = found.expires_in
     return GrantedTokens(
         found.access_token,

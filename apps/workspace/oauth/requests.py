@@ -54,7 +54,9 @@ def trust_of(url: str, server: str, *, is_configured: bool) -> Trust:
     try:
         address = read_url(url)
     except AddressInvalid as error:
-        raise SignInFailed(gettext("The sign-in service: {error}").format(error=error)) from error
+        raise SignInFailed(
+            gettext("The sign-in service can’t be used: {error}").format(error=error)
+        ) from error
     if is_configured and address.is_site:
         return Trust.SITE
     allowed = settings.PRIVATE_NETWORK_ALLOWLIST
@@ -62,7 +64,7 @@ def trust_of(url: str, server: str, *, is_configured: bool) -> Trust:
     may_be_private = is_configured or is_allowed(read_url(server).parts.hostname or "", allowed)
     if address.is_site or (address.parts.scheme != "https" and not (is_private and may_be_private)):
         raise SignInFailed(
-            gettext("The sign-in service has an address without https, so it is not used.")
+            gettext("The sign-in service’s URL doesn’t use HTTPS, so the service can’t be used.")
         )
     return Trust.OPERATOR if may_be_private else Trust.GUARDED
 
@@ -80,7 +82,9 @@ async def fetch_json(
             body = await read_body(response, MOST_BYTES) if reads_body else b""
             return JsonResponse(response.status_code, json_object(body), response.headers)
     except EgressRefused as error:
-        raise SignInFailed(gettext("The sign-in service: {error}").format(error=error)) from error
+        raise SignInFailed(
+            gettext("The sign-in service can’t be used: {error}").format(error=error)
+        ) from error
     except (TimeoutException, TimeoutError) as error:
         raise SignInFailed(gettext("The sign-in service timed out.")) from error
     except (HTTPError, InvalidURL) as error:

@@ -37,8 +37,7 @@ their phones.
 
 ERROR_CHARACTERS = 100
 UNKNOWN_STATE = gettext_noop(
-    "This sign-in is unknown. It was already used, took too long, or started in "
-    "another browser. Start again from the conversation."
+    "This sign-in has expired, was already used, or was started in another browser. Start again from the conversation."
 )
 WRONG_ISSUER = gettext_noop(
     "The response came from a different service than the one you were sent to, so nothing was connected."
@@ -108,7 +107,7 @@ async def complete(bucket: str, given: Mapping[str, str]) -> ToolAccount:
     if not code:
         said = given.get("error", "")[:ERROR_CHARACTERS] or "without a code"
         raise SignInFailed(
-            gettext("Nothing was connected. The sign-in service returned: {said}.").format(
+            gettext("Your account wasn’t connected. The sign-in service returned: {said}.").format(
                 said=said
             )
         )

@@ -14,6 +14,7 @@ from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.headers import retry_after
 from apps.workspace.egress.per_loop import loop_object
 from apps.workspace.egress.sdk_clients import HTTPError, InvalidURL, TimeoutException
+from apps.workspace.egress.tls_failures import tls_problem
 from apps.workspace.egress.transport import ResponseTooLarge, StreamedResponse, StreamTransport
 from apps.workspace.openai.model import make_service
 from apps.workspace.services.client import (
@@ -91,7 +92,10 @@ def connection_failure(error: Exception) -> ServiceFailed:
         case TimeoutException():
             return ServiceFailed("The embeddings service timed out.", reason="timeout")
         case InvalidURL():
-            text = "The address of the embeddings service is not valid."
+            text = "The URL of the embeddings service is not valid."
+            return ServiceFailed(text, reason="connection")
+        case _ if problem := tls_problem(error):
+            text = f"The embeddings service cannot be reached. {problem}"
             return ServiceFailed(text, reason="connection")
         case _:
             text = "The embeddings service cannot be reached, or it disconnected."

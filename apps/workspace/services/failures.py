@@ -21,6 +21,7 @@ from apps.workspace.egress.sdk_clients import (
     RemoteProtocolError,
     TimeoutException,
 )
+from apps.workspace.egress.tls_failures import tls_problem
 from apps.workspace.egress.transport import StreamedResponse
 
 BROKEN = (NetworkError, RemoteProtocolError)
@@ -228,12 +229,14 @@ def failure_of_connection(error: Exception) -> ModelFailed:
     if isinstance(error, EgressRefused):
         return ModelFailed(str(error), reason="connection")
     if isinstance(error, InvalidURL):
-        return ModelFailed("The address of the model's service is not valid.", reason="connection")
+        return ModelFailed("The URL of the model's service is not valid.", reason="connection")
     if isinstance(error, DecodingError):
         return ModelFailed(
             "The model's service sent a compressed response that was not requested.",
             reason="unreadable",
         )
+    if problem := tls_problem(error):
+        return ModelFailed(f"The model's service cannot be reached. {problem}", reason="connection")
     detail = str(error) if isinstance(error, HTTPError) else ""
     if isinstance(error, TimeoutException):
         # Once connected, a timeout is not transient: the service has used up the

@@ -155,7 +155,7 @@ class ServiceModel(Generic[S]):
         if kind.startswith(b"text/html"):
             await answer.body.aclose()
             raise ModelFailed(
-                "The model's service sent a web page. Check its address.",
+                "The model's service sent a web page. Check its URL.",
                 reason="unreadable",
             )
         return answer.body, kind.startswith(b"application/json")

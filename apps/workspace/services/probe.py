@@ -1,7 +1,6 @@
 """Tests a model service with a small question, and returns a result for operators."""
 
 import asyncio
-import ssl
 import time
 from collections.abc import Iterator
 from contextlib import aclosing
@@ -14,6 +13,7 @@ from apps.agent.model import Delta, Finish, Model, ModelRequest
 from apps.errors import EgressRefused, ModelFailed
 from apps.workspace.egress.guard import HostUnknown
 from apps.workspace.egress.sdk_clients import InvalidURL, UnsupportedProtocol
+from apps.workspace.egress.tls_failures import tls_problem
 
 Step = Literal["address", "name", "connection", "encryption", "key", "model", "time", "answer"]
 SECONDS = 30.0
@@ -94,6 +94,8 @@ def explain(failure: ModelFailed) -> ProbeResult:
 
 
 def explain_connection(failure: ModelFailed) -> ProbeResult:
+    if problem := tls_problem(failure):
+        return ProbeResult("encryption", problem)
     for cause in causes(failure):
         if isinstance(cause, EgressRefused):
             return ProbeResult("address", str(cause))
@@ -101,8 +103,6 @@ def explain_connection(failure: ModelFailed) -> ProbeResult:
             return ProbeResult("address", "The base URL has to begin with https:// or http://.")
         if isinstance(cause, HostUnknown):
             return ProbeResult("name", cause.text)
-        if isinstance(cause, ssl.SSLError):
-            return ProbeResult("encryption", f"The secure connection failed: {certificate(cause)}.")
         if isinstance(cause, ConnectionRefusedError):
             return ProbeResult("connection", "Nothing listens at this host and port.")
     if failure.reason == "timeout":
@@ -115,9 +115,3 @@ def causes(error: BaseException) -> Iterator[BaseException]:
     while cause is not None:
         yield cause
         cause = cause.__cause__
-
-
-def certificate(error: ssl.SSLError) -> str:
-    if isinstance(error, ssl.SSLCertVerificationError):
-        return error.verify_message
-    return "the other side does not speak TLS as expected"

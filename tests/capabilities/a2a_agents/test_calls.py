@@ -113,7 +113,7 @@ async def test_files_go_to_the_agent_and_come_back_as_attachments():
     assert result.propagated == result.attachments[:1]
     assert [e.attachment.title for e in events if isinstance(e, StageAttachment)] == titles
     assert [content for content, _ in kept.kept.values()] == [PIXEL, b"a,b"]
-    assert "'javascript:alert(1)' is not an address." in result.content
+    assert "'javascript:alert(1)' is not a URL." in result.content
     assert "An attachment could not be read: its data is not base64." in result.content
 
 
@@ -259,7 +259,7 @@ RPC_ERROR = '{"jsonrpc":"2.0","id":"1","error":{"code":-32004,"message":"No\\nst
         (
             Reply(307, headers={"Location": "https://a.b/"}),
             "the server returned 307 Temporary "
-            "Redirect and points to another address, which is not followed.",
+            "Redirect and redirects to another URL, which is not followed.",
         ),
         (
             json_reply('{"error":{"code":400,"message":"Bad part"}}', 400),

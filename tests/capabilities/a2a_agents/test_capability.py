@@ -71,7 +71,7 @@ def interface(url: str, binding: str = "JSONRPC", version: str = "1.0") -> dict[
         (
             {"supportedInterfaces": [interface("https://other.example.com/a")]},
             "its agent card points to https://other.example.com, and credentials are sent only to "
-            "the server in the manifest. Use an address on that server as `url` of the toolset.",
+            "the server in the manifest. Use a URL on that server as `url` of the toolset.",
         ),
         (
             {"supportedInterfaces": [interface("/a", "GRPC"), interface("/a", version="0.3")]},
@@ -103,7 +103,7 @@ async def test_an_agent_that_cannot_be_called_is_an_issue(card, problem):
 @each_row(
     ("reply", "problem"),
     [
-        (Reply(200, b"<html>"), "there is no agent card at the address: the response is not JSON."),
+        (Reply(200, b"<html>"), "there is no agent card at this URL: the response is not JSON."),
         (Reply(404), "the server returned 404 Not Found."),
         (
             json_reply(" " * 300_000),
@@ -126,7 +126,7 @@ async def test_an_address_without_a_card_is_an_issue(reply, problem):
     [
         (
             {"url": "agents.example.com"},
-            "tool_sets[0].url: use an address that begins with http://, https:// or /.",
+            "tool_sets[0].url: use a URL that begins with http://, https:// or /.",
         ),
         (
             {"authorization": {"type": "api_key", "key": "k", "name": "k", "location": "body"}},

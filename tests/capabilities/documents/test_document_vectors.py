@@ -44,7 +44,7 @@ async def test_without_an_embedding_model_words_alone_are_searched_and_the_stage
         result = await run.ask(QUESTION, path, emit=events.append)
 
     assert result.propagated[0].data == "A late check-out costs 20 euros."
-    assert "Searched by words alone. The AI model configured" in stage_text(events)
+    assert "Searched by keywords only. The AI model configured" in stage_text(events)
 
 
 async def test_an_embedding_model_that_fails_leaves_the_search_by_words(desk):

@@ -134,7 +134,7 @@ FAILED = encoded({"type": "error", "code": "server_error", "message": "Overworke
         (answer("500 Internal Server Error", b"<html>"), "returned status 500."),
         (answer("200 OK", b"{"), "sent an unreadable response."),
         (answer("200 OK", b'{"output": 7}'), "did not complete its response."),
-        (answer("200 OK", b"<html>", "text/html"), "sent a web page. Check its address."),
+        (answer("200 OK", b"<html>", "text/html"), "sent a web page. Check its URL."),
         (chunked(b"data: {]\n\n"), "sent an unreadable response."),
         (chunked(FAILED), "aborted its response with an error."),
         ([*chunked(BEGUN)[:-1], CLOSE], "disconnected before the end of its response."),

@@ -34,7 +34,7 @@ async def test_the_manifest_names_and_describes_the_tool_first():
     [
         (
             {"base_url": "/v1"},
-            "tool_sets[0].base_url: use an address that begins with http:// or https://.",
+            "tool_sets[0].base_url: use a URL that begins with http:// or https://.",
         ),
         (
             {"authorization": {"type": "api_key", "key": "k", "name": "a b", "location": "header"}},

@@ -163,7 +163,7 @@ async def test_a_redirect_is_followed_on_the_host_and_nowhere_else():
 
     assert results == [
         '"end"',
-        "shop_look_up: the service returned 302 Found and redirects to another address, which is "
+        "shop_look_up: the service returned 302 Found and redirects to another URL, which is "
         f"not followed{OTHERWISE}",
         f"shop_look_up: the service redirected too often.{OTHERWISE}",
     ]

@@ -104,7 +104,7 @@ async def test_what_the_model_reads_is_prepared_once_for_all_runs():
         (
             tool_set(tool(f"{URL}/{{id}}")),
             (
-                "tool_sets[0].tools[0].open_ai_tool.function.parameters: the address contains "
+                "tool_sets[0].tools[0].open_ai_tool.function.parameters: the URL contains "
                 "'id', but there is no parameter of type url with this key."
             ),
         ),
@@ -133,7 +133,7 @@ async def test_what_the_model_reads_is_prepared_once_for_all_runs():
                 ),
                 (
                     "tool_sets[0].tools[0].open_ai_tool.function.parameters.properties.id: a "
-                    "constant in an address must be a string or a number."
+                    "constant in a URL must be a string or a number."
                 ),
             )
             for const in NOT_FOR_ADDRESSES
@@ -154,7 +154,7 @@ async def test_what_the_model_reads_is_prepared_once_for_all_runs():
                 },
             ),
             (
-                "tool_sets[0].authorization.token_url: use an address that begins with http://, "
+                "tool_sets[0].authorization.token_url: use a URL that begins with http://, "
                 "https:// or /."
             ),
         ),

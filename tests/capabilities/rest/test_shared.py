@@ -74,7 +74,7 @@ async def test_a_base_may_be_on_this_server(settings):
     [
         (
             {"base_url": "api.example.org"},
-            "tool_sets[0].base_url: use an address that begins with http://, https:// or /.",
+            "tool_sets[0].base_url: use a URL that begins with http://, https:// or /.",
         ),
         (
             {"base_url": "https://api.example.org/?v=1"},

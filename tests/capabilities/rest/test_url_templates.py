@@ -81,11 +81,11 @@ def test_text_and_numbers_are_escaped(value, segment):
 @each_row(
     ("url", "message"),
     [
-        ("", "use an address that begins with http://, https:// or /."),
-        ("ftp://a.example/", "use an address that begins with http://, https:// or /."),
-        ("https:///path", "use an address that begins with http://, https:// or /."),
-        ("https://a.example:x/", "the address is not valid"),
-        ("https://[::1/", "the address is not valid"),
+        ("", "use a URL that begins with http://, https:// or /."),
+        ("ftp://a.example/", "use a URL that begins with http://, https:// or /."),
+        ("https:///path", "use a URL that begins with http://, https:// or /."),
+        ("https://a.example:x/", "the URL is not valid"),
+        ("https://[::1/", "the URL is not valid"),
         ("https://user:secret@a.example/", "remove the username and password; use `authorization`"),
         ("https://{tenant}.example/", "placeholders are allowed only in the path"),
         ("https://xn--a.example/", "the host is not a valid name."),

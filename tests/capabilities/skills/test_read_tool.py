@@ -101,7 +101,7 @@ async def test_files_of_a_skill_of_core_are_read_with_the_rights_of_the_caller(c
             "  <file>refs/a b.md</file>\n</skill_files>"
         )
         assert await read(found, skill_name="triage", file_path="refs/a b.md") == "more"
-        assert "is not a text." in await read(found, skill_name="triage", file_path="bad.txt")
+        assert "is not text." in await read(found, skill_name="triage", file_path="bad.txt")
         assert "is not available in skill 'triage'" in await read(
             found, skill_name="triage", file_path=".git/config.md"
         )

@@ -132,7 +132,7 @@ def test_circles_are_found(tmp_path):
         rest_tools(tool("x"), name="own"),
     )
 
-    circle = "The references between {} templates form a circle: {}."
+    circle = "The references between {} templates form a cycle: {}."
     assert found.problems == (
         ReferenceProblem("tool_sets[0]", circle.format("toolset", "me → me")),
         ReferenceProblem("tool_sets[1]", circle.format("toolset", "b → c → b")),

@@ -76,7 +76,7 @@ def test_addresses_are_refused_in_the_words_of_a_call_without_asking_anybody(set
             "Requests to it are blocked. Use a host with an ordinary address."
         ),
         place.format(3) + "use `authorization` for the username and password, not the URL.",
-        place.format(4) + "many servers log the query of an address; store the credential "
+        place.format(4) + "many servers log the query of a URL; store the credential "
         "'API_KEY' as a secret in `authorization`.",
     ]
 
@@ -96,7 +96,7 @@ def test_an_address_without_a_scheme_is_told_with_the_one_that_is_meant():
     toolsets = [{"type": "rest-api", "name": "shop", "base_url": url} for url in urls]
 
     assert said(tool_sets=toolsets) == [
-        f"tool_sets[{number}].base_url: is not an address; did you mean 'https://{url}'?"
+        f"tool_sets[{number}].base_url: is not a URL; did you mean 'https://{url}'?"
         for number, url in enumerate(urls[:2])
     ]
 

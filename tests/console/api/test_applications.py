@@ -263,7 +263,7 @@ def test_nobody_but_the_owner_attaches_the_owner_s_files(api):
 
     message = (
         f"files/user-{owner.pk}/notes.txt belongs to the owner of the application. Only the "
-        "owner can attach it. Use a shared file, whose address begins with files/public/."
+        "owner can attach it. Use a shared file, whose URL begins with files/public/."
     )
     assert (by_another.status_code, by_owner.status_code) == (400, 200)
     assert by_another.data["errors"] == [{"path": "manifest.contexts[1].url", "message": message}]

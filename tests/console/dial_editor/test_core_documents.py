@@ -206,8 +206,8 @@ def test_an_application_of_another_type_is_left_alone(operator, core, name):
             "applications/nobody/none",
             "The application does not exist in DIAL Core, or the editor&#x27;s key cannot read it.",
         ),
-        ("applications/../secrets", "The address contains no application."),
-        ("applications/", "The address contains no application."),
+        ("applications/../secrets", "The URL contains no application."),
+        ("applications/", "The URL contains no application."),
     ],
 )
 def test_an_application_that_cannot_be_read_is_told(operator, id, why):

@@ -135,7 +135,7 @@ def test_who_may_not_change_applications_is_told_so(application):
 @pytest.mark.parametrize(
     ("address", "why"),
     [
-        ("/dial/editor/", "The address contains no application"),
+        ("/dial/editor/", "The URL contains no application"),
         ("/dial/editor/?id=nowhere", "Unknown application: &#x27;nowhere&#x27;"),
         ("/dial/editor/?id=%00", "Unknown application: &#x27;\\x00&#x27;"),
         ("/dial/editor/?id=%3Cb%3E", "&lt;b&gt;"),

@@ -72,7 +72,7 @@ MISTAKES = {
     ("warning", "tool_sets[0].mcp_server_info.url"): (server("http://10.1.2.3/mcp"), PRIVATE),
     ("warning", f"{TOOL}.rest_api_method_info.method_url"): (
         rest(tool("/items?api_key=S3CR3T")),
-        "many servers log the query of an address; store the credential "
+        "many servers log the query of a URL; store the credential "
         "'api_key' as a secret in `authorization`.",
     ),
     ("error", "tool_sets[0].authorization.token"): (
@@ -154,15 +154,15 @@ def test_a_source_that_gives_no_tools_says_why_and_what_to_do(admin_client, row)
     forbidden = {"url": "http://10.1.2.3/mcp"}
 
     assert message(admin_client, row, "mcp", server=down) == (
-        f"Toolset {down['url']}: the server cannot be reached. Check the address and whether the "
+        f"Toolset {down['url']}: the server cannot be reached. Check the URL and whether the "
         "server is running."
     )
     assert message(admin_client, row, "mcp", server=forbidden).endswith(PRIVATE)
     assert message(admin_client, row, "openapi", url="api.example.com/openapi.json") == (
-        "The address has no scheme: write https://api.example.com/openapi.json"
+        "The URL has no scheme: write https://api.example.com/openapi.json"
     )
     assert message(admin_client, row, "openapi", text="<html>") == (
-        "This is a web page, not an OpenAPI document. Enter the address of its JSON or YAML."
+        "This is a web page, not an OpenAPI document. Enter the URL of its JSON or YAML."
     )
     assert message(admin_client, row, "openapi", text='{"openapi"') == (
         "This is not valid JSON: Expecting ':' delimiter, line 1, column 11."

@@ -66,9 +66,7 @@ def test_a_text_is_read_and_what_is_wrong_with_it_told(admin_client):
     broken = asked(admin_client, row, "openapi", text="openapi: 2")
     command = asked(admin_client, row, "curl", text="curl -u tom:S3CR3T http://a.example/b").json()
 
-    assert pasted["notes"] == [
-        "The document contains no usable address. Enter the address of the service."
-    ]
+    assert pasted["notes"] == ["The document contains no usable URL. Enter the URL of the service."]
     assert (broken.status_code, broken.json()["message"]) == (
         422,
         "openapi: unsupported version; use 2.0, 3.0 or 3.1.",

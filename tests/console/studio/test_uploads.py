@@ -49,7 +49,7 @@ def test_a_file_takes_the_place_of_no_other(admin_client):
 
     assert (again.status_code, missing.status_code) == (422, 422)
     assert again.json()["message"] == (
-        f"A file 'applications/{row.pk}/a guide.txt' already exists. Rename your file, or replace the "
+        f"A file named 'applications/{row.pk}/a guide.txt' already exists. Rename your file, or replace the "
         "existing one under Shared files."
     )
     assert SharedFile.objects.count() == 1

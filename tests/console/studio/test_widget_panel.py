@@ -140,7 +140,7 @@ def test_owners_store_a_public_key_in_place_of_a_secret(row: Application):
     assert stored.json()["widget"]["algorithm"] == "EdDSA"
     assert [one.status_code for one in refused] == [422] * 6
     assert {one.json()["message"] for one in refused} == {
-        "public_key: this is no public Ed25519 key. Use PEM that begins with "
+        "public_key: this is not a public Ed25519 key. Use PEM that begins with "
         "-----BEGIN PUBLIC KEY-----."
     }
     assert Widget.objects.get().identity_key == public

@@ -177,8 +177,8 @@ LETTERS = "use lower-case letters a-z, digits and single hyphens between them"
         ("tön", f"cannot be 'tön'; {LETTERS}"),
         ('"a\\nb"', f"cannot be 'a\\nb'; {LETTERS}"),
         ("a" * 65, "has 65 characters; the limit is 64"),
-        ("[a]", "must be a text, not a list"),
-        ("{a: b}", "must be a text, not an object"),
+        ("[a]", "must be a string, not a list"),
+        ("{a: b}", "must be a string, not an object"),
     ],
 )
 def test_a_name_that_cannot_be_one_is_refused(name, message):
@@ -195,10 +195,10 @@ def test_every_broken_rule_is_told_at_once():
     assert problems_of(text) == {
         "name": "is missing; write 'name: …' in the front matter",
         "description": "is empty; describe what the skill is for and when to read it",
-        "license": "must be a text, not a list",
+        "license": "must be a string, not a list",
         "compatibility": "has 501 characters; the limit is 500",
-        "metadata.author": "must be a text, not an object",
-        "metadata.tags": "must be a text, not a list",
+        "metadata.author": "must be a string, not an object",
+        "metadata.tags": "must be a string, not a list",
         "allowed-tools": "must be a list of tool names, or a text with tool names separated by spaces",
     }
 

@@ -61,7 +61,10 @@ def test_a_module_without_a_record_is_refused(package):
 @pytest.mark.parametrize(
     ("written", "problem"),
     [
-        ('type: Literal["Late"] = "Late"', "LateToolSet and EarlyToolSet have one type, 'Late'"),
+        (
+            'type: Literal["Late"] = "Late"',
+            "LateToolSet and EarlyToolSet have the same type, 'Late'",
+        ),
         ('type: Literal["Early"]', "EarlyToolSet.type has no default"),
     ],
 )

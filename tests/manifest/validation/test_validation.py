@@ -376,7 +376,7 @@ MISTAKES: list[tuple[str, object, list[tuple[str, str]]]] = [
     (
         "a folder that is none",
         manifest(contexts=[{"type": "folder", "url": "files/harbour/charts"}]),
-        [("contexts[0].url", "the address of a folder must end with '/'")],
+        [("contexts[0].url", "the URL of a folder must end with '/'")],
     ),
     (
         "sub-agents of one name",
@@ -413,7 +413,7 @@ MISTAKES: list[tuple[str, object, list[tuple[str, str]]]] = [
     (
         "a server without an address",
         manifest(tool_sets=[{"type": "mcp", "name": "x", "mcp_server_info": {"protocol": "sse"}}]),
-        [("tool_sets[0].mcp_server_info", "has no address; add the server's address as `url`")],
+        [("tool_sets[0].mcp_server_info", "has no URL; add the server's URL as `url`")],
     ),
     (
         "an unnamed server of the installation",

@@ -12,7 +12,7 @@ from django.test import Client
 from quickapps_site.middleware.nul import with_clean_addresses
 from tests.tables import each_row
 
-ADDRESS = "The address has a NUL character (%00). Remove it."
+ADDRESS = "The URL has a NUL character (%00). Remove it."
 FORM = "username has a NUL character. Remove it."
 LOGIN = "/accounts/login/"
 

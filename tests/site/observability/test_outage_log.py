@@ -75,7 +75,7 @@ def test_an_endpoint_of_opentelemetry_that_is_down_is_logged_once_a_minute(
 
     assert log.lines == [
         "export_unavailable: Transient error refused; retrying in 0s.",
-        "export_unavailable: Failed to export logs batch (59 more records of this outage left out)",
+        "export_unavailable: Failed to export logs batch (59 more records of this outage omitted)",
         "Overriding is not allowed",
     ]
 
@@ -104,7 +104,7 @@ def test_it_is_logged_again_after_a_minute_with_the_number_of_records(
 
     assert log.lines == [
         "database_unavailable: Failed: connection refused",
-        "database_unavailable: Failed again (1,234 more records of this outage left out)",
+        "database_unavailable: Failed again (1,234 more records of this outage omitted)",
     ]
     assert log.tracebacks == 1
 
@@ -121,7 +121,7 @@ def test_the_end_of_an_outage_is_logged_once_and_the_next_one_at_once(log: Lines
         log.lines
         == [
             "database_unavailable: Failed: connection refused",
-            "database_unavailable: Back (1 more records of this outage left out)",
+            "database_unavailable: Back (1 more records of this outage omitted)",
         ]
         * 2
     )
@@ -167,7 +167,7 @@ def test_pauses_double_up_to_a_limit_and_end_with_the_outage(log: Lines):
     ]
     assert log.lines == [
         "database_unavailable: Failed: connection refused",
-        "database_unavailable: The database is available again (5 more records of this outage left out)",
+        "database_unavailable: The database is available again (5 more records of this outage omitted)",
     ]
 
 

@@ -18,8 +18,8 @@ def test_a_removed_setting_that_is_still_set_is_named(monkeypatch):
     found = removed_settings_are_not_set()
 
     assert [(warning.id, warning.msg) for warning in found] == [
-        ("quickapps.W006", "CORPUS_DOCUMENTS is set, but is not a setting any more."),
-        ("quickapps.W006", "FILES_MAX_COUNT_PER_USER is set, but is not a setting any more."),
+        ("quickapps.W006", "CORPUS_DOCUMENTS is set, but is no longer a setting."),
+        ("quickapps.W006", "FILES_MAX_COUNT_PER_USER is set, but is no longer a setting."),
     ]
 
 

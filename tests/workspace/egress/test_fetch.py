@@ -206,7 +206,7 @@ async def test_a_text_that_is_no_address_is_refused_as_such(url: str, shown: str
     async with internet({}):
         assert await refused(url) == (
             "ssrf_block",
-            f"External URL {shown} is not a valid HTTP address.",
+            f"External URL {shown} is not a valid HTTP URL.",
         )
 
 

@@ -167,7 +167,7 @@ async def test_an_answer_that_is_too_large_is_not_read_to_its_end(monkeypatch):
     ("url", "problem"),
     [
         ("http://10.0.0.1/v1", "10.0.0.1"),
-        ("http://[::1", "address of the embeddings service is not valid"),
+        ("http://[::1", "URL of the embeddings service is not valid"),
         ("ftp://a.example.com", "cannot be reached"),
     ],
 )

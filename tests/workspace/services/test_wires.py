@@ -285,7 +285,7 @@ async def test_a_web_page_is_not_taken_for_an_answer(wire):
     failure = await failure_of(wire, *page)
 
     assert (str(failure), failure.reason) == (
-        "The model's service sent a web page. Check its address.",
+        "The model's service sent a web page. Check its URL.",
         "unreadable",
     )
 

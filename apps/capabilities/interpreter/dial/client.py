@@ -39,6 +39,7 @@ from apps.workspace.egress.clients import (
     find_client,
 )
 from apps.workspace.egress.guard import Trust
+from apps.workspace.egress.tls_failures import tls_problem
 
 PREFIX = "/v1/ops/code_interpreter"
 MOST_BYTES = 64 * 1024 * 1024
@@ -138,7 +139,9 @@ class InterpreterClient:
         """Send the request once. Return the response, or None if a retry may help."""
         try:
             status, body = await self.exchange(method, path, content)
-        except ConnectError:
+        except ConnectError as error:
+            if problem := tls_problem(error):
+                raise InterpreterFailed(f"Python Code Interpreter: {problem}") from error
             return None  # The request was not sent.
         except HTTPError as error:
             if not repeatable:

@@ -28,17 +28,23 @@ MOST_MESSAGES = 1_000
 """The maximum number of messages in a batch. A larger batch is not read."""
 LONGEST_ID = 40
 MOST_TOKENS = 200_000
-"""The maximum number of brackets, strings and long numbers in a message that is rewritten, which
-takes about 0.1 s.
+"""The maximum number of tokens in a message that is rewritten, which takes about 0.1 s. Strings, and
+lists and objects without others inside, do not count unless the message has a long number.
 """
+MOST_REWRITTEN = 8 * 1024 * 1024
+"""The size in bytes of the largest message that is rewritten, which can take a second."""
 DEEP = b'"(left out: it is nested too deeply)"'
 LONG = b'"(left out: a number of %d characters)"'
 
-# Possessive, and it also matches a text without an end, so that each byte is read once.
+# Possessive, and it also matches a text without an end, so that each byte is read once or twice.
+STRING = rb'"(?:[^"\\]++|\\.)*+"?'
+FLAT = rb'[^"\[\]{}]++|' + STRING
 _token = re.compile(
-    rb'"(?:[^"\\]++|\\.)*+"?|[\[{]|[\]}]|-?[0-9]{%d,}+(?:\.[0-9]*+)?(?:[eE][+-]?[0-9]*+)?'
-    % MOST_DIGITS,
+    STRING + rb"|[\[{]|[\]}]|-?[0-9]{%d,}+(?:\.[0-9]*+)?(?:[eE][+-]?[0-9]*+)?" % MOST_DIGITS,
     re.DOTALL,
+)
+_bracket = re.compile(
+    rb"(?:%(flat)s|[\[{](?:%(flat)s)*+[\]}])++|[\[{]|[\]}]" % {b"flat": FLAT}, re.DOTALL
 )
 _long_number = re.compile(rb"[0-9]{%d}" % MOST_DIGITS)
 _float = re.compile(
@@ -201,7 +207,7 @@ def readable(message: bytes) -> bytes:
     """Return the message without values that the SDK's parser rejects, or unchanged if that does
     not help.
     """
-    if not can_be_refused(message) or is_readable(message):
+    if not can_be_refused(message) or is_readable(message) or len(message) > MOST_REWRITTEN:
         return message
     written = without_deep_values(message)
     return written if written is not None and is_readable(written) else message
@@ -229,7 +235,8 @@ def without_deep_values(message: bytes) -> bytes | None:
     """
     pieces: list[bytes] = []
     depth = kept_to = 0
-    for number, found in enumerate(_token.finditer(message)):
+    token_pattern = _token if _long_number.search(message) else _bracket
+    for number, found in enumerate(token_pattern.finditer(message)):
         if number >= MOST_TOKENS:
             return None
         token = found[0]
@@ -241,7 +248,7 @@ def without_deep_values(message: bytes) -> bytes | None:
             if depth == MOST_DEPTH + 1:
                 kept_to = found.end()
             depth -= 1
-        elif depth <= MOST_DEPTH and not token.startswith(b'"'):
+        elif token_pattern is _token and depth <= MOST_DEPTH and not token.startswith(b'"'):
             pieces += (message[kept_to : found.start()], LONG % len(token))
             kept_to = found.end()
     return b"".join((*pieces, message[kept_to:]))

@@ -60,9 +60,7 @@ class ServerEndpoint:
 
     @property
     def title(self) -> str:
-        """Return the address for an administrator, without the query, which may contain a
-        secret.
-        """
+        """Return the URL for an administrator, without the query, which may contain a secret."""
         return self.program.name if self.program is not None else self.url.partition("?")[0]
 
     def authorizing(self, sent: SentCredentials) -> Authorize:

@@ -27,7 +27,7 @@ ENDED = "the server ended the connection."
 """The description of a failure if a connection ended without an exception."""
 TERMINATED = "Session terminated"
 NO_SERVER = (
-    "the address does not behave as an MCP server; probably there is none at it (404), or the "
+    "the URL does not behave as an MCP server; probably there is none at it (404), or the "
     "session has ended."
 )
 UNPARSED = "Failed to parse "

@@ -44,7 +44,7 @@ class WebhookAdmin(OperatedRows[Webhook]):
     readonly_fields = ("address", "state", "calls", "version", "created_at", "updated_at")
     fieldsets = (
         (None, {"fields": ("name", "application", "account", "check_kind", "is_enabled")}),
-        ("Address", {"fields": ("address", "state", "calls")}),
+        ("URL", {"fields": ("address", "state", "calls")}),
         ("Message", {"fields": ("template", "conversation_kind")}),
         ("Limits", {"fields": ("requests_per_minute", "answer_minutes")}),
         HISTORY_FIELDS,
@@ -60,9 +60,10 @@ class WebhookAdmin(OperatedRows[Webhook]):
         may = super().has_change_permission(request, obj)
         return may and (obj is None or may_manage(request.user, obj.account.user))
 
+    def before_save(self, row: Webhook) -> None:
+        row.problem = webhook_problem(row)
+
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        obj.saved_by = request.user
-        obj.problem = webhook_problem(obj)
         super().save_model(request, obj, form, change)
         if obj.problem:
             self.message_user(
@@ -94,7 +95,7 @@ class WebhookAdmin(OperatedRows[Webhook]):
             field.error_messages["invalid_choice"] = "Choose an account that you can manage."
         return field
 
-    @admin.display(description="address")
+    @admin.display(description="URL")
     def address(self, webhook: Webhook) -> SafeString:
         return copied_text("webhook-address", address(webhook))
 

@@ -100,8 +100,10 @@ def total_percent(documents: Sequence[CorpusDocument]) -> int:
     return sum(going) // len(going) if going else 0
 
 
-async def report(wanted: AttachingApplication, corpus: LocalCorpus, asked: str) -> SearchReport:
-    """Search the attached files, and return the results that the application's tool would find."""
+async def report(
+    wanted: AttachingApplication, corpus: LocalCorpus, asked: str, most: int = MOST_RESULTS
+) -> SearchReport:
+    """Return up to `most` results that the application's tool would find."""
     attached = SearchableFiles(corpus, wanted.contexts)
     searched = await attached.open(await attached.documents())
     vector, notice = None, ""
@@ -112,7 +114,7 @@ async def report(wanted: AttachingApplication, corpus: LocalCorpus, asked: str) 
         notice = str(error)
     if vector is None:
         notice = f"Searched by words alone. {notice}".rstrip()
-    found = await searched.search(asked, vector, MOST_RESULTS) if searched else []
+    found = await searched.search(asked, vector, most) if searched else []
     return SearchReport([result_of(one) for one in found], notice)
 
 

@@ -44,7 +44,7 @@ class BreakersAdmin(ServiceModelsAdmin):
     def close_breakers(self, request: HttpRequest, deployments: QuerySet[Deployment]) -> None:
         async_to_sync(close)([key_of_row(row.pk, row.version) for row in deployments])
         names = ", ".join(map(str, deployments))
-        told = f"The circuit breakers are closed. The next calls reach: {names}."
+        told = f"Circuit breakers closed: {names}."
         self.message_user(request, told, messages.SUCCESS)
 
 

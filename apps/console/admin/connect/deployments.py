@@ -263,12 +263,12 @@ def try_connection(deployment: Deployment) -> ProbeResult:
 
 def used_by(request: HttpRequest, deployment: Deployment, users: Sequence[ItemUser]) -> SafeString:
     if not users:
-        return format_html("<p>No application and no predefined item uses {}.</p>", deployment)
-    words = "<p>{} is used by these, which can then no longer call it:</p>{}"
+        return format_html("<p>No application or predefined item uses {}.</p>", deployment)
+    words = "<p>These use {} and can no longer call it afterwards:</p>{}"
     return format_html(words, deployment, bullet_list(dependent_lines(request, users)))
 
 
 def left_by(deployment: Deployment, users: Sequence[Deployment]) -> SafeString:
     """Return a paragraph about the deployments that lose this deployment as a fallback."""
-    words = "<p>{} is a fallback of these, which continue without it:</p>{}"
+    words = "<p>These use {} as a fallback and continue without it:</p>{}"
     return format_html(words, deployment, bullet_list(map(str, users)))

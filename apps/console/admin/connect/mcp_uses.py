@@ -11,12 +11,14 @@ from apps.capabilities.mcp.administration import session_title
 from apps.catalog.content.installed import installed_content
 from apps.catalog.content.references import resolve_references
 from apps.catalog.models import Application
+from apps.catalog.uses import ItemUser
 from apps.manifest.names import localize_text, possible_names
 from apps.manifest.toolsets.kinds import ToolSet
 from apps.manifest.toolsets.mcp import McpServerInfo
 from apps.manifest.toolsets.shared_fields import Described
 from apps.manifest.validation.validation import ManifestInvalid, read_manifest
 from apps.workspace.egress.urls import AddressInvalid, read_url
+from apps.workspace.local.models import McpServer
 
 PROGRAM: Final = "stdio"
 
@@ -36,6 +38,14 @@ def uses_by_server() -> dict[str, list[Use]]:
                 use = Use(application, localize_text(toolset.name) or toolset.type)
                 found.setdefault(name, []).append(use)
     return found
+
+
+def users_of_program(server: McpServer) -> list[ItemUser]:
+    """Return the enabled applications with toolsets that use a program on this machine."""
+    return [
+        ItemUser("application", use.application.title, use.toolset, use.application.pk)
+        for use in uses_by_server().get(server_key(PROGRAM, server.name), ())
+    ]
 
 
 def toolsets_of(application: Application) -> tuple[Any, ...]:

@@ -120,7 +120,7 @@ class ToolDescriptionAdmin(Admin[ToolDescription]):
         if not rows:
             self.message_user(request, GONE, messages.WARNING)
             return
-        said = "is offered again" if state == ACCEPTED else "stays withheld"
+        said = "available to models again" if state == ACCEPTED else "still withheld"
         self.message_user(request, f"{', '.join(row.tool for row in rows[:5])}: {said}.")
 
 

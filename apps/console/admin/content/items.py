@@ -129,7 +129,7 @@ class ContentAdmin(RecordedAdmin[ContentItem]):
         if found := pending_content(mine):
             names = ", ".join(one.title for one in found[:MOST_NAMED])
             more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
-            said = '{}{} still use the content from when they were published. <a href="{}">See what would change</a>'
+            said = '{}{} still use the content with which they were published. <a href="{}">See what would change</a>'
             address = self.url("unpublished")
             self.message_user(request, format_html(said, names, more, address), messages.WARNING)
 
@@ -159,7 +159,7 @@ class ContentAdmin(RecordedAdmin[ContentItem]):
             lines_of(uses.get(ItemReference(cast(ItemKind, row.kind), row.name), NOBODY), row)
             for row in alone
         ]
-        words = "<p>{} is used by these, which lose it when they are published again:</p>{}"
+        words = "<p>These use {} and lose it when they are published again:</p>{}"
         return [
             format_html(words, row, bullet_list(found))
             for row, found in zip(alone, lines, strict=True)

@@ -34,7 +34,7 @@ admin.site.unregister(APIKey)  # The keys of the library have no access to Quick
 
 MADE_FOR_OTHERS = "The key cannot access them, because another user created it."
 UNRECORDED = (
-    "The key does not reach them: it was created on the command line, or before keys recorded "
+    "The key cannot access them: it was created on the command line, or before keys recorded "
     "their creator. If a program needs them, the user must create a new key on their account page "
     "and revoke this one."
 )

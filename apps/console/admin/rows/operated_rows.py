@@ -69,7 +69,11 @@ class OperatedRows(RecordedAdmin[Row]):
         if not change:
             obj.shown_secret = self.new_secret(obj)
         obj.saved_by = request.user
+        self.before_save(obj)
         super().save_model(request, obj, form, change)
+
+    def before_save(self, row: Row) -> None:
+        """Set the fields that depend on the user who saves the row."""
 
     def get_urls(self) -> list[URLPattern]:
         renew = require_POST(self.renew)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, TypeVar
 
 from django import forms
+from django.core.exceptions import NON_FIELD_ERRORS
 from django.db.models import Model
 
 Row = TypeVar("Row", bound=Model)
@@ -48,4 +49,7 @@ class SecretInputsForm(forms.ModelForm[Row]):
         for column, (typed, *_) in self.secret_fields.items():
             if column in by_field:
                 by_field[typed] = by_field.pop(column)
+        # The row does not have the values that the form has rejected, so its errors are wrong.
+        for name in by_field.keys() & self.errors.keys() - {NON_FIELD_ERRORS}:
+            del by_field[name]
         super()._update_errors(errors)  # type: ignore[misc]

@@ -43,6 +43,11 @@ STOP = "runs.change_run"
 IS_OVER = "The run had already ended."
 STUDIO = "studio:page"
 CASE = "admin:cases_case_add"
+NOT_STORED = (
+    "The run can’t be replayed, and no test case can be created from it, because its messages are "
+    "not stored."
+)
+IS_RUNNING = "You can replay the run, or create a test case from it, after it has ended."
 
 
 def subagents_of(run: RunSummary) -> QuerySet[HelperRun]:
@@ -125,10 +130,10 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
         if run is not None and self.has_view_permission(request, run):
             may_stop = run._state.adding and request.user.has_perm(STOP)
             context |= self.beginning(request, run)
+            context |= links_of(request, run, context["said"])
             context |= {
                 "subtitle": f"{title_of(run.application)}: {run.status}",
                 "waterfall": waterfall_of(run),
-                "links": [*links_of(request, run)],
                 "stop_url": self.url("stop", run.pk) if may_stop else "",
             }
         answer: HttpResponse = super().change_view(request, object_id, form_url, context)
@@ -272,13 +277,17 @@ class RunLink:
     url: str
 
 
-def links_of(request: HttpRequest, run: RunSummary) -> Iterator[RunLink]:
+def links_of(request: HttpRequest, run: RunSummary, said: SaidInRun) -> dict[str, Any]:
+    """Return the links of a run's page, and the reason why there is no replay."""
     application = editable_applications(request).filter(slug=run.application).first()
     if application is None:
-        return
-    yield RunLink("The application", reverse(STUDIO, args=[application.pk]))
-    if may_read(request):
-        yield from links_with_contents(run, application)
+        return {"links": []}
+    links = [RunLink("The application", reverse(STUDIO, args=[application.pk]))]
+    if not may_read(request):
+        return {"links": links}
+    reason = IS_RUNNING if run._state.adding else "" if said.has_turns else NOT_STORED
+    more = [] if reason else links_with_contents(run, application)
+    return {"links": [*links, *more], "why_no_replay": reason}
 
 
 def links_with_contents(run: RunSummary, application: Application) -> Iterator[RunLink]:

@@ -4,6 +4,7 @@ import csv
 import logging
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Literal, cast, get_args
 from urllib.parse import urlencode
 
@@ -21,6 +22,7 @@ from apps.console.admin.watch.usage_tables import (
     HEADINGS,
     Links,
     errors_table,
+    find_titles,
     last_errors_table,
     lines_table,
     series_table,
@@ -77,6 +79,7 @@ class Selection:
             most=most,
             among=self.among,
             with_percentiles=with_percentiles,
+            find_titles=partial(find_titles, self.by),
         )
 
     def last_errors(self, since: datetime, most: int) -> list[FailedCall]:

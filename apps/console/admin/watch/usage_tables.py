@@ -97,15 +97,7 @@ def tiles(found: UsageReport) -> list[UsageTile]:
 
 
 def lines_table(by: By, found: UsageReport, links: Links) -> Table:
-    named: dict[str, str] = {}
-    if by in ("user", "key"):
-        named = caller_names(one.name for one in found.lines)
-    elif by == "team":
-        named = team_names(one.name for one in found.lines)
-    elif by == "application":
-        named = application_titles(one.name for one in found.lines)
-    elif by == "version":
-        named = version_names(one.name for one in found.lines)
+    named = find_titles(by, (one.name for one in found.lines))
     runs = [Column("Runs", "runs")] if by in WITH_RUNS else []
     columns = TOOL_COLUMNS if by == "tool" else (*runs, *MODEL_COLUMNS)
     cells = tool_cells if by == "tool" else model_cells
@@ -118,6 +110,21 @@ def lines_table(by: By, found: UsageReport, links: Links) -> Table:
         for one in found.lines
     ]
     return Table("lines", HEADINGS[by], [Column(HEADINGS[by], "name"), *columns], rows)
+
+
+def find_titles(by: By, names: Iterable[str]) -> dict[str, str]:
+    """Return the shown titles of names by name, for a grouping whose names have titles."""
+    match by:
+        case "user" | "key":
+            return caller_names(names)
+        case "team":
+            return team_names(names)
+        case "application":
+            return application_titles(names)
+        case "version":
+            return version_names(names)
+        case "deployment" | "tool":
+            return {}
 
 
 MODEL_COLUMNS = (

@@ -34,5 +34,5 @@ def render_guide(guide: DoorGuide) -> str:
     snippets = "".join(
         f"\n**{one.title}**\n\n```{one.language}\n{one.text}\n```\n" for one in guide.snippets
     )
-    address = f"Address: `{guide.address}`. Details: [{guide.title}]({guide.docs})."
+    address = f"URL: `{guide.address}`. Details: [{guide.title}]({guide.docs})."
     return f"## {guide.title}\n\n{guide.summary}\n\n{address}\n{snippets}"

@@ -24,7 +24,7 @@ export function parts(root, selector, kind) {
   return /** @type {Part[]} */ ([...root.querySelectorAll(selector)].filter((one) => one instanceof kind));
 }
 
-/** For a request without a response, or with the sign-in page as the response. */
+/** The message for a request without a response, or with the sign-in page as the response. */
 export const UNREACHABLE = "This server is unreachable, or you are signed out.";
 
 /** Return the message of an error. @param {unknown} error */

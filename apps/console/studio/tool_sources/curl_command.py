@@ -58,14 +58,14 @@ def read_curl(text: str) -> CurlTool:
     asked = read_command(text)
     addresses = [*asked.url, *asked.addresses]
     if len(addresses) != 1:
-        raise SourceInvalid(f"The command has {len(addresses)} addresses. Use a command with one.")
+        raise SourceInvalid(f"The command has {len(addresses)} URLs. Use a command with one.")
     url = addresses[0] if "://" in addresses[0] else f"https://{addresses[0]}"
     try:
         parts = urlsplit(url)
         bare = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
         read_url(bare)
     except (AddressInvalid, ValueError) as error:
-        raise SourceInvalid(f"The command's address cannot be used: {error}") from None
+        raise SourceInvalid(f"The command's URL cannot be used: {error}") from None
     notes: list[str] = []
     fields = dict(body_fields(asked, notes))
     method = method_of(asked, has_body=bool(fields))

@@ -51,7 +51,7 @@ def server_tools(written: Any, bucket: str) -> ServerTools:
     first.
     """
     if not isinstance(written, dict):
-        raise SourceInvalid("Enter the address of a server, or choose one.")
+        raise SourceInvalid("Enter the URL of a server, or choose one.")
     is_old = str(written.get("url", "")).rstrip("/").endswith("/sse")
     guesses = ("sse", "streamable_http") if is_old else ("streamable_http", "sse")
     failures = []
@@ -70,7 +70,7 @@ def server_tools(written: Any, bucket: str) -> ServerTools:
         else:
             name = listed.server_name or name_of(server)
             return ServerTools(server, name, tuple(map(describe_tool, listed.tools)))
-    advice = " Check the address and whether the server is running."
+    advice = " Check the URL and whether the server is running."
     raise SourceInvalid(failures[0] + (advice if failures[0].endswith(UNREACHABLE) else ""))
 
 

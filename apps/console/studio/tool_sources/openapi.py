@@ -140,7 +140,7 @@ def server_address(servers: Any, address: str) -> tuple[str, tuple[str, ...]]:
             return full.rstrip("/"), ()
     except (AddressInvalid, ValueError):
         pass
-    return "", ("The document contains no usable address. Enter the address of the service.",)
+    return "", ("The document contains no usable URL. Enter the URL of the service.",)
 
 
 class OperationReader:
@@ -277,7 +277,7 @@ class OperationReader:
             return path
         own, notes = server_address(servers, self.address)
         if notes:
-            raise SourceInvalid(f"{place}.servers: the list has no address that can be called.")
+            raise SourceInvalid(f"{place}.servers: the list has no URL that can be called.")
         return path if own == self.base_url else f"{own}{path}"
 
     def parameters(
@@ -300,7 +300,7 @@ class OperationReader:
         in_path = dict.fromkeys(_placeholder.findall(path))
         for key in in_path:
             if ("url", key) not in named:
-                notes.append(f"{key} is in the address but not described.")
+                notes.append(f"{key} is in the URL but not described.")
             schema = {"type": "string"}
             yield named.get(("url", key)) or RestParameter(key, "url", schema, is_required=True)
         yield from (one for (where, _), one in named.items() if where != "url")

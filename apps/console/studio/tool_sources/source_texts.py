@@ -37,13 +37,13 @@ class SourceInvalid(ValueError):
 def read_source(text: str) -> dict[str, Any]:
     """Return the object that a JSON or YAML text contains. Raises `SourceInvalid`."""
     if not text.strip():
-        raise SourceInvalid("Paste a document, or enter its address.")
+        raise SourceInvalid("Paste a document, or enter its URL.")
     most = settings.OPENAPI_MAX_CHARACTERS
     if len(text) > most:
         raise SourceInvalid(f"The document has {len(text):,} characters; the limit is {most:,}.")
     if text.lstrip().startswith("<"):
         raise SourceInvalid(
-            "This is a web page, not an OpenAPI document. Enter the address of its JSON or YAML."
+            "This is a web page, not an OpenAPI document. Enter the URL of its JSON or YAML."
         )
     document = json_or_yaml(text)
     if isinstance(document, str):
@@ -60,10 +60,10 @@ def what_text_is(text: str) -> str:
     """Return an error message with advice if a text is not a document."""
     if _address.fullmatch(text):
         whole = text if "://" in text else f"https://{text}"
-        return f"This is an address, not an OpenAPI document. Enter it in the field for the address: {whole[:200]}"
+        return f"This is a URL, not an OpenAPI document. Enter it in the URL field: {whole[:200]}"
     return (
         "This is plain text, not an OpenAPI document. Paste the JSON or YAML of the document, "
-        "which begins with its OpenAPI version, or enter its address."
+        "which begins with its OpenAPI version, or enter its URL."
     )
 
 
@@ -90,7 +90,7 @@ def json_or_yaml(text: str) -> Any:
 def fetch_source(url: str) -> str:
     """Fetch the text at a URL that an operator entered. Raises `SourceInvalid`."""
     if "://" not in url:
-        raise SourceInvalid(f"The address has no scheme: write https://{url[:200]}")
+        raise SourceInvalid(f"The URL has no scheme: write https://{url[:200]}")
     try:
         most = settings.OPENAPI_MAX_CHARACTERS
         found = async_to_sync(fetch)(url, OperatorPolicy(), most, seconds=FETCH_SECONDS)

@@ -130,7 +130,7 @@ def value_of(field: ArgumentField) -> Any:
             f"This is not JSON: {error.msg}, line {error.lineno}, column {error.colno}."
         ) from None
     except RecursionError:
-        raise ValueError("This is too deeply nested.") from None
+        raise ValueError("This is nested too deeply.") from None
     except ConstantRefused:
         raise
     except ValueError:

@@ -40,7 +40,7 @@ HINTS: dict[CallStep, str] = {
     "open": "Go back to the list of tools. It is loaded again, with the reason why this tool is missing.",
     "arguments": "Nothing was called. Correct the arguments. A model gets the same error and tries again.",
     "call": "The tool was called and failed. Check that its service is running, and that the "
-    "address, the authorization and the arguments are correct. fallback_configuration defines which "
+    "URL, the authorization and the arguments are correct. fallback_configuration defines which "
     "error the model gets.",
     "result": "The tool succeeded, but the application failed to process the result. Check its "
     "features and the server's log.",

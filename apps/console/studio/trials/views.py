@@ -26,7 +26,7 @@ from apps.integers import is_integer
 from apps.runs.tool_trial import OfferedTools, offer, only_toolset, try_tool
 
 ALL = "all"
-"""The value of `place` that stands for all toolsets together."""
+"""The value of `place` for all toolsets together."""
 IDENTITY = ("type", "name", "template_name", "deployment_id")
 """The fields that identify a toolset of the draft in the live version."""
 MOST_UNFILTERED = 8

@@ -66,7 +66,7 @@ class Deployment(Versioned):
         max_length=500,
         help_text=(
             "Including the version, such as https://api.example.com/v1. Leave empty for "
-            "the public address of Anthropic or OpenAI Responses."
+            "the public URL of Anthropic or OpenAI Responses."
         ),
     )
     model_name = models.CharField(

@@ -39,7 +39,7 @@ def fallback_problem(row: Deployment) -> str | None:
 
 def shape_problem(names: Any) -> str | None:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        return 'Enter a JSON list of deployment ids, such as [] or ["gpt-4o-mini"].'
+        return 'Enter a JSON list of deployment IDs, such as [] or ["gpt-4o-mini"].'
     if len(names) > MOST_FALLBACKS:
         return f"There are {len(names)} deployments; the limit is {MOST_FALLBACKS}."
     twice = next((name for name in names if names.count(name) > 1), None)

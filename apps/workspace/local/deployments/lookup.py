@@ -174,7 +174,7 @@ def make_mcp_endpoint(deployment: FoundDeployment) -> McpEndpoint:
     if not speaks_dial(deployment.info.features):
         raise Unsupported(
             f"The deployment {deployment.info.id!r} is not in DIAL Core, so it has no MCP "
-            "server. Use a toolset of type 'mcp' with the server's address."
+            "server. Use a toolset of type 'mcp' with the server's URL."
         )
     address = deployment.base_url.partition("?")[0]
     root, found, name = address.rstrip("/").partition(DIAL_DEPLOYMENTS)

@@ -134,7 +134,7 @@ class PersonalModel:
             if self.installed is None:
                 raise PersonalKeyRefused(self.host) from failure
         text = gettext(
-            "{host} did not accept your key, so the key of this installation was used."
+            "{host} did not accept your key, so this installation’s key was used."
         ).format(host=self.host)
         async with aclosing(self.installed.stream(request)) as batches:
             yield (Payer(is_person=False), Noticed(NOTICE, text))

@@ -82,13 +82,18 @@ def write(
 
 
 def take(
-    bucket: str, name: str, content: File[Any], content_type: str, condition: Condition
+    bucket: str,
+    name: str,
+    content: File[Any],
+    content_type: str,
+    condition: Condition,
+    limit: int | None = None,
 ) -> FileInfo:
     """Create or replace a file with the content of an open file, which is read in pieces. Raises
     `FileRefused` if the write is not allowed, and `FileChanged` if the `condition` is not met.
     """
     check_name(name)
-    return store_content(bucket, name, content, content_type, condition)
+    return store_content(bucket, name, content, content_type, condition, limit)
 
 
 def listing(
@@ -192,7 +197,9 @@ def move(bucket: str, source: str, destination: str, overwrite: bool) -> None:
         replaced = StoredFile.objects.select_for_update().filter(bucket=bucket, name=name).first()
         if replaced is not None and not overwrite:
             raise FileChanged(
-                gettext("A file {destination} already exists.").format(destination=destination)
+                gettext("A file named {destination} already exists. Choose another name.").format(
+                    destination=destination
+                )
             )
         if replaced is not None:
             replaced.delete()
@@ -246,7 +253,9 @@ def own_name(bucket: str, path: str) -> str:
     place = find_place(path)
     if place is None or place[0] != bucket:
         raise FileRefused(
-            gettext("You have no permission to write to {shown}.").format(shown=display_path(path))
+            gettext("You don’t have permission to write to {shown}.").format(
+                shown=display_path(path)
+            )
         )
     return place[1]
 

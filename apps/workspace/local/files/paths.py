@@ -57,9 +57,7 @@ def check_name(name: str) -> None:
     if problem:
         shown = name if len(name) <= SHOWN else f"{name[:SHOWN]}…"
         raise FileRefused(
-            gettext("A file cannot be named {shown}: {problem}").format(
-                shown=shown, problem=problem
-            )
+            gettext("A file can’t be named {shown}: {problem}").format(shown=shown, problem=problem)
         )
 
 

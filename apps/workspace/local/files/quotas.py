@@ -42,8 +42,7 @@ def check_quota(bucket: str) -> None:
     if most_bytes() and (used["bytes"] or 0) > most_bytes():
         raise FileTooLarge(
             gettext(
-                "Your files would have {used} bytes in total; the limit is {most_bytes}. Delete "
-                "some that you no longer need."
+                "Your files would take up {used} bytes; the limit is {most_bytes}. Delete some that you no longer need."
             ).format(
                 used=number_format(used["bytes"], force_grouping=True),
                 most_bytes=number_format(most_bytes(), force_grouping=True),

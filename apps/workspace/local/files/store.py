@@ -44,14 +44,20 @@ class Condition:
 
 
 def store_content(
-    bucket: str, name: str, content: File[Any], content_type: str, condition: Condition
+    bucket: str,
+    name: str,
+    content: File[Any],
+    content_type: str,
+    condition: Condition,
+    limit: int | None = None,
 ) -> FileInfo:
-    """Store the content of a file, and update its row. Raises `FileRefused` if the write is not
-    allowed, and `FileChanged` if the `condition` is not met.
+    """Store content of up to `limit` bytes, by default `DEFAULT_FILE_LOADING_SIZE_LIMIT`, and update
+    the file's row. Raises `FileRefused` if the write is not allowed, and `FileChanged` if the
+    `condition` is not met.
     """
     name = existing_name(bucket, name)
     check_name(name)
-    check_size(content.size)
+    check_size(content.size, limit)
     digest = hashlib.sha256()
     for piece in content.chunks():
         digest.update(piece)
@@ -105,7 +111,7 @@ def point_row(
         return row, ""
     if condition.is_new:
         raise FileChanged(
-            gettext("A file {write_path} already exists.").format(
+            gettext("A file named {write_path} already exists. Choose another name.").format(
                 write_path=write_path(bucket, name)
             )
         )

@@ -155,9 +155,9 @@ async def read_document(path: str) -> VaultDocument | None:
         found = answer["data"]
         texts, version = found["data"], found["metadata"]["version"]
     except (KeyError, TypeError):
-        raise VaultUnavailable("its response is not that of a KV engine of version 2.") from None
+        raise VaultUnavailable("its response is not from a KV engine of version 2.") from None
     if not isinstance(texts, dict) or not isinstance(version, int):
-        raise VaultUnavailable("its response is not that of a KV engine of version 2.")
+        raise VaultUnavailable("its response is not from a KV engine of version 2.")
     return VaultDocument(texts, version, time.monotonic())
 
 

@@ -49,11 +49,11 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", type=Path, help="An archive that `backup` has written.")
+        parser.add_argument("file", type=Path, help="An archive created by `backup`.")
         parser.add_argument(
             "--without-secrets",
             action="store_true",
-            help="Restore even if no SECRET_KEY matches; stored secrets stay unreadable.",
+            help="Restore even if no SECRET_KEY matches; stored secrets remain unreadable.",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

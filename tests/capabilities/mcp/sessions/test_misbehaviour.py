@@ -290,7 +290,7 @@ async def test_the_rest_of_the_application_goes_on(http_url):
         (
             "ftp://example.org",
             (
-                "tool_sets[0].mcp_server_info.url: use an address that begins with http://, "
+                "tool_sets[0].mcp_server_info.url: use a URL that begins with http://, "
                 "https:// or /."
             ),
         ),

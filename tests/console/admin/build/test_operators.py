@@ -293,7 +293,7 @@ def test_who_uses_a_secret_is_told_of_the_applications_that_one_edits(client, op
     page = client.get(f"/admin/workspace/secret/{secret.pk}/change/").text
 
     assert ("application Owned" in page, "application Others" in page) == (True, False)
-    assert "that you may not see" in page
+    assert "that you cannot see" in page
     assert "hush" not in page
 
 

@@ -151,7 +151,7 @@ def test_a_prompt_is_used_by_features_a_team_and_the_installation(admin_client, 
 
     elsewhere = "very application: it is the platform prompt 1 team"
     assert f"Travel application E{elsewhere}" in shown
-    used = "prompt memory_rules is used by these, which lose it when they are published again:"
+    used = "These use prompt memory_rules and lose it when they are published again:"
     assert f"{used} Travel (application) e{elsewhere}" in asked
 
 
@@ -225,7 +225,7 @@ def test_a_row_with_nothing_below_is_deleted_into_the_list(admin_client):
         ("toolset", '{"type": "predefined", "template_name": "harbor"}',
          "There is no predefined toolset 'harbor'; did you mean 'harbour'?"),
         ("toolset", '{"type": "predefined", "template_name": "new"}',
-         "The references between toolset templates form a circle: new → new."),
+         "The references between toolset templates form a cycle: new → new."),
         ("prompt", " ", "the file is empty."),
     ],
 )  # fmt: skip

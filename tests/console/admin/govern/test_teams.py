@@ -6,6 +6,7 @@ import pytest
 from django.contrib.auth.models import Group, Permission, User
 from django.test import Client
 
+from apps.accounts.buckets import WidgetVisitor, widget_bucket
 from apps.accounts.models import AuditEntry, Team
 from apps.console.admin.callers import caller_names, shown_caller
 from tests.accounts.teams import make_team
@@ -179,8 +180,17 @@ def test_callers_are_named_with_their_teams():
     ada = User.objects.create_user("ada")
     docs = make_team("Docs", ada)
     buckets = [f"user-{ada.pk}", f"user-{ada.pk}-team-{docs.pk}", f"user-{ada.pk}-team-0"]
-    buckets += [f"team-{docs.pk}", "user-0-team-1", "session-1"]
+    buckets += [f"team-{docs.pk}", "user-0-team-1", "dial"]
 
     assert list(map(caller_names(buckets).get, buckets)) == [
-        *("ada", "ada in Docs", "ada in a deleted team", "Docs", "user-0-team-1", "session-1")
+        *("ada", "ada in Docs", "ada in a deleted team", "Docs", "user-0-team-1", "dial")
     ]
+
+
+def test_visitors_are_named_by_the_beginning_of_their_hash():
+    session, widget = f"session-{'0a1b2c3d' * 4}", widget_bucket(WidgetVisitor(7, False), "tab")
+
+    assert caller_names([session, widget]) == {
+        session: "visitor 0a1b2c",
+        widget: f"widget visitor {widget[-32:][:6]}",
+    }

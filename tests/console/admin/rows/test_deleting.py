@@ -156,7 +156,7 @@ def test_before_a_deployment_goes_everybody_who_uses_it_is_named(admin_client):
     )
 
     for shown in (page, many):
-        assert "gpt is used by these, which can then no longer call it:" in shown
+        assert "These use gpt and can no longer call it afterwards:" in shown
         for line in (
             "application Model orchestrator.deployment.deployment_id",
             "application Old orchestrator.deployment.name",
@@ -166,7 +166,7 @@ def test_before_a_deployment_goes_everybody_who_uses_it_is_named(admin_client):
         ):
             assert line in shown
         assert "application Other" not in shown
-    assert "No application and no predefined item uses unused." in many
+    assert "No application or predefined item uses unused." in many
     first = Application.objects.get(slug="model")
     assert f'href="{APPLICATIONS}{first.pk}/studio/"' in answer.text
 
@@ -198,7 +198,7 @@ def test_what_one_may_not_see_is_counted_and_not_named():
     page = words(client.get(f"{DEPLOYMENTS}{deployment.pk}/delete/"))
 
     assert "toolset ask-gpt" in page
-    assert "4 places that you may not see" in page
+    assert "4 more that you cannot see" in page
     assert "Helpers" not in page
 
 

@@ -82,7 +82,7 @@ def test_open_runs_are_listed_with_who_where_and_what_for(client):
     assert rows == [
         ("anna", "running", "", "host-1"),
         ("key Nightly", "queued", "room", ""),
-        ("session-1", "waiting", words, ""),
+        ("visitor 1", "waiting", words, ""),
     ]
     assert page.since(answer.context["cl"].result_list[0]) == began
     only = client.get(f"{PAGE}?status=waiting").context["cl"].result_list

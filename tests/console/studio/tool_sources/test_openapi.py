@@ -216,7 +216,7 @@ def test_authorizations_name_secrets(schemes, written):
 
 
 PROBLEMS = {
-    "": "Paste a document, or enter its address.",
+    "": "Paste a document, or enter its URL.",
     "{}": "openapi: the key is missing, so this is not an OpenAPI document.",
     '{"openapi": "4.0.0"}': "openapi: unsupported version; use 2.0, 3.0 or 3.1.",
     '{"openapi": "3.1.0", "paths": []}': "paths: the document has no operations.",
@@ -224,12 +224,12 @@ PROBLEMS = {
     '{"openapi" "3"}': "This is not valid JSON: Expecting ':' delimiter, line 1, column 12.",
     "a: [": "This is not valid YAML: did not find expected node content, line 2, column 1.",
     "a: &a [*a]": "This is not valid YAML: the alias 'a' has no anchor above it, line 1, column 8.",
-    "Just call our service, please.": "This is plain text, not an OpenAPI document. Paste the JSON or YAML of the document, which begins with its OpenAPI version, or enter its address.",
-    "api.example.com/openapi.json": "This is an address, not an OpenAPI document. Enter it in the field for the address: https://api.example.com/openapi.json",
+    "Just call our service, please.": "This is plain text, not an OpenAPI document. Paste the JSON or YAML of the document, which begins with its OpenAPI version, or enter its URL.",
+    "api.example.com/openapi.json": "This is a URL, not an OpenAPI document. Enter it in the URL field: https://api.example.com/openapi.json",
     "[" * 1_000_000: "The document is nested too deeply.",
     "- " * 100_000: ("This is not valid YAML: nested too deeply; the limit is 80 levels, line "
                     "1, column 161."),
-    "<html>": "This is a web page, not an OpenAPI document. Enter the address of its JSON or YAML.",
+    "<html>": "This is a web page, not an OpenAPI document. Enter the URL of its JSON or YAML.",
     "x: !!python/object/apply:os.system [ls]": ("openapi: the key is missing, so this is not an "
                                                "OpenAPI document."),
 }  # fmt: skip

@@ -88,7 +88,7 @@ def test_fields_may_be_left_out_also_where_the_tool_will_refuse_it():
             {"tags": "1" * 5000},
             "This is not JSON: an integer has too many digits; the limit is 4,300.",
         ),
-        ({"where": "[" * 100_000}, "This is too deeply nested."),
+        ({"where": "[" * 100_000}, "This is nested too deeply."),
     ],
 )
 def test_what_cannot_be_read_is_told_at_its_field_and_kept(values, error):

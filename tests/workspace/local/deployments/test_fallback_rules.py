@@ -39,9 +39,9 @@ def problem_of(row: Deployment) -> str:
             [f"b{number}" for number in range(MOST_FALLBACKS + 1)],
             "There are 9 deployments; the limit is 8.",
         ),
-        ("b", "Enter a JSON list of deployment ids, such as"),
-        ([5], "Enter a JSON list of deployment ids, such as"),
-        ({"b": 1}, "Enter a JSON list of deployment ids, such as"),
+        ("b", "Enter a JSON list of deployment IDs, such as"),
+        ([5], "Enter a JSON list of deployment IDs, such as"),
+        ({"b": 1}, "Enter a JSON list of deployment IDs, such as"),
     ],
 )
 def test_a_mistake_names_the_id_and_what_to_do(fallbacks: Any, problem: str):

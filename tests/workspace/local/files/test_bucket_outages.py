@@ -104,7 +104,7 @@ async def test_readiness_names_the_outage(begin_outage):
     found = await health.troubles()
 
     assert found["installation"].startswith(
-        "The stored files are not those of this installation: installation.id cannot be read (OSError)."
+        "The stored files belong to another installation: installation.id cannot be read (OSError)."
     )
 
 

@@ -14,14 +14,14 @@ export function readFilesBelow(base) {
 
 /**
  * Returns the URL at which the server serves a stored file (`files/…`, or `shared/…` below the link of a shared conversation).
- * @param {string} address @returns {URL | null} null where a browser cannot go, or must not
+ * @param {string} address @returns {URL | null} null if the browser cannot or must not open it
  */
 export function webAddress(address) {
   if (FILE.test(address)) return fileAddress(address);
   return /^(?:https?:\/\/|\/(?!\/))/i.test(address) ? parsed(address) : null;
 }
 
-/** @param {string} address @returns {URL | null} null for what is no file of this installation */
+/** @param {string} address @returns {URL | null} null if it is not a file of this installation */
 export function fileAddress(address) {
   const found = FILE.test(address) ? parsed(`/${address}`) : null;
   if (!found || !SHOWN.test(found.pathname)) return null;

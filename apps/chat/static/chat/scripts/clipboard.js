@@ -1,6 +1,6 @@
 /** Copies text, also on insecure origins, where browsers provide no clipboard. */
 
-/** @param {string} text @returns {Promise<boolean>} whether it was copied */
+/** @param {string} text @returns {Promise<boolean>} true if it was copied */
 export async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);

@@ -2,7 +2,7 @@
 
 const KEY = "preferences";
 
-/** @param {"sendKey" | "shortcuts" | "voice" | "spoken"} name @returns {string} "" where nothing was chosen */
+/** @param {"sendKey" | "shortcuts" | "voice" | "spoken"} name @returns {string} "" without a choice */
 export function preference(name) {
   return document.documentElement.dataset[name] ?? "";
 }
@@ -32,7 +32,7 @@ export function browserPreferences() {
   }
 }
 
-/** @param {Record<string, string>} chosen by the names in `dataset` @returns {boolean} whether they are kept */
+/** @param {Record<string, string>} chosen by the names in `dataset` @returns {boolean} true if they are stored */
 export function keepInBrowser(chosen) {
   Object.assign(document.documentElement.dataset, chosen);
   try {

@@ -1,7 +1,7 @@
 /** Forms that are sent without leaving the page. */
 
 /**
- * How requests are sent by a frame on another site, which has no cookie: below its own address, with a token.
+ * Configures the requests of a frame on another site, which has no cookie: they go below its own URL, with a token.
  * @type {{base: string, headers: Record<string, string>}}
  */
 const sender = { base: "", headers: {} };
@@ -21,7 +21,7 @@ export function proof() {
   return { "X-CSRFToken": csrfToken(), ...sender.headers };
 }
 
-/** @returns {string} what proves to the server that a request comes from its own page */
+/** @returns {string} the token that proves that a request comes from the server's own page */
 export function csrfToken() {
   const token = document.querySelector("input[name=csrfmiddlewaretoken]");
   return token instanceof HTMLInputElement ? token.value : "";
@@ -30,7 +30,7 @@ export function csrfToken() {
 /**
  * @param {string} path
  * @param {Record<string, string>} fields
- * @returns {Promise<boolean>} whether the server did it
+ * @returns {Promise<boolean>} true if the request succeeded
  */
 export async function post(path, fields) {
   const body = new URLSearchParams({ ...fields, csrfmiddlewaretoken: csrfToken() });
@@ -57,7 +57,7 @@ export async function postForm(path, fields) {
   }
 }
 
-/** @param {string} path @returns {Promise<boolean>} whether it is gone */
+/** @param {string} path @returns {Promise<boolean>} true if it is deleted */
 export async function remove(path) {
   try {
     const headers = proof();
@@ -82,7 +82,7 @@ export async function postJson(path, body) {
   }
 }
 
-/** @param {string} path @returns {Promise<any>} what the server says as JSON, null if it cannot be asked */
+/** @param {string} path @returns {Promise<any>} the response as JSON, or null if the server is unreachable */
 export async function get(path) {
   try {
     const response = await send(path, { headers: { Accept: "application/json" } });

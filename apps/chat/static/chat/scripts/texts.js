@@ -2,12 +2,12 @@
  * Texts in the language of the page. The catalog is a separate script that is loaded first; English has none.
  */
 
-/** @typedef {Record<string, string | number>} Values what stands for `{name}` in a text */
+/** @typedef {Record<string, string | number>} Values the values of the placeholders in a text, such as `{name}` */
 /** @typedef {{gettext: (text: string) => string, pgettext: (meaning: string, text: string) => string, ngettext: (one: string, many: string, count: number) => string}} Catalogue */
 
 export const language = document.documentElement.lang || "en";
 
-/** For dates and numbers: the user's region if the browser reports one, with the digits of the page's language. */
+/** The locale of dates and numbers: the user's region if the browser reports one, with the digits of the page's language. */
 export const locale =
   language === "ar" ? "ar-u-nu-latn" : (navigator.languages.find((one) => one.split("-")[0] === language) ?? language);
 

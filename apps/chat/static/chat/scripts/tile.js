@@ -2,7 +2,7 @@
 
 import { html } from "../vendor/lit.js";
 
-/** @typedef {{letters: string, tile: string | number, emoji?: string, icon?: string}} Tile one of `icon`, an address, and `emoji` is shown if it is there */
+/** @typedef {{letters: string, tile: string | number, emoji?: string, icon?: string}} Tile shows `icon` (a URL) or `emoji` if one is set */
 
 /** @param {Tile} application @param {string} [size] "small" or "large" */
 export function tile({ letters, tile, emoji, icon }, size = "") {

@@ -19,7 +19,7 @@ function follow(place) {
   const mostTogether = Number(place.dataset.mostTogether);
   const endings = place.dataset.endings ?? "";
   const encoder = new TextEncoder();
-  /** @type {Map<Element, string>} what was typed when the server said what is wrong with a file */
+  /** @type {Map<Element, string>} the text of a file when the server reported a problem with it */
   const told = new Map();
   let made = 0;
   /** @type {{file: Element, before: Element | null} | null} */

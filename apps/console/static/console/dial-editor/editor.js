@@ -54,7 +54,7 @@ class Editing {
 
   /**
    * One at a time, because the second needs the version that the first creates.
-   * @param {{general?: unknown}} asked @returns {Promise<boolean>} whether it is stored
+   * @param {{general?: unknown}} asked @returns {Promise<boolean>} true if it is stored
    */
   save({ general }) {
     this.finishEdit();

@@ -3,7 +3,7 @@
  *
  * @typedef {Record<string, any>} Json an object of a manifest, or of an answer of the server
  *
- * @typedef {object} Finding what is wrong with the draft
+ * @typedef {object} Finding a problem of the draft
  * @property {"error" | "warning"} severity
  * @property {string} path in the manifest, or of a file of a skill
  * @property {string} message
@@ -22,7 +22,7 @@
  * @property {boolean} has_draft
  * @property {boolean} can_discard
  * @property {boolean} can_publish
- * @property {boolean} takes_two somebody else has to publish
+ * @property {boolean} takes_two another user has to publish
  * @property {boolean} [is_requested]
  * @property {string} notice
  * @property {string} take_over an address, or ""
@@ -33,9 +33,9 @@
  * @typedef {{facts: Pair[], links: Pair[]}} Page about the application
  * @typedef {{role: string, content: string, name?: string, custom_content?: {state: unknown}}} Message
  *
- * @typedef {object} Holder somebody who has a role, or may get one
+ * @typedef {object} Holder a user or group that has a role, or can get one
  * @property {"user" | "group"} kind
- * @property {string} what a person, a group or a team, as the page names it
+ * @property {string} what the word for the kind: a user, a group or a team
  * @property {string} name
  * @property {string} title
  *
@@ -59,12 +59,12 @@
  * @property {string} title
  * @property {CardField[]} fields on its card
  * @property {boolean} is_named
- * @property {boolean} is_remote a server tells its tools
+ * @property {boolean} is_remote a server lists its tools
  * @property {boolean} is_addable its card has every field that it requires
- * @property {boolean} is_written its tools stand in the manifest
+ * @property {boolean} is_written its tools are written in the manifest
  *
  * @typedef {{title: string, language: string, text: string}} Snippet
- * @typedef {{address: string, body: string, headers: [string, string][]}} Trial a request that shows a door at work; `{message}` stands for the text
+ * @typedef {{address: string, body: string, headers: [string, string][]}} Trial a request that shows a door at work; `{message}` is replaced with the text
  * @typedef {{id: string, title: string, summary: string, address: string, snippets: Snippet[], trial: Trial | null}} Door for programs
  *
  * @typedef {object} Facts

@@ -8,8 +8,8 @@ import { button, element, newId } from "./elements.js";
  *
  * @typedef {object} Search
  * @property {string} label
- * @property {string} key of the field, to find it again after it was drawn anew
- * @property {string} verb what the button of a result does
+ * @property {string} key of the field, to find it after a redraw
+ * @property {string} verb the label of a result's button
  * @property {(holder: Holder) => unknown} pick
  * @property {Holder[]} known holders who are left out
  * @property {"user" | "group"} [kind] finds this kind alone
@@ -85,7 +85,7 @@ export class HolderSearch {
     return found.filter((one) => (!kind || one.kind === kind) && !known.some((other) => other.kind === one.kind && other.name === one.name));
   }
 
-  /** @param {Holder[]} found @param {string} text what was typed, or why nothing was found */
+  /** @param {Holder[]} found @param {string} text the search text, or the reason for no results */
   show(found, text) {
     const { verb, pick, exact } = this.search;
     const items = found.map((one) =>

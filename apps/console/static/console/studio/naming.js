@@ -1,4 +1,4 @@
-// How users see the application in lists: title, description, icon.
+// Edits how users see the application in lists: title, description, icon.
 
 import { element, field } from "./elements.js";
 import { iconField } from "./icon.js";

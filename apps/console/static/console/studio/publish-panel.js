@@ -8,8 +8,8 @@ import { button, element, newId, quiet } from "./elements.js";
  * @typedef {object} Publishing
  * @property {(body: {note: string, only_new: boolean, is_over: boolean}) => Promise<{is_outdated?: boolean}>} send publishes; its result is the answer of a refusal
  * @property {() => void} close
- * @property {boolean} [isRequest] somebody else is asked to publish
- * @property {((words: string) => unknown) | null} [sendBack] rejects what somebody asks for
+ * @property {boolean} [isRequest] the panel requests publishing by another user
+ * @property {((words: string) => unknown) | null} [sendBack] returns the request of another user
  */
 
 export class PublishPanel {

@@ -128,7 +128,7 @@ export class Store {
   }
 
   /**
-   * The findings at a path or, unless `isExact`, below it. Paths of skills are those of their files.
+   * The findings at a path or, unless `isExact`, below it. The paths of a skill are the paths of its files.
    * @param {string} path
    */
   findingsAt(path, isExact = false) {
@@ -172,7 +172,7 @@ export class Store {
   }
 
   /**
-   * Save a value that is not part of the draft: access, or the name in addresses. Returns true if it is saved.
+   * Save a value that is not part of the draft: access, or the name in URLs. Returns true if it is saved.
    * @param {string} name @param {object} body
    */
   async saveAtOnce(name, body) {

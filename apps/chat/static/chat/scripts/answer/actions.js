@@ -7,7 +7,7 @@ import { icon } from "../icons.js";
  * @import { Branch } from "../session/frames.js"
  *
  * @typedef {object} Action
- * @property {string} name by which the focus finds it again
+ * @property {string} name identifies the action that gets the focus again
  * @property {string} icon
  * @property {string} label
  * @property {(button: HTMLElement) => void} run
@@ -44,7 +44,7 @@ export class ActionRow extends LitElement {
     </div>`;
   }
 
-  /** @param {string} name of an action; the first one where there is none of that name */
+  /** @param {string} name of an action; the first one without an action of that name */
   focusOn(name) {
     const buttons = this.#buttons();
     (buttons.find((button) => button.dataset.action === name) ?? buttons[0])?.focus();
@@ -87,7 +87,7 @@ customElements.define("action-row", ActionRow);
 /**
  * The buttons that switch between branches: ‹ 1/3 ›.
  * @param {Branch | undefined} branch
- * @param {{previous: string, next: string}} what the labels of the ways
+ * @param {{previous: string, next: string}} what the labels of the buttons
  * @param {boolean} disabled
  * @param {(message: string, name: string) => void} show
  * @returns {Action[]}

@@ -22,7 +22,7 @@ import { working } from "./working.js";
  * @import { Branch } from "../session/frames.js"
  */
 
-/** Dispatches `branch-ask` (detail: where the branch begins), and forwards the `answer` events of its cards; both bubble. */
+/** Dispatches `branch-ask` (detail: the start of the branch), and forwards the `answer` events of its cards; both bubble. */
 export class ChatAnswer extends LitElement {
   static properties = {
     answer: { attribute: false },
@@ -76,7 +76,7 @@ export class ChatAnswer extends LitElement {
       )}
       ${cardsAndSources(answer.attachments, answer.annotations)}
       ${answer.continued
-        ? html`<p class="notice">${icon("refresh-cw")}${gettext("Continued after an interruption.")}</p>`
+        ? html`<p class="notice">${icon("refresh-cw")}${gettext("This answer continued after an interruption.")}</p>`
         : nothing}
       ${going ? activity(answer) : this.#outcome(answer)} ${this.#helper(answer)}
     `;
@@ -132,7 +132,7 @@ export class ChatAnswer extends LitElement {
 
   /** @param {Answer} answer */
   #stopped(answer) {
-    const words = textOf(answer).trim() ? gettext("The answer is incomplete.") : gettext("No answer.");
+    const words = textOf(answer).trim() ? gettext("The answer is incomplete.") : gettext("No answer was written.");
     return html`<div class="stopped">
       <p class="notice">${icon("circle-alert")}<span><strong>${gettext("Stopped.")}</strong> ${words}</span></p>
       ${this.#retryButton()}
@@ -173,7 +173,7 @@ function emptyNotice(answer) {
   return isEmpty ? html`<p class="notice">${gettext("The model returned an empty answer.")}</p>` : nothing;
 }
 
-/** @param {Answer} answer @param {Part} part @returns {boolean} whether words follow it */
+/** @param {Answer} answer @param {Part} part @returns {boolean} true if words follow it */
 function isPast({ parts }, part) {
   return parts.slice(parts.indexOf(part) + 1).some(({ kind }) => kind === "text");
 }

@@ -14,18 +14,18 @@ import { gettext } from "../texts.js";
 /** @type {Feedback} */
 const NONE = { rating: "", reason: "", comment: "", shares_transcript: false };
 const REASONS = [
-  ["wrong", gettext("It is wrong")],
-  ["incomplete", gettext("It is incomplete")],
-  ["not_asked", gettext("It is not what I asked")],
-  ["slow", gettext("It was too slow")],
-  ["unsafe", gettext("It is unsafe")],
+  ["wrong", gettext("Incorrect")],
+  ["incomplete", gettext("Incomplete")],
+  ["not_asked", gettext("Not what I asked for")],
+  ["slow", gettext("Too slow")],
+  ["unsafe", gettext("Unsafe")],
   ["other", gettext("Something else")],
 ];
 const LONGEST_COMMENT = 2_000;
 const AT_ONCE = 100;
 const FAILED = gettext("That didn’t work. Check the connection and try again.");
 
-/** @type {Map<string, Promise<Map<string, Feedback>>>} what is being asked, by message */
+/** @type {Map<string, Promise<Map<string, Feedback>>>} the requests in progress, by message */
 const asked = new Map();
 /** @type {string[]} */
 let next = [];
@@ -56,7 +56,13 @@ async function ask() {
   return found;
 }
 
-/** @param {string | undefined} message of an answer that is stored @returns {unknown} what Lit draws */
+/** Show feedback that was given elsewhere on the page. @param {string} message @param {Feedback} given */
+export function noteFeedback(message, given) {
+  asked.set(message, Promise.resolve(new Map([[message, given]])));
+  for (const one of document.querySelectorAll("chat-feedback")) if (one instanceof ChatFeedback && one.message === message) one.given = given;
+}
+
+/** @param {string | undefined} message of an answer that is stored @returns {unknown} a template for Lit */
 export function feedbackOn(message) {
   if (!message || !document.getElementById("main")?.dataset.feedback) return nothing;
   return html`<chat-feedback .message=${message}></chat-feedback>`;
@@ -124,7 +130,7 @@ class ChatFeedback extends LitElement {
     return html`<form class="menu-popover feedback-form" popover aria-label=${gettext("Your feedback")} @submit=${this.#submit} @toggle=${this.#toggled}>
       ${rating === "down"
         ? html`<fieldset class="reasons">
-            <legend>${gettext("What is wrong with it? (optional)")}</legend>
+            <legend>${gettext("What was wrong with the answer? (optional)")}</legend>
             ${REASONS.map(
               ([value, words]) => html`<label class="reason"><input type="radio" name="reason" value=${value} ?checked=${value === reason} />${words}</label>`,
             )}
@@ -213,7 +219,7 @@ class ChatFeedback extends LitElement {
     this.given = NONE;
   }
 
-  /** @param {boolean} is whether it worked @param {string} words */
+  /** @param {boolean} is true if it worked @param {string} words */
   #tell(is, words) {
     this.said = is ? words : "";
     this.problem = is ? "" : FAILED;

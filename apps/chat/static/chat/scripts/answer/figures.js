@@ -15,7 +15,7 @@ import { gettext, locale, ngettext } from "../texts.js";
 
 /**
  * The details of an answer: its metrics, its steps with their durations, the files it read, and what the model saw.
- * @param {Answer} answer @returns {unknown} what Lit draws
+ * @param {Answer} answer @returns {unknown} a template for Lit
  */
 export function figureLine(answer) {
   const { message, id } = answer;
@@ -30,16 +30,16 @@ export function figureLine(answer) {
     </dl>
     ${isKept
       ? html`<a href="/answers/${id}/requests/" target="_blank" rel="noopener"
-          >${gettext("What the model saw")}<span class="visually-hidden"> ${gettext("(a new tab)")}</span></a
+          >${gettext("What the model saw")}<span class="visually-hidden"> ${gettext("(opens in a new tab)")}</span></a
         >`
       : nothing}
   </details>`;
 }
 
 /** @param {Record<string, number>} values @returns {string} */
-const CACHED = (values) => gettext("{whole}, {some} of them from the cache", values);
+const CACHED = (values) => gettext("{whole} ({some} from the cache)", values);
 /** @param {Record<string, number>} values @returns {string} */
-const THINKING = (values) => gettext("{whole}, {some} of them thinking", values);
+const THINKING = (values) => gettext("{whole} ({some} for thinking)", values);
 
 /** The duration of each step. @param {Answer} answer @returns {[string, string][]} */
 function stepRows({ steps }) {
@@ -131,7 +131,7 @@ export function sumOf(turns) {
   return { tokens, costs, is_partial: messages.some((message) => !message.costs && tokensOf(message.usage)) };
 }
 
-/** For example "1,200 tokens · at least $0.02" if the cost of an answer is unknown. @param {Sum} sum */
+/** Returns, for example, "1,200 tokens · at least $0.02" if the cost of an answer is unknown. @param {Sum} sum */
 export function sumText({ tokens, costs, is_partial }) {
   const cost = costsText(costs);
   return [tokens ? ngettext("{count} token", "{count} tokens", tokens) : "", cost && is_partial ? gettext("at least {cost}", { cost }) : cost]

@@ -1,4 +1,4 @@
-/** What an answer did with memories, and the memory switch of a conversation. */
+/** Shows what an answer did with memories, and the memory switch of a conversation. */
 
 import { html, nothing } from "../../vendor/lit.js";
 import { icon } from "../icons.js";
@@ -16,7 +16,7 @@ const WORDS = {
   deleted: gettext("Deleted everything"),
 };
 
-/** @param {MemoryNote[] | undefined} notes @returns {unknown} what Lit draws */
+/** @param {MemoryNote[] | undefined} notes @returns {unknown} a template for Lit */
 export function memoryLine(notes) {
   if (!notes?.length) return nothing;
   return html`<details class="more-line memory-line">
@@ -28,7 +28,7 @@ export function memoryLine(notes) {
   </details>`;
 }
 
-/** For example "recalled 2, remembered 1". @param {MemoryNote[]} notes */
+/** Returns, for example, "recalled 2, remembered 1". @param {MemoryNote[]} notes */
 function summary(notes) {
   return Object.entries(WORDS)
     .map(([action, words]) => ({ action, words: words.toLowerCase(), count: countOf(notes, action) }))
@@ -46,7 +46,7 @@ function countOf(notes, action) {
  * Shows whether the conversation uses memory.
  * @param {HTMLButtonElement} button with `role="switch"`
  * @param {import("../session/session.js").Session} session
- * @param {boolean | null} memory null where there is none to be switched
+ * @param {boolean | null} memory null without a switch
  */
 export function showMemory(button, session, memory) {
   button.hidden = memory === null;
@@ -58,7 +58,7 @@ export function showMemory(button, session, memory) {
  * Makes the button turn the conversation's memory on and off.
  * @param {HTMLButtonElement} button with `role="switch"`
  * @param {import("../session/session.js").Session} session
- * @param {() => string} base the address of the application
+ * @param {() => string} base the URL of the application
  * @param {(told: {text: string, isProblem: boolean}) => void} tell
  */
 export function offerMemorySwitch(button, session, base, tell) {
@@ -75,5 +75,5 @@ export function offerMemorySwitch(button, session, base, tell) {
   });
 }
 
-const ON = gettext("Memory is on for this conversation, from your next message.");
-const OFF = gettext("Memory is off for this conversation, from your next message.");
+const ON = gettext("Memory is on for this conversation, starting with your next message.");
+const OFF = gettext("Memory is off for this conversation, starting with your next message.");

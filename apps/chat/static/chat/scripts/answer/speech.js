@@ -1,6 +1,6 @@
 /** Reads text aloud with the browser's voices, one text at a time. */
 
-/** @type {(() => void) | null} tells who is reading now that it is over */
+/** @type {(() => void) | null} notifies the current reader that reading has ended */
 let end = null;
 
 export const canSpeak = "speechSynthesis" in window;

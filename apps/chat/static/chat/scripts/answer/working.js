@@ -13,7 +13,7 @@ export function working(words) {
 
 /**
  * Shown below the last question until its answer begins.
- * @param {Question | Answer | undefined} last turn @param {boolean} busy whether an answer is awaited
+ * @param {Question | Answer | undefined} last turn @param {boolean} busy true if an answer is awaited
  */
 export function awaiting(last, busy) {
   if (last?.role !== "user") return nothing;

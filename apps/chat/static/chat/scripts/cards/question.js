@@ -12,9 +12,9 @@ import { gettext, pgettext } from "../texts.js";
 /**
  * @param {Interaction} interaction
  * @param {string} id
- * @param {boolean} isOpen whether it can be answered now
- * @param {string} problem with the answer that was given
- * @param {(answer: InteractionAnswer | null) => void} send null: there is nothing to send
+ * @param {boolean} isOpen true if it can be answered now
+ * @param {string} problem of the previous answer
+ * @param {(answer: InteractionAnswer | null) => void} send null if there is nothing to send
  */
 export function questionCard({ asked }, id, isOpen, problem, send) {
   const hasOptions = asked.input !== "text" && asked.options?.length > 0;

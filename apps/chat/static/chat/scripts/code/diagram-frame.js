@@ -4,7 +4,7 @@
   // An image cannot use the page's fonts, so it uses the system's.
   const FONT = "system-ui, sans-serif";
 
-  /** @param {import("./colors.js").Colors} colors @returns {Record<string, unknown>} what Mermaid derives all its colors from */
+  /** @param {import("./colors.js").Colors} colors @returns {Record<string, unknown>} the values from which Mermaid derives its colors */
   function variables(colors) {
     const series = Object.fromEntries(colors.series.flatMap((color, at) => [[`pie${at + 1}`, color], [`git${at}`, color], [`cScale${at}`, color]]));
     return {

@@ -148,7 +148,7 @@ function nameOf(kind, text) {
   return title ? gettext("Chart: {title}", { title }) : gettext("Chart");
 }
 
-/** @param {string} problem as a library tells it @returns {string} as a person reads it */
+/** @param {string} problem from a library @returns {string} for the user */
 function causeOf(problem) {
   const line = /^(?:Parse|Lexical) error on line (\d+)/.exec(problem)?.[1];
   return line ? gettext("Line {line} can’t be read.", { line }) : problem.split("\n", 1)[0];

@@ -1,4 +1,4 @@
-/** Diagrams are pictures on paper, too: those that were never in sight are drawn before the print dialog opens. */
+/** Diagrams are pictures on paper, too: diagrams that were never in sight are drawn before the print dialog opens. */
 
 import { kindOf } from "./diagram-kinds.js";
 

@@ -6,10 +6,10 @@ import { gettext, ngettext } from "../texts.js";
 
 /**
  * @typedef {"/" | "@" | "#"} Sign
- * @typedef {{sign: Sign, query: string, start: number, end: number}} Trigger `start` is where the sign stands
+ * @typedef {{sign: Sign, query: string, start: number, end: number}} Trigger `start` is the offset of the sign
  *
  * @typedef {object} Choice
- * @property {string} name what is matched first, and shown
+ * @property {string} name the shown text, which is matched first
  * @property {string} detail
  * @property {string} icon
  * @property {string} [insert] the text that takes the place of what was typed
@@ -47,7 +47,7 @@ export class CaretMenu {
   /**
    * @param {(sign: Sign) => ChoiceGroup[]} offer
    * @param {(choice: Choice, trigger: Trigger) => void} choose
-   * @param {() => void} changed draws anew
+   * @param {() => void} changed redraws the list
    */
   constructor(offer, choose, changed) {
     this.#offer = offer;
@@ -94,7 +94,7 @@ export class CaretMenu {
     this.#changed();
   }
 
-  /** @param {KeyboardEvent} event @returns {boolean} whether it was meant for the menu */
+  /** @param {KeyboardEvent} event @returns {boolean} true if it was meant for the menu */
   press(event) {
     if (!this.isOpen || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return false;
     if (event.key === "ArrowDown") this.#move(1);
@@ -128,15 +128,15 @@ export class CaretMenu {
     </div>`;
   }
 
-  /** For screen readers. */
+  /** The text for screen readers. */
   get words() {
     if (!this.isOpen) return "";
     const count = this.#all.length;
     return count === 1
-      ? gettext("1 found. Enter chooses it, Escape closes the list.")
+      ? gettext("1 result. Press Enter to choose it, or Escape to close the list.")
       : ngettext(
-        "{count} found. The arrow keys move, Enter chooses, Escape closes the list.",
-        "{count} found. The arrow keys move, Enter chooses, Escape closes the list.",
+        "{count} result. Use the arrow keys to move, Enter to choose and Escape to close the list.",
+        "{count} results. Use the arrow keys to move, Enter to choose and Escape to close the list.",
         count,
       );
   }

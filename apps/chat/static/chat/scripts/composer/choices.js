@@ -9,23 +9,25 @@ import { gettext } from "../texts.js";
  *
  * @typedef {{name: string, title: string, text: string, own: boolean}} Prompt
  * @typedef {{name: string, url: string, type: string, size: number}} RecentFile
+ * @typedef {{name: string, title: string, detail: string, on: boolean}} ToolSwitch
  *
  * @typedef {object} Offered
  * @property {Prompt[]} prompts
  * @property {{name: string, detail: string}[]} skills
  * @property {{slug: string, title: string, detail: string}[]} applications
  * @property {RecentFile[]} files
- * @property {string[]} efforts how much the model can be asked to think
- * @property {string} effort the one that was chosen, "" for what is set up
+ * @property {string[]} efforts the thinking efforts of the model
+ * @property {string} effort the chosen effort, "" for the default
  * @property {OfferedModel[]} models that can be chosen, the application's own first
- * @property {string} model the id of the one that was chosen, "" for what is set up
+ * @property {string} model the ID of the chosen model, "" for the default
+ * @property {ToolSwitch[]} tools toolsets that the user can turn on and off
  *
  * @typedef {{name: string, detail: string, icon: string, isOffered?: () => boolean, act: () => void}} Command
  * @typedef {{title: string, text: string}} Starter
  */
 
 /** @type {Offered} */
-const NOTHING = { prompts: [], skills: [], applications: [], files: [], efforts: [], effort: "", models: [], model: "" };
+const NOTHING = { prompts: [], skills: [], applications: [], files: [], efforts: [], effort: "", models: [], model: "", tools: [] };
 /** Milliseconds for which fetched options are shown without a refresh. */
 const FRESH = 30_000;
 
@@ -40,7 +42,7 @@ export class Choices extends EventTarget {
   #conversation;
   #fetchedAt = -Infinity;
 
-  /** @param {() => string} base address of the application @param {() => string | null} conversation its id */
+  /** @param {() => string} base URL of the application @param {() => string | null} conversation its id */
   constructor(base, conversation) {
     super();
     this.#base = base;
@@ -62,7 +64,7 @@ export class Choices extends EventTarget {
     this.dispatchEvent(new CustomEvent("change"));
   }
 
-  /** @param {string} effort @returns {Promise<boolean>} whether it is kept */
+  /** @param {string} effort @returns {Promise<boolean>} true if it is stored */
   async choose(effort) {
     const id = this.#conversation();
     if (id && !(await post(`${this.#base()}${id}/effort/`, { effort }))) return false;
@@ -71,7 +73,7 @@ export class Choices extends EventTarget {
     return true;
   }
 
-  /** @param {string} deployment id of a model, "" as it is set up @returns {Promise<boolean>} whether it is kept */
+  /** @param {string} deployment id of a model, "" for the default @returns {Promise<boolean>} true if it is stored */
   async chooseModel(deployment) {
     const id = this.#conversation();
     if (id && !(await post(`${this.#base()}${id}/deployment/`, { deployment }))) return false;
@@ -81,9 +83,18 @@ export class Choices extends EventTarget {
     return true;
   }
 
-  /** Another application has other models. */
+  /** @param {string} name of a toolset @param {boolean} on @returns {Promise<boolean>} whether it is kept */
+  async switchTool(name, on) {
+    const id = this.#conversation();
+    if (id && !(await post(`${this.#base()}${id}/tools/`, { tool: name, on: String(on) }))) return false;
+    this.offered = { ...this.offered, tools: this.offered.tools.map((one) => (one.name === name ? { ...one, on } : one)) };
+    this.dispatchEvent(new CustomEvent("change"));
+    return true;
+  }
+
+  /** Another application has other models and tools. */
   forget() {
-    this.offered = { ...this.offered, efforts: [], effort: "", models: [], model: "" };
+    this.offered = { ...this.offered, efforts: [], effort: "", models: [], model: "", tools: [] };
     this.dispatchEvent(new CustomEvent("change"));
   }
 
@@ -99,7 +110,7 @@ export class Choices extends EventTarget {
     return [
       { title: gettext("Your prompts"), choices: this.#prompts(true, acts.prompt) },
       { title: gettext("Shared prompts"), choices: this.#prompts(false, acts.prompt) },
-      { title: gettext("Start with"), choices: this.starters.map(starterChoice) },
+      { title: gettext("Suggestions"), choices: this.starters.map(starterChoice) },
       { title: gettext("Skills"), choices: this.offered.skills.map(skillChoice) },
       { title: gettext("Commands"), choices: this.#commands() },
     ];

@@ -2,7 +2,7 @@
 
 import { html, ifDefined, LitElement, live, nothing } from "../../vendor/lit.js";
 import { CaretMenu } from "./caret-menu.js";
-import { attachButton, composerChoices, dictateButton, sendButton, stopButton } from "./buttons.js";
+import { addButton, composerChoices, dictateButton, sendButton, stopButton } from "./buttons.js";
 import { countWords, hintOf, obstacleOf, placeholderOf } from "./words.js";
 import { canDictate, Dictation } from "./dictation.js";
 import { isLong, named, textFile } from "./pasting.js";
@@ -24,7 +24,7 @@ const COUNT_FROM = 0.8;
 const GROWS_BY_ITSELF = CSS.supports("field-sizing", "content");
 
 /**
- * Dispatches `ask` (detail: `{text, attachments, isAnswer}`), `stop`, `effort` (detail: the thinking effort), `model` (detail: the ID of the model), `application` (detail: the slug of the first application) and `edit-last`, to edit the user's last message.
+ * Dispatches `ask` (detail: `{text, attachments, isAnswer}`), `stop`, `effort` (detail: the thinking effort), `model` (detail: the ID of the model), `tool` (detail: `{name, on}`), `application` (detail: the slug of the first application) and `edit-last`, to edit the user's last message.
  */
 export class ChatComposer extends LitElement {
   static properties = {
@@ -44,6 +44,7 @@ export class ChatComposer extends LitElement {
     effort: { attribute: false },
     models: { attribute: false },
     model: { attribute: false },
+    tools: { attribute: false },
     text: { state: true },
     tried: { state: true },
     heard: { state: true },
@@ -71,26 +72,28 @@ export class ChatComposer extends LitElement {
     this.drafts = undefined;
     /** @type {Uploads | undefined} */
     this.uploads = undefined;
-    /** @type {ChoiceOption | null} whose value is the slug; null where no other can be chosen */
+    /** @type {ChoiceOption | null} whose value is the slug; null if no other can be chosen */
     this.application = null;
     /** @type {ChoiceOption[]} the others that a new conversation can be with */
     this.applications = [];
-    /** @type {string[]} how much the model can be asked to think */
+    /** @type {string[]} the thinking efforts of the model */
     this.efforts = [];
     this.effort = "";
     /** @type {OfferedModel[]} that can be chosen */
     this.models = [];
     this.model = "";
+    /** @type {import("./choices.js").ToolSwitch[]} that the user can turn on and off */
+    this.tools = [];
     this.text = "";
-    /** @type {{text: string, isSent: boolean} | null} what the box said when another conversation was to be shown, and whether the question was sent since */
+    /** @type {{text: string, isSent: boolean} | null} the text of the box when another conversation was opened; `isSent` if the question was sent since */
     this.leaving = null;
-    /** @type {"" | "words" | "nothing"} what was to be sent and could not be */
+    /** @type {"" | "words" | "nothing"} the kind of message that could not be sent */
     this.tried = "";
     /** The error of the dictation. */
     this.heard = "";
     /** @type {{id: number, text: string, at: number} | null} the long text that became a file */
     this.pasted = null;
-    /** @type {(sign: Sign) => ChoiceGroup[]} what there is to choose at the caret */
+    /** @type {(sign: Sign) => ChoiceGroup[]} the choices at the caret */
     this.offer = () => [];
     this.menu = new CaretMenu(
       (sign) => this.offer(sign),
@@ -188,7 +191,7 @@ export class ChatComposer extends LitElement {
     if (this.ended) return this.#ending();
     return html`<form class="composer" @submit=${this.#submit} @focusout=${this.#leave}>
       ${this.menu.render((event) => this.menu.press(event) && this.focus())} ${this.uploads ? tray(this.uploads, () => this.focus()) : nothing}
-      ${this.pasted ? this.#pastedNotice() : nothing} ${attachButton(this, (event) => this.#choose(event))}
+      ${this.pasted ? this.#pastedNotice() : nothing} ${addButton(this, (event) => this.#choose(event))}
       <label class="visually-hidden" for="question">${gettext("Your question")}</label>
       <textarea
         id="question"
@@ -220,7 +223,7 @@ export class ChatComposer extends LitElement {
     </form>`;
   }
 
-  /** @param {"application" | "model" | "effort"} name @param {string} detail what was chosen for the conversation */
+  /** @param {"application" | "model" | "effort"} name @param {string} detail the choice for the conversation */
   #wish(name, detail) {
     this.dispatchEvent(new CustomEvent(name, { detail }));
   }

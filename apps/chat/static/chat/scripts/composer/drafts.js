@@ -9,18 +9,18 @@ const MOST = 50;
 export class Drafts {
   #account;
 
-  /** @param {string} account "" for somebody who is not signed in */
+  /** @param {string} account "" for a visitor */
   constructor(account) {
     this.#account = account;
     forgetDrafts((key) => !account || !key.startsWith(this.#key("")));
   }
 
-  /** @param {string} address of the conversation */
+  /** @param {string} address the URL of the conversation */
   read(address) {
     return attempt(() => this.#store.getItem(this.#key(address))) ?? "";
   }
 
-  /** @param {string} address @param {string} text "" forgets it; one that is too long to be kept stays in its tab */
+  /** @param {string} address @param {string} text "" deletes it; a draft that is too long for the storage stays in its tab */
   write(address, text) {
     const key = this.#key(address);
     attempt(() => {

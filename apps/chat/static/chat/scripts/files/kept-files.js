@@ -6,12 +6,12 @@
 export class KeptFiles {
   #key;
 
-  /** @param {string} address of the conversation */
+  /** @param {string} address the URL of the conversation */
   constructor(address) {
     this.#key = `files of ${address}`;
   }
 
-  /** @param {Upload[]} items of which those that are stored are kept */
+  /** @param {Upload[]} items the uploads; only stored ones are remembered */
   keep(items) {
     const stored = items.filter(({ state }) => state === "done");
     const written = stored.map(({ name, type, url, isBorrowed }) => ({ title: name, type, url, isBorrowed }));

@@ -10,7 +10,7 @@ import { gettext } from "../texts.js";
  *   uploaded: boolean}} StoredFile
  */
 
-/** @param {StoredFile} file @param {string} detail @param {() => void} ask @param {boolean} [isSaved] whether it can be downloaded here */
+/** @param {StoredFile} file @param {string} detail @param {() => void} ask @param {boolean} [isSaved] true if it can be downloaded here */
 export function fileLine({ name, url, type }, detail, ask, isSaved = false) {
   const address = fileAddress(url)?.pathname ?? "";
   return html`<div class="files-line">
@@ -35,7 +35,7 @@ export function fileQuestion({ name }, keep, remove) {
   return html`<div class="files-question" role="group" aria-label=${gettext("Delete {name}", { name })}>
     <p>${gettext("“{name}” will be permanently deleted. Later answers can’t use it.", { name })}</p>
     <div class="dialog-buttons">
-      <button type="button" class="button" @click=${keep}>${gettext("Keep")}</button>
+      <button type="button" class="button" @click=${keep}>${gettext("Cancel")}</button>
       <button type="button" class="button danger" @click=${remove}>${gettext("Delete")}</button>
     </div>
   </div>`;

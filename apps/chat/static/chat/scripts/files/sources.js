@@ -38,7 +38,7 @@ export function cardsAndSources(attachments, annotations = []) {
     ${sourceList([...sourcesOf(attachments), ...told])}`;
 }
 
-/** @param {Attachment} attachment @returns {Source | null} null for one that cites nothing */
+/** @param {Attachment} attachment @returns {Source | null} null if the attachment cites nothing */
 function sourceOf({ type, title, url, data, reference_url }) {
   const [, number, place] = TITLE.exec(title ?? "") ?? [];
   if (type !== "text/plain" || url || !data || data.length > LONGEST || !place) return null;

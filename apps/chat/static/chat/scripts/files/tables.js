@@ -29,7 +29,7 @@ export function rowsOf(text, most) {
   return rows;
 }
 
-/** @param {string} text @param {number} at where a cell begins @param {string} separator */
+/** @param {string} text @param {number} at the start of a cell @param {string} separator */
 function cellAt(text, at, separator) {
   if (text[at] !== '"') return plainCellAt(text, at, separator);
   let cell = "";
@@ -54,7 +54,7 @@ function plainCellAt(text, at, separator) {
   return { cell: text.slice(at, end), end };
 }
 
-/** @param {string} text @returns {string} what its first line has most of */
+/** @param {string} text @returns {string} the most frequent separator of its first line */
 function separatorOf(text) {
   const [first] = text.split(/\r?\n/, 1);
   const counts = SEPARATORS.map((separator) => first.split(separator).length);

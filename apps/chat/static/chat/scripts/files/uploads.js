@@ -22,7 +22,7 @@ import { gettext, ngettext } from "../texts.js";
  * @property {File | null} file
  * @property {XMLHttpRequest | null} request
  * @property {string} address that takes it
- * @property {string} conversation the id of the one that it is for
+ * @property {string} conversation the ID of its conversation
  *
  * @typedef {{size: number, types: string[], most: number}} Limits types are such as `image/*`
  */
@@ -30,6 +30,8 @@ import { gettext, ngettext } from "../texts.js";
 /** Simultaneous uploads; browsers open few connections per host. */
 const LANES = 3;
 const LOST = gettext("The connection was lost.");
+/** Answers after which the same file may be accepted: no valid token, too slow, or a conflict. */
+const RETRYABLE = new Set([403, 408, 409]);
 
 /** Dispatches `change`, and `told` (detail: `{text, isProblem}`) for screen readers. */
 export class Uploads extends EventTarget {
@@ -38,14 +40,14 @@ export class Uploads extends EventTarget {
   limits;
   #address;
   #conversation;
-  /** @type {Map<string, Upload[]>} what waits in other conversations, by their ids */
+  /** @type {Map<string, Upload[]>} the uploads of other conversations, by ID */
   #elsewhere = new Map();
   #next = 1;
 
   /**
    * @param {string} address that takes files
    * @param {Limits} limits
-   * @param {() => string} conversation the id of the one that they are for
+   * @param {() => string} conversation the ID of their conversation
    */
   constructor(address, limits, conversation) {
     super();
@@ -57,7 +59,7 @@ export class Uploads extends EventTarget {
 
   /**
    * Show the files of another conversation.
-   * @param {string} before the id of the one that was open @param {string} now
+   * @param {string} before the ID of the previously open conversation @param {string} now
    * @param {string} address that takes its files @param {Limits} limits
    */
   open(before, now, address, limits) {
@@ -76,7 +78,7 @@ export class Uploads extends EventTarget {
     return this.items.every(({ state }) => state === "done");
   }
 
-  /** @param {string} type @returns {boolean} whether files of the type can be sent */
+  /** @param {string} type @returns {boolean} true if files of the type can be sent */
   takes(type) {
     const { types } = this.limits;
     return !types.length || types.some((kind) => isOfKind(type, kind));
@@ -113,7 +115,7 @@ export class Uploads extends EventTarget {
     this.#go();
   }
 
-  /** @returns {Attachment[]} what is stored, which is not in the tray any more */
+  /** @returns {Attachment[]} the stored files, which are no longer in the tray */
   take() {
     const taken = this.items.filter(({ state }) => state === "done");
     this.items = this.items.filter(({ state }) => state !== "done");
@@ -178,7 +180,7 @@ export class Uploads extends EventTarget {
     if (size > limits.size) {
       return gettext("{name} is too large ({size}). The limit is {limit}.", { name, size: sizeText(size), limit: sizeText(limits.size) });
     }
-    if (size === 0) return gettext("“{name}” is empty, or a folder.", { name });
+    if (size === 0) return gettext("“{name}” can’t be attached because it is empty or a folder.", { name });
     if (type && !this.takes(type)) {
       return gettext("{name} can’t be attached: its type is {type}. Allowed types: {types}.", { name, type, types: limits.types.join(", ") });
     }
@@ -222,8 +224,8 @@ export class Uploads extends EventTarget {
       return;
     }
     const told = response?.error?.message;
-    const words = status === 403 ? gettext("This page is out of date. Reload it and try again.") : gettext("The server rejected the file.");
-    this.#failed(item, told ?? words, status >= 500 || status === 409 || status === 403);
+    const words = status === 403 ? gettext("This page is out of date. Reload it and try again.") : gettext("The server rejected the file. Try another file.");
+    this.#failed(item, told ?? words, status >= 500 || RETRYABLE.has(status));
   }
 
   /** @param {Upload} item @param {string} problem @param {boolean} isRetryable */

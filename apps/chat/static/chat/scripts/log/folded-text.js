@@ -6,7 +6,7 @@ import { gettext } from "../texts.js";
 const MOST_LINES = 14;
 const MOST_CHARACTERS = 1_400;
 
-/** @param {string} text @returns {unknown} what Lit draws of a question */
+/** @param {string} text @returns {unknown} a template for Lit of a question */
 export function questionText(text) {
   if (!text) return nothing;
   if (!isLong(text)) return html`<p class="question-text" dir="auto">${text}</p>`;

@@ -12,7 +12,7 @@ export class Follower {
 
   /**
    * @param {HTMLElement} content that grows
-   * @param {(away: boolean) => void} onChange told whether there is something further down
+   * @param {(away: boolean) => void} onChange called with true while there is more below
    */
   constructor(content, onChange) {
     this.#onChange = onChange;

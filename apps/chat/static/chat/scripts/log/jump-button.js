@@ -13,7 +13,7 @@ export class JumpButton {
     this.#words = /** @type {HTMLElement} */ (button.querySelector("span"));
   }
 
-  /** @param {boolean} away whether there is something further down */
+  /** @param {boolean} away true if there is more below */
   show(away) {
     this.#button.hidden = !away;
     if (!away && this.#answers) this.#count(0);

@@ -61,7 +61,7 @@ export class ChatLog extends LitElement {
     this.busy = false;
     /** @type {Record<string, Branch>} */
     this.branches = {};
-    /** @type {{message: string, origin: Element} | null} the turn that the person is asked about */
+    /** @type {{message: string, origin: Element} | null} the turn that the user has to confirm */
     this.deleting = null;
     this.limit = Infinity;
     this.addEventListener("branch-change", (event) => this.#askFirst(/** @type {CustomEvent} */ (event)));
@@ -73,7 +73,7 @@ export class ChatLog extends LitElement {
     this.application = { letters: "", tile: "" };
     /** True if no more questions can be asked. */
     this.ended = false;
-    /** @type {Summary | null} what the model reads in place of the beginning */
+    /** @type {Summary | null} the summary that the model reads in place of the beginning */
     this.summary = null;
     /** The reason why missing turns could not be loaded, or "". */
     this.problem = "";

@@ -18,7 +18,7 @@ const MESSAGE = /^#message-([\da-f-]{36})$/i;
 
 /**
  * @param {ChatLog} log @param {Session} session @param {Follower} follower
- * @param {() => string} base the address of the application
+ * @param {() => string} base the URL of the application
  */
 export function offerMissingTurns(log, session, follower, base) {
   let loading = false;

@@ -8,7 +8,7 @@
  * @property {Question | Answer} turn
  * @property {Question} [asked] the question that an answer answers
  * @property {Answer[]} earlier the answers that it continues
- * @property {boolean} goesOn whether another answer continues it
+ * @property {boolean} goesOn true if another answer continues it
  * @property {boolean} isLast
  *
  * @typedef {{before?: string, after?: string}} Missing the run next to turns that are not loaded
@@ -18,7 +18,7 @@
 /** Turns per group; two or three fill a screen. */
 const GROUP = 8;
 
-/** @param {(Question | Answer)[]} turns @returns {ShownTurn[]} without the questions that let an answer go on */
+/** @param {(Question | Answer)[]} turns @returns {ShownTurn[]} without the questions that continue an answer */
 export function shownTurns(turns) {
   /** @type {ShownTurn[]} */
   const shown = [];

@@ -49,7 +49,7 @@ export function annotationSource(number, annotation) {
 /**
  * @param {string} number
  * @param {string} title
- * @param {string} address where a browser may go, or ""
+ * @param {string} address a URL that a browser may open, or ""
  * @param {string} [quote] the sentence that is cited
  */
 export function citationMark(number, title, address, quote = "") {

@@ -8,7 +8,7 @@ import { blocksOf } from "./safe.js";
  * @import { Token } from "./safe.js"
  *
  * @typedef {(text: string) => DocumentFragment} Render Markdown to elements
- * @typedef {{grow: (text: string) => boolean}} Growing takes all of the block so far; false where it has to be drawn anew
+ * @typedef {{grow: (text: string) => boolean}} Growing takes the block so far; false if it must be redrawn
  */
 
 /** Blocks up to this many characters are redrawn. */
@@ -22,7 +22,7 @@ const TABLE_HEAD = /^[^\n]*\n[^\n]*\n/;
  * @param {Token[]} blocks that are open
  * @param {ChildNode[]} nodes that were drawn of them
  * @param {Render} render
- * @returns {Growing | null} null for what is drawn anew each time
+ * @returns {Growing | null} null for blocks that are redrawn each time
  */
 export function growingBlock(blocks, nodes, render) {
   const [block, ...others] = blocks;
@@ -111,7 +111,7 @@ function growingList(block, list, render) {
   };
 }
 
-/** @param {Token} list @returns {number} where its last item begins */
+/** @param {Token} list @returns {number} the start of its last item */
 function lastItemAt({ items = [] }) {
   return items.slice(0, -1).reduce((length, { raw }) => length + raw.length, 0);
 }

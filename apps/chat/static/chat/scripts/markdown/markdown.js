@@ -48,7 +48,7 @@ export class MarkdownText extends HTMLElement {
   /** The position of the last block in the text, and the time of its arrival. */
   #begin = -1;
   #begunAt = 0;
-  /** @type {Growing | null} the tail, where it is one long block */
+  /** @type {Growing | null} the tail, if it is one long block */
   #growing = null;
 
   constructor() {

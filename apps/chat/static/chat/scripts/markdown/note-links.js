@@ -26,7 +26,7 @@ export const noteLinks = {
   renderer: ({ raw, title }) => `<span data-note="${escapeText(title)}">${escapeText(raw)}</span>`,
 };
 
-/** @param {ParentNode} root in which links are replaced that lead to a note, on pages of people who have notes */
+/** @param {ParentNode} root in which links to notes are replaced, for users who have notes */
 export async function showNotes(root) {
   const { notes: address, newNote } = /** @type {HTMLElement | null} */ (document.querySelector("[data-notes]"))?.dataset ?? {};
   const places = address ? [...root.querySelectorAll("span[data-note]")] : [];

@@ -52,7 +52,7 @@ export class CallingConversations {
 
   /**
    * The number of other conversations that need attention. The open one counts while it is unread, because it is not being viewed.
-   * @param {string | null} open @param {{id: string, state?: string}[]} listed what is known before the server has told
+   * @param {string | null} open @param {{id: string, state?: string}[]} listed the state in the page before the first update from the server
    */
   count(open, listed) {
     const calling = this.#calling ?? listed.filter(({ state }) => state === "waiting" || state === "unread");

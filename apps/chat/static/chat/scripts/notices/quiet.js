@@ -2,7 +2,7 @@
 
 /** @typedef {{from: string, until: string, zone: string}} QuietHours "22:00", "07:00" and a time zone */
 
-/** @param {QuietHours | null} hours that may go on past midnight @param {Date} now */
+/** @param {QuietHours | null} hours that may extend past midnight @param {Date} now */
 export function isQuiet(hours, now) {
   if (!hours) return false;
   const form = { timeZone: hours.zone, hour: "2-digit", minute: "2-digit", hourCycle: "h23" };

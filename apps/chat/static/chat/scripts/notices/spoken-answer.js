@@ -100,7 +100,7 @@ export class SpokenAnswer {
   }
 }
 
-/** @param {Token[]} tokens of Markdown @returns {string} what they say, without tags */
+/** @param {Token[]} tokens of Markdown @returns {string} their text, without tags */
 function textOf(tokens) {
   const words = tokens.map(({ type, items, tokens: parts, text }) => {
     if (type === "html") return "";

@@ -12,9 +12,9 @@ import { offerKeeping, showKeeping } from "./temporary.js";
  * @typedef {object} PageData
  * @property {Record<string, string>} attributes of the main element
  * @property {Starters} starters
- * @property {boolean | null} memory whether the conversation has it; null where there is none to be switched
- * @property {Keeping} keeping how long the conversation is kept
- * @property {string | null} place the title of the place where the person is
+ * @property {boolean | null} memory whether the conversation has it; null without a switch
+ * @property {Keeping} keeping the retention of the conversation
+ * @property {string | null} place the title of the user's current place
  */
 
 const main = element("main", HTMLElement);

@@ -9,7 +9,7 @@ const still = matchMedia("(prefers-reduced-motion: reduce)");
 filterApplications();
 follower.isPaused = isFresh();
 
-/** The first message moves the message box to the bottom. @param {boolean} fresh whether nothing was said yet */
+/** The first message moves the message box to the bottom. @param {boolean} fresh true if there are no messages yet */
 export function beginOrContinue(fresh) {
   if (fresh === isFresh()) return;
   const dock = document.querySelector(".dock");

@@ -8,7 +8,7 @@ import { session } from "./session.js";
 /** @import { Interaction } from "../session/interactions.js" */
 
 const cardNotice = element("card-notice", HTMLButtonElement);
-/** @type {Interaction | undefined} the card that waits for the person */
+/** @type {Interaction | undefined} the card that waits for the user */
 let shownCard;
 
 cardNotice.addEventListener("click", focusCard);
@@ -18,7 +18,7 @@ export function isWaiting() {
   return shownCard !== undefined;
 }
 
-/** A new card gets the focus, unless the user is busy elsewhere on the page. @returns {boolean} whether there is another card than before */
+/** A new card gets the focus, unless the user is busy elsewhere on the page. @returns {boolean} true if a new card is shown */
 export function showWaiting() {
   const card = session.loaded ? openInteraction(session.conversation.running) : undefined;
   composer.waiting = card !== undefined;

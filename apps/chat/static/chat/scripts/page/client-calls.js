@@ -15,7 +15,7 @@ import { gettext } from "../texts.js";
 const COURTESY = 1_000;
 const AGAIN = 500;
 const PAGE_KEY = "page";
-const LOST = gettext("The page was reloaded in the meantime. The tool may have run: check that before you call it again.");
+const LOST = gettext("The page was reloaded in the meantime. The tool may have run. Check whether it did before you call it again.");
 
 export class ClientCalls {
   #tools;
@@ -83,7 +83,7 @@ export class ClientCalls {
   /**
    * Send until the server accepts or rejects it, while the call is open.
    * @param {Interaction} call @param {string} path @param {object} body
-   * @returns {Promise<string>} the state that the server tells, "" for none
+   * @returns {Promise<string>} the state that the server returns, or ""
    */
   async #post(call, path, body) {
     while (!call.resolved) {

@@ -11,8 +11,8 @@ const PRIVATE = new Set(["password", "hidden", "file"]);
 /**
  * Only elements with `data-tool-field="name"` are exposed; nothing else on the page is read.
  * @param {PageTools} tools
- * @param {() => Record<string, unknown>} about what the page says of itself
- * @param {(label: string, undo: () => void) => void} tell the person that a field was filled in
+ * @param {() => Record<string, unknown>} about the values that the page publishes
+ * @param {(label: string, undo: () => void) => void} tell informs the user that a field was filled in
  */
 export function offerFields(tools, about, tell) {
   tools.register({

@@ -10,7 +10,7 @@ import { ShareDialog } from "./share-dialog.js";
 const PATIENCE = 10_000;
 const dialog = element("share-dialog", ShareDialog);
 
-/** For the open conversation, and for those in the sidebar. */
+/** Shares the open conversation, or one in the sidebar. */
 export function offerSharing() {
   element("share", HTMLButtonElement).addEventListener("click", () => {
     const { id } = session.conversation;

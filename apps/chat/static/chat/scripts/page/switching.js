@@ -67,7 +67,7 @@ export async function go(href, { takesFocus = true } = {}) {
   }
 }
 
-/** @param {string} href @returns {Promise<boolean>} false if another one was opened meanwhile */
+/** @param {string} href @returns {Promise<boolean>} false if another conversation was opened in the meantime */
 async function open(href) {
   const { pathname, search, hash } = new URL(href);
   const number = ++opening;

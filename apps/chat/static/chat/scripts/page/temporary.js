@@ -8,9 +8,9 @@ import { gettext } from "../texts.js";
 
 /**
  * @typedef {object} Keeping
- * @property {string} text how long a conversation is kept, and where it is from; "" for nothing to be said
- * @property {string} temporary the words for a temporary one
- * @property {boolean} is_temporary whether the open one is
+ * @property {string} text the retention of the conversation and its source, or ""
+ * @property {string} temporary the text for a temporary conversation
+ * @property {boolean} is_temporary true if the open one is
  */
 
 const switching = element("temporary-switch", HTMLButtonElement);

@@ -1,7 +1,7 @@
 /** Tools that the page's scripts provide, which answers can call. */
 
 /** @typedef {Record<string, any>} Arguments */
-/** @typedef {(given: Arguments) => unknown} Run what it returns, or what its promise gives, is the result: JSON */
+/** @typedef {(given: Arguments) => unknown} Run its return value, or the value of its promise, is the result as JSON */
 
 const NAME = /^(?=.{1,64}$)[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/;
 const RESERVED = "_platform.";

@@ -5,9 +5,9 @@ import { gettext } from "../texts.js";
 
 /**
  * @import { Folder, HistoryRows, Row } from "./rows.js"
- * @typedef {{rows: Row[], text: string, isDeletion: boolean, undo: () => Promise<string>}} Undoable `undo` returns what went wrong, or ""
+ * @typedef {{rows: Row[], text: string, isDeletion: boolean, undo: () => Promise<string>}} Undoable `undo` returns the error, or ""
  * @typedef {{said?: string, problem?: string, id?: string, undoable?: Undoable, leaves?: "share" | "print", asks?: import("./dialog.js").Asked}} Outcome
- *   `said` is told to people who do not see it, `id` is the conversation that keeps the focus, `asks` opens a dialog, and the page `leaves` with the conversation what is asked for
+ *   `said` is announced to screen readers, `id` is the conversation that keeps the focus, `asks` opens a dialog, and the page `leaves` with the conversation what is asked for
  */
 
 /** @param {HistoryRows} rows @param {string} name of the item @param {Row} row @returns {Promise<Outcome>} */
@@ -27,7 +27,7 @@ export async function actOnRow(rows, name, row) {
       return { asks: { kind: name, row, applications: found.applications } };
     }
     case "pin":
-      return arrange(rows, row, { pinned: String(!row.pinned) }, row.pinned ? gettext("No longer pinned.") : gettext("Pinned."));
+      return arrange(rows, row, { pinned: String(!row.pinned) }, row.pinned ? gettext("Conversation unpinned.") : gettext("Conversation pinned."));
     case "archive":
       return arrange(rows, row, { archived: "true" }, gettext("Conversation archived."));
     case "unarchive":
@@ -46,7 +46,7 @@ export async function actOnFolder(rows, name, folder) {
     const { problem } = await rows.changeFolders(`${folder.id}/delete/`, {});
     if (problem) return { problem };
     await rows.refresh(); // Its conversations are in the main list now.
-    return { said: gettext("Folder deleted. Its conversations are still here.") };
+    return { said: gettext("Folder deleted. Its conversations were kept.") };
   }
   const at = rows.folders.findIndex(({ id }) => id === folder.id);
   const before = rows.folders[at + (name === "folder-up" ? -1 : 2)];

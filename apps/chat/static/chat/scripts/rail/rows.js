@@ -18,6 +18,7 @@ import { gettext } from "../texts.js";
  * @property {number | null} folder
  * @property {boolean} pinned
  * @property {boolean} archived
+ * @property {string[]} tags
  *
  * @typedef {Pick<Row, "id" | "title" | "address">} Named a conversation that the list may not have got to
  *
@@ -121,9 +122,9 @@ export class HistoryRows extends EventTarget {
   }
 
   /**
-   * Pin, archive or move a conversation.
-   * @param {Row} row @param {{pinned?: string, archived?: string, folder?: string}} fields
-   * @returns {Promise<string>} what went wrong, or ""
+   * Pin, archive, move or tag a conversation.
+   * @param {Row} row @param {Record<string, string>} fields
+   * @returns {Promise<string>} the error, or ""
    */
   async arrange(row, fields) {
     const { status, told } = await postForm(`${row.address}arrange/`, fields);
@@ -133,8 +134,8 @@ export class HistoryRows extends EventTarget {
   }
 
   /**
-   * Archive, move, delete or restore several conversations.
-   * @param {Row[]} rows @param {Record<string, string>} fields @returns {Promise<string>} what went wrong, or ""
+   * Archive, move, tag, delete or restore several conversations.
+   * @param {Row[]} rows @param {Record<string, string>} fields @returns {Promise<string>} the error, or ""
    */
   async changeAll(rows, fields) {
     const conversations = rows.map(({ id }) => id).join();
@@ -144,7 +145,7 @@ export class HistoryRows extends EventTarget {
     return "";
   }
 
-  /** Let another application answer, starting with the next question. @param {Row} row @param {string} application @returns {Promise<string>} what went wrong, or "" */
+  /** Let another application answer, starting with the next question. @param {Row} row @param {string} application @returns {Promise<string>} the error, or "" */
   async goOn(row, application) {
     const { status, told } = await postForm(`${row.address}go-on/`, { application });
     if (status !== 200) return wordsOf(told);
@@ -152,7 +153,7 @@ export class HistoryRows extends EventTarget {
     return "";
   }
 
-  /** @param {Named} row @param {string} title @returns {Promise<string>} what went wrong, or "" */
+  /** @param {Named} row @param {string} title @returns {Promise<string>} the error, or "" */
   async rename(row, title) {
     if (!(await post(`${row.address}rename/`, { title }))) return FAILED;
     const known = this.#rows.get(row.id);
@@ -160,7 +161,7 @@ export class HistoryRows extends EventTarget {
     return "";
   }
 
-  /** Restore a deleted conversation. @param {Row} row @returns {Promise<string>} what went wrong, or "" */
+  /** Restore a deleted conversation. @param {Row} row @returns {Promise<string>} the error, or "" */
   async restore(row) {
     const { status, told } = await postForm(`${row.address}restore/`, {});
     if (status !== 200) return wordsOf(told);

@@ -11,7 +11,7 @@ const DAY = 24 * 60 * 60 * 1000;
 
 /**
  * @param {Row[]} rows the newest first @param {Folder[]} folders
- * @param {Section[]} before whose rows are the same arrays as long as nothing has changed in them
+ * @param {Section[]} before the previous sections, whose arrays are reused if they have not changed
  * @returns {Section[]}
  */
 export function sectionsOf(rows, folders, before) {

@@ -16,7 +16,7 @@ const MOST = 100;
 export class Selection extends EventTarget {
   /** @type {Set<string>} */
   #chosen = new Set();
-  /** @type {Set<string>} what was selected before the range that is being extended */
+  /** @type {Set<string>} the selection before the range that is being extended */
   #kept = new Set();
   /** @type {string} the row at which a range begins, "" for none */
   #anchor = "";
@@ -132,7 +132,7 @@ export class Selection extends EventTarget {
   }
 }
 
-/** Dispatches `act` (detail: `archive`, `unarchive`, `move`, `delete`, `all`, `none` or `end`). */
+/** Dispatches `act` (detail: `archive`, `unarchive`, `move`, `tag`, `delete`, `all`, `none` or `end`). */
 export class SelectionBar extends LitElement {
   static properties = { count: { attribute: false }, all: { attribute: false }, archived: { attribute: false }, full: { attribute: false } };
 
@@ -168,6 +168,7 @@ export class SelectionBar extends LitElement {
         ${archived
           ? this.#button("unarchive", gettext("Restore"), "archive-restore")
           : [this.#button("archive", gettext("Archive"), "archive"), this.#button("move", gettext("Move…"), "folder")]}
+        ${this.#button("tag", gettext("Tag…"), "tag")}
         ${this.#button("delete", gettext("Delete"), "trash-2")}
       </div>
     </div>`;
@@ -185,7 +186,7 @@ export class SelectionBar extends LitElement {
 }
 customElements.define("selection-bar", SelectionBar);
 
-/** @param {string} name @param {number} count @returns {[Record<string, string>, Record<string, string>, string]} what is sent, what undoes it, and its words */
+/** @param {string} name @param {number} count @returns {[Record<string, string>, Record<string, string>, string]} the fields of the change, the fields that undo it, and its description */
 function changeOf(name, count) {
   if (name === "delete") {
     return [{ deleted: "true" }, { deleted: "false" }, ngettext("{count} conversation deleted.", "{count} conversations deleted.", count)];
@@ -203,5 +204,5 @@ function countText(count) {
 }
 
 function mostText() {
-  return gettext("{count} selected, the maximum", { count: String(MOST) });
+  return gettext("{count} selected (maximum)", { count: String(MOST) });
 }

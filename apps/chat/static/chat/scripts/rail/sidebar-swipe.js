@@ -9,8 +9,8 @@ const STRAIGHT = 2;
 const OWN_MOVES = "input, textarea, select, audio, video, iframe";
 
 /**
- * @param {HTMLElement} sidebar a popover that stands where lines begin
- * @param {HTMLElement} opener is seen where the sidebar is one
+ * @param {HTMLElement} sidebar a popover at the start edge
+ * @param {HTMLElement} opener is visible if the sidebar is a popover
  */
 export function offerSwipes(sidebar, opener) {
   /** @type {{x: number, y: number, wasOpen: boolean} | null} */

@@ -17,7 +17,7 @@ import { askPerson, resolve } from "./interactions.js";
  * @property {Attachment[]} attachments
  * @property {Step[]} children
  * @property {boolean} unfolded
- * @property {Helper} [helper] that works in it
+ * @property {Helper} [helper] the sub-agent that works in the step
  *
  * @typedef {{key: string, name: string, agent: string, state: "running" | "done" | "failed" | "stopped"}} Helper
  *

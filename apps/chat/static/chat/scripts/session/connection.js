@@ -75,7 +75,7 @@ export class Connection extends EventTarget {
     this.connect();
   }
 
-  /** @param {object} frame @returns {boolean} whether it could be handed to the network */
+  /** @param {object} frame @returns {boolean} true if the frame was sent */
   send(frame) {
     if (!this.isOpen) return false;
     this.#socket?.send(JSON.stringify(frame));

@@ -14,10 +14,10 @@ import { change, finish, isGoing } from "./answers.js";
  * @property {string} [run] that answers it, once that is known
  * @property {string} text
  * @property {Attachment[]} attachments
- * @property {import("./frames.js").Place} [place] where the person was
- * @property {{slug: string, title: string}} [application] that answers from here on, where another one did before
- * @property {import("./frames.js").Sender} [sender] what sent it in place of a person
- * @property {string[]} [left_out] pictures and files that an import did not have
+ * @property {import("./frames.js").Place} [place] the place from which the user asked
+ * @property {{slug: string, title: string}} [application] the application that answers from here on, if it changed
+ * @property {import("./frames.js").Sender} [sender] the sender, if it is not the user
+ * @property {string[]} [left_out] pictures and files that were missing from an import
  * @property {string} [created_at] once the server has confirmed it
  * @property {boolean} sending
  */
@@ -34,7 +34,7 @@ export class Conversation {
   awaiting = false;
   /** @type {Record<string, Branch>} by the ids of questions and of the runs of answers */
   branches = {};
-  /** @type {(Question | Answer)[]} turns that are hidden while the server is asked for another branch */
+  /** @type {(Question | Answer)[]} turns that are hidden while another branch is being fetched */
   #replaced = [];
 
   /** @type {Map<string, Set<string>>} by run, the steps that the model reads no more */
@@ -141,7 +141,7 @@ export class Conversation {
     }
   }
 
-  /** No run is active any longer, whatever earlier events said. */
+  /** No run is active any longer, regardless of earlier events. */
   settle() {
     this.awaiting = false;
     const answer = this.running;

@@ -18,19 +18,19 @@
  * @property {Record<string, string>} [costs] decimals by currency; missing where one is not known
  * @property {number} [first_text_seconds]
  * @property {number} [seconds]
- * @property {Place} [place] where the person was who asked
- * @property {{slug: string, title: string}} [application] that answers from here on, where another one did before
+ * @property {Place} [place] the place from which the user asked
+ * @property {{slug: string, title: string}} [application] the application that answers from here on, if it changed
  * @property {string} [todo] the list that the conversation has after it
- * @property {Sender} [sender] what sent it in place of a person
- * @property {string[]} [left_out] pictures and files that an import did not have
+ * @property {Sender} [sender] the sender, if it is not the user
+ * @property {string[]} [left_out] pictures and files that were missing from an import
  * @property {string[]} [files_read] names of files that an answer has read with tools
  * @property {MemoryNote[]} [memories] what an answer has read of memories, and written
  *
  * @typedef {{slug: string, title: string, narrative: string}} Place
  *
- * @typedef {{kind: "webhook" | "schedule" | "alarm" | "continuation", title: string, untrusted: boolean, at?: string}} Sender `at`: the time of a schedule or an alarm; a `continuation` lets the answer before it go on
+ * @typedef {{kind: "webhook" | "schedule" | "alarm" | "continuation", title: string, untrusted: boolean, at?: string}} Sender `at`: the time of a schedule or an alarm; a `continuation` continues the previous answer
  *
- * @typedef {{ids: string[], at: number}} Branch the messages at one place of the conversation, and which of them is shown; "" is one that is being written
+ * @typedef {{ids: string[], at: number}} Branch the alternatives of a message, and the index of the shown alternative; "" is an alternative that is being written
  *
  * @typedef {object} Usage
  * @property {number} prompt_tokens
@@ -42,7 +42,7 @@
  *
  * @typedef {"queued" | "running" | "waiting" | "done" | "failed" | "stopped"} RunStatus
  *
- * The ids are left out on the socket where they are those of the frame before.
+ * The socket omits IDs that are the same as in the previous frame.
  * @typedef {object} Sequenced
  * @property {string} conversation
  * @property {string} run
@@ -60,8 +60,8 @@
  * @property {string} request the id that its page chose
  * @property {string} text
  * @property {Attachment[]} attachments
- * @property {boolean} held it is not asked before the person says so
- * @property {string} problem why it could not be asked, or ""
+ * @property {boolean} held the message is sent only after the user confirms it
+ * @property {string} problem why the message could not be sent, or ""
  *
  * @typedef {{type: "queue.changed", conversation: string, messages: Queued[]}} QueueChanged
  * @typedef {{type: "list.changed", conversations: import("../rail/rows.js").Row[], deleted: string[],

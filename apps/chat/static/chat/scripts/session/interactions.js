@@ -40,7 +40,7 @@ export function interactionsOf(answer) {
 
 /**
  * @param {Answer | null} answer
- * @returns {Interaction | undefined} the question that takes the person's own words, if nothing else is open
+ * @returns {Interaction | undefined} the question that accepts free text, if nothing else is open
  */
 export function openQuestion(answer) {
   if (answer?.status !== "waiting") return undefined;
@@ -56,7 +56,7 @@ export function openInteraction(answer) {
   return interactionsOf(answer).find((one) => !one.asked.four_eyes && !isOpenCall(one) && isOpen(one, status));
 }
 
-/** @param {Interaction} interaction @returns {boolean} whether a page has yet to carry it out */
+/** @param {Interaction} interaction @returns {boolean} true if a page has to execute it */
 export function isOpenCall({ kind, resolved }) {
   return kind === "client_tool" && !resolved;
 }

@@ -9,7 +9,7 @@ import { gettext } from "../texts.js";
  * @import { Answer } from "./answers.js"
  * @import { Attachment, Event, Frame, InteractionAnswer, Opened, Queued, QueueChanged, Refusal, ResultsExpired, StoredMessage, WholeTurn } from "./frames.js"
  *
- * @typedef {{again?: string, edits?: string, continues?: string}} Branching ids of messages: as the frame `ask` has them
+ * @typedef {{again?: string, edits?: string, continues?: string, deployment?: string}} Branching ids of messages, and of the model that answers again: as the frame `ask` has them
  *
  * @typedef {{id: string, text: string, attachments: Attachment[]} & Branching} Asked
  *
@@ -20,7 +20,7 @@ import { gettext } from "../texts.js";
 const PATIENCE = 10_000;
 /** @type {{text: string, attachments: Attachment[]}} */
 const NOTHING = { text: "", attachments: [] };
-const NOT_SENT = gettext("There is no connection. Try again when it is back.");
+const NOT_SENT = gettext("There is no connection. Try again when you’re back online.");
 const MAYBE_NOT_SENT = gettext("The connection was lost. Send your answer again.");
 
 /**
@@ -30,7 +30,7 @@ export class Session extends EventTarget {
   /** @type {ConnectionState} */
   state = "connecting";
   conversation;
-  /** @type {Queued[]} messages that are asked after the answer */
+  /** @type {Queued[]} messages that are sent after the answer */
   queue = [];
   /** True if all earlier events have been replayed. */
   loaded;
@@ -52,7 +52,7 @@ export class Session extends EventTarget {
   #replayedUntil = 0;
   /** The number after which events were last requested. */
   #openedAfter = 0;
-  /** @type {Conversation | null} the conversation anew, until it is read as far as there is something */
+  /** @type {Conversation | null} the reloaded conversation, until all its events are read */
   #next = null;
   /** True if frames of the previous path may still arrive. */
   #isReopening = false;
@@ -77,6 +77,8 @@ export class Session extends EventTarget {
     this.temporary = false;
     /** The thinking effort of a new conversation; "" for the default. */
     this.effort = "";
+    /** The toolsets of a new conversation that are on or off. @type {Record<string, boolean>} */
+    this.tools = {};
     /** The ID of the model of a new conversation; "" for the default. */
     this.deployment = "";
     /** The slug of the user's place, and a description of what the user is viewing. */
@@ -143,7 +145,7 @@ export class Session extends EventTarget {
   /**
    * Ask; while an answer is in progress, the message is queued.
    * @param {string} written @param {Attachment[]} [attachments] that are stored
-   * @param {Branching} [branching] where it begins another branch
+   * @param {Branching} [branching] the position of a new branch
    */
   ask(written, attachments = [], branching = {}) {
     // In the stored form, so that it is recognized when the server returns it.
@@ -253,7 +255,7 @@ export class Session extends EventTarget {
     this.#tell("change");
   }
 
-  /** @param {string} [run] whose answer has changed beside its events */
+  /** @param {string} [run] whose answer changed without events */
   redraw(run) {
     const { running } = this.conversation;
     if (run && running?.id === run) this.#redraw(running);
@@ -297,6 +299,7 @@ export class Session extends EventTarget {
       temporary: this.temporary,
       effort: this.effort,
       deployment: this.conversation.id ? "" : this.deployment,
+      ...(this.conversation.id || !Object.keys(this.tools).length ? {} : { tools: this.tools }),
       place: this.place,
       narrative: this.narrative,
       attachments: attachments.map(({ url }) => ({ url })),

@@ -12,7 +12,7 @@ const FRESH = 600_000;
 /**
  * Send unconfirmed questions from before the reload again, and store new ones.
  * @param {Session} session before it is connected @param {string} account @param {() => string} place the key of the conversation
- * @returns {string} what was asked too long ago to be asked by itself
+ * @returns {string} the text of a question that is too old to be sent automatically
  */
 export function keepUnsent(session, account, place) {
   const kept = read();

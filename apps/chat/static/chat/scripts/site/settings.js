@@ -60,7 +60,7 @@ function tell(words, undo) {
   void toast?.show(words, () => void undo(), { takesFocus: false });
 }
 
-/** @param {HTMLFormElement} form @param {Values} earlier @returns {Promise<string>} what is said of it; "" if it failed */
+/** @param {HTMLFormElement} form @param {Values} earlier @returns {Promise<string>} the announcement, or "" if it failed */
 async function save(form, earlier) {
   const chosen = valuesOf(form);
   if (isSignedIn && !(await send(form))) return "";
@@ -71,7 +71,7 @@ async function save(form, earlier) {
   if (looks.theme && !isSignedIn) localStorage.setItem("theme", looks.theme);
   if (LANGUAGE in chosen && chosen[LANGUAGE] !== earlier[LANGUAGE]) readIn(chosen[LANGUAGE]);
   if (isSignedIn) return gettext("Saved.");
-  return isKept ? gettext("Saved in this browser.") : gettext("Applies only to this page, because the browser stores nothing.");
+  return isKept ? gettext("Saved in this browser.") : gettext("This setting applies only to this page, because your browser blocks storage.");
 }
 
 /** @param {HTMLFormElement} form @returns {Promise<boolean>} */

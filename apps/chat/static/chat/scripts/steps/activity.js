@@ -19,7 +19,7 @@ export class StepActivity extends LitElement {
     super();
     /** @type {Step[]} */
     this.steps = [];
-    /** @type {unknown} what Lit draws of each step */
+    /** @type {unknown} a template for Lit for each step */
     this.list = nothing;
     /** True if the text of the answer has begun after them. */
     this.past = false;

@@ -19,7 +19,7 @@ export function helperButtons(step) {
   </p>`;
 }
 
-/** @param {Step} step @returns {unknown} what Lit draws */
+/** @param {Step} step @returns {unknown} a template for Lit */
 export function stopButton({ helper }) {
   if (helper?.state !== "running") return nothing;
   /** @param {Event} event */

@@ -10,9 +10,9 @@ import { gettext } from "../texts.js";
 const WORDS = { running: gettext("Working"), done: gettext("Done"), failed: gettext("Failed"), stopped: gettext("Stopped") };
 
 /**
- * @param {Step} step of the call that began the helper
+ * @param {Step} step of the call that started the sub-agent
  * @param {{redraw: () => void, close: () => void}} acts
- * @returns {unknown} what Lit draws
+ * @returns {unknown} a template for Lit
  */
 export function helperDialog(step, { redraw, close }) {
   const { helper } = step;
@@ -24,7 +24,7 @@ export function helperDialog(step, { redraw, close }) {
         ${[helper.agent, WORDS[helper.state]].filter(Boolean).join(" · ")}
       </p>
     </header>
-    <div class="helper-read" tabindex="0" role="group" aria-label=${gettext("Activity of the sub-agent")}>
+    <div class="helper-read" tabindex="0" role="group" aria-label=${gettext("Sub-agent activity")}>
       ${stepContent(step)} ${step.children.length ? stepList(step.children, redraw) : nothing}
     </div>
     <form method="dialog" class="dialog-buttons">

@@ -17,7 +17,7 @@ export function sectionsOf(text) {
   return found.map(({ match, lines }) => ({ heading: match?.[1] ?? "", text: lines.join("\n").trim() }));
 }
 
-/** @param {string} text of a section @returns {Entry[]} none where it is no list of named values */
+/** @param {string} text of a section @returns {Entry[]} [] if it is not a list of named values */
 export function entriesOf(text) {
   const found = split(text, ENTRY);
   if (found.some(({ match }) => !match)) return [];

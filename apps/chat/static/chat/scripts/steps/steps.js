@@ -25,8 +25,8 @@ const EXPIRED = gettext("The model no longer reads this result; it stays stored 
 
 /**
  * @param {Step[]} steps @param {() => void} redraw
- * @param {Set<string>} [expired] the ids of those that the model reads no more
- * @returns {unknown} what Lit draws
+ * @param {Set<string>} [expired] the IDs of steps that the model no longer reads
+ * @returns {unknown} a template for Lit
  */
 export function stepList(steps, redraw, expired = new Set()) {
   return html`<ol class="steps" aria-label=${gettext("Steps")}>
@@ -79,11 +79,11 @@ function line({ title, state, seconds, text }, isExpired) {
   return html`<span class="step-mark">${icon(symbol)}</span>
     <span class="step-title" dir="auto">${title}</span>
     <span class="step-state ${state === "done" ? "visually-hidden" : ""}">${words}</span>
-    ${isExpired ? html`<span class="visually-hidden">${gettext(", no longer read by the model")}</span>` : nothing}
+    ${isExpired ? html`<span class="visually-hidden">${gettext("(no longer read by the model)")}</span>` : nothing}
     ${seconds === null ? nothing : html`<span class="step-time">${secondsText(seconds)}</span>`}`;
 }
 
-/** @param {string} text thought so far @returns {unknown} what Lit draws */
+/** @param {string} text thought so far @returns {unknown} a template for Lit */
 function thinking(text) {
   const last = text.trimEnd().split("\n").at(-1) ?? "";
   return html`<span class="step-mark">${icon("brain")}</span>
@@ -97,7 +97,7 @@ function cause({ text }) {
   return words ? html`<p class="step-cause" dir="auto">${words}</p>` : nothing;
 }
 
-/** The input and output. @param {Step} step @returns {unknown} what Lit draws */
+/** The input and output. @param {Step} step @returns {unknown} a template for Lit */
 export function stepContent(step) {
   return html`<div class="step-content">
     ${step.text
@@ -109,7 +109,7 @@ export function stepContent(step) {
   </div>`;
 }
 
-/** @param {Step} step of which only the beginning is here */
+/** @param {Step} step whose text is incomplete */
 function restButton({ id, text, length }) {
   /** @param {Event} event */
   const ask = ({ target }) =>

@@ -162,7 +162,7 @@ export class StepText extends LitElement {
 }
 customElements.define("step-text", StepText);
 
-/** @param {unknown[]} rows @returns {string[]} none where they do not make a table */
+/** @param {unknown[]} rows @returns {string[]} [] if the rows do not form a table */
 function columnsOf(rows) {
   const isTable = rows.every((row) => row !== null && typeof row === "object" && !Array.isArray(row));
   if (!isTable) return [];

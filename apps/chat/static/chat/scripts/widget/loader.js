@@ -5,7 +5,7 @@
   const address = new URL(`widget/${encodeURIComponent(app)}/`, script.src);
   const frame = document.createElement("iframe");
   const { style } = frame;
-  /** @type {Record<string, any>} what the frame is told again after it has reloaded */
+  /** @type {Record<string, any>} the messages that the frame gets again after a reload */
   const kept = { theme: { ...tokens, scheme: theme } };
   /** @type {[string, any][]} */
   let waiting = [];

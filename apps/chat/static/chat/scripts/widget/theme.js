@@ -3,7 +3,7 @@
 const SCHEMES = new Set(["light", "dark", "contrast"]);
 const COLOUR = /^#(?:[\da-f]{3}|[\da-f]{6})$/i;
 const LENGTH = /^\d{1,2}px$/;
-/** @type {Record<string, [RegExp, string[]]>} what a token must look like, and what it sets */
+/** @type {Record<string, [RegExp, string[]]>} the format of a token, and the properties that it sets */
 const TOKENS = {
   accent: [COLOUR, ["--accent", "--accent-strong"]],
   onAccent: [COLOUR, ["--on-accent"]],

@@ -154,7 +154,7 @@ async function admit(visitor) {
   restart();
 }
 
-/** The browser blocks the cookies of this frame, but not those of a window. */
+/** The browser blocks cookies in this frame, but not in a window. */
 function openSignIn() {
   const opened = window.open(settings.signIn, "_blank", "popup,width=480,height=640");
   const controller = new AbortController();
@@ -241,7 +241,7 @@ function onceVisitor() {
   return JSON.parse(once("visitor") || "null");
 }
 
-/** @param {string} name @returns {string} what was kept for one reload */
+/** @param {string} name @returns {string} the value that was stored for one reload */
 function once(name) {
   try {
     const key = `${ONCE} ${settings.application} ${name}`;

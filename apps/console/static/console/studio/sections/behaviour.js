@@ -85,7 +85,7 @@ export const behaviour = {
           label: "Tool calls need approval",
           path: of("approval.mode"),
           options: [["", "installation default"], ["auto", "never"], ["confirm", "always"]],
-          help: "Tools and toolsets can override this. All fields has the exceptions.",
+          help: "Tools and toolsets can override this. The exceptions are under All fields.",
         }),
         selectField(store, {
           label: "Keys for models",

@@ -32,7 +32,7 @@ class ConnectPanel {
   draw() {
     const { slug, origin, connect: { doors }, urls } = this.store.data;
     this.container.append(
-      paragraph("The published version answers at these addresses. To call a specific version, append its number: ", element("code", {}, `${slug}@3`), "."),
+      paragraph("The published version answers at these URLs. To call a specific version, append its number: ", element("code", {}, `${slug}@3`), "."),
       group("For users", sample("Chat page", `${origin}/chat/${slug}/`)),
       group("On other sites", new WidgetBuilder(this.store, sample).root),
       this.keys(),
@@ -86,7 +86,7 @@ class ConnectPanel {
       "details",
       { class: "studio-fold", open: isOpen, name: "door" },
       element("summary", {}, element("strong", {}, door.title), " ", element("span", { class: "studio-quiet" }, door.summary)),
-      sample("Address", door.address),
+      sample("URL", door.address),
       ...door.snippets.map(({ title, text }) => sample(title, text)),
       door.trial ? this.trial(door.title, door.trial) : "",
     );

@@ -1,4 +1,4 @@
-// General information: the name in addresses, the times of creation and change, and actions.
+// General information: the name in URLs, the times of creation and change, and actions.
 
 import { button, element, group, newId, paragraph } from "../elements.js";
 import { factsAndLinks } from "./elsewhere.js";
@@ -17,7 +17,7 @@ export const general = {
   },
 };
 
-/** The name in addresses, which is saved immediately. @param {Store} store */
+/** The name in URLs, which is saved immediately. @param {Store} store */
 function address(store) {
   const id = newId("slug");
   const input = element("input", { id, value: store.data.slug, maxLength: 50, autocomplete: "off", spellcheck: false, disabled: !store.data.may_change });
@@ -35,7 +35,7 @@ function address(store) {
   return element(
     "div",
     { class: "studio-field" },
-    element("label", { htmlFor: id, class: "studio-legend" }, "Name in addresses"),
+    element("label", { htmlFor: id, class: "studio-legend" }, "Name in URLs"),
     input,
     element("p", { class: "studio-help", id: `${id}-help` }, "Existing links and API clients break if you change it. Applies immediately, without publishing."),
     store.data.may_change ? paragraph(save) : "",

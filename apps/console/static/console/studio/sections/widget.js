@@ -20,7 +20,7 @@ export class WidgetBuilder {
     this.root = element("div", { class: "studio-inner" });
     this.status = element("p", { role: "status", class: "studio-quiet" });
     this.key = element("div", { "aria-live": "polite" });
-    /** @type {Record<string, string>} what the snippet has in addition */
+    /** @type {Record<string, string>} additional options of the snippet */
     this.look = { theme: "", accent: "", side: "", locale: "" };
     this.draw();
   }
@@ -125,8 +125,8 @@ export class WidgetBuilder {
     const { has_key: hasKey, algorithm, may_change: may } = this.widget;
     const signer = algorithm === "EdDSA" ? "a private key that only it has" : "the key that was created here";
     const text = hasKey
-      ? `The server of the site signs identities (${algorithm}) with ${signer}. A new key ends the chats of all identified users.`
-      : "With a key, the server of the site can tell the widget who its user is.";
+      ? `The site's server signs identities (${algorithm}) with ${signer}. A new key ends the chats of all identified users.`
+      : "With a key, the site's server can identify its users to the widget.";
     const create = button(hasKey ? "Replace the key" : "Create a key", () => this.replaceKey(), { disabled: !may, "data-key": "widget-key", "aria-label": hasKey ? "Replace the key for identities" : "Create a key for identities" });
     return element("div", { class: "studio-field" }, element("div", { class: "studio-label" }, element("strong", {}, "Identities")), quiet(text), paragraph(create), this.key, this.publicKey());
   }
@@ -143,7 +143,7 @@ export class WidgetBuilder {
       element("summary", {}, "Use a public key"),
       element("label", { htmlFor: id, class: "studio-legend" }, "Public key (Ed25519, PEM)"),
       field,
-      element("p", { class: "studio-help", id: `${id}-help` }, "It replaces the key. The server of the site then signs identities with EdDSA."),
+      element("p", { class: "studio-help", id: `${id}-help` }, "It replaces the key. The site's server then signs identities with EdDSA."),
       paragraph(save),
     );
   }

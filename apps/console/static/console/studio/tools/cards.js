@@ -124,7 +124,7 @@ function* serverSettings(store, index, field, secrets) {
   /** @param {string} name */
   const info = (name) => at(index, field.path, name);
   if (toolset[field.path]?.protocol !== "stdio") {
-    yield textField(store, { label: "Address of the server", path: info("url"), empty: "", isExact: true });
+    yield textField(store, { label: "Server URL", path: info("url"), empty: "", isExact: true });
     yield authorizationField(store, info("authorization"), secrets, false);
   }
   /** @type {string[] | null} */

@@ -24,7 +24,7 @@ const KINDS = {
 const LABELS = {
   username: "Name",
   name: "Name of the header or parameter",
-  client_id: "Client id",
+  client_id: "Client ID",
   token_url: "Token URL",
   authorization_url: "Authorization URL",
   scope: "Scopes",
@@ -67,7 +67,7 @@ export function authorizationField(store, path, secrets, isRest) {
       rest.push(textField(store, { label: LABELS[name], path: `${path}.${name}`, empty: name === "scope" ? undefined : "" }));
     }
     if (kind === "api_key") {
-      const options = [["header", "a header"], ["query", "the address"]];
+      const options = [["header", "a header"], ["query", "the URL"]];
       if (isRest) options.push(["body", "the body"]);
       rest.push(selectField(store, { label: "Sent in", path: `${path}.location`, options }));
     }

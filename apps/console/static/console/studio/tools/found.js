@@ -12,7 +12,7 @@ import { UNREACHABLE } from "../../parts.js";
  * @import { Store } from "../store.js"
  * @import { FoundServer } from "./server-tools.js"
  *
- * @typedef {(added: Json | number) => void} Done adds a toolset, or takes the index of the one that the tools went into
+ * @typedef {(added: Json | number) => void} Done adds a toolset, or takes the index of the toolset that got the tools
  *
  * @typedef {{name?: string, method: string, path: string, summary?: string, tool: Json}} Operation
  * @typedef {{title: string, description?: string, base_url: string, operations: Operation[], notes: string[],
@@ -114,7 +114,7 @@ export function* serviceFound(found, secrets, done) {
   yield quiet(`${found.title}: ${plural(found.operations.length, "operation")}. Read-only operations are selected.`);
   yield* found.notes.map((note) => quiet(note));
   yield labelled("Toolset name", name);
-  yield labelled("Address of the service", base);
+  yield labelled("Service URL", base);
   if (found.authorization?.secret) yield quiet(`The service requires authentication. Enter its credential under Settings, or choose a secret there.`);
   const reading = found.operations.filter(({ method }) => method === "get").length;
   const ticked = reading <= MOST_TICKED ? rows.filter(({ method }) => method === "get").map(({ name: key }) => key) : [];

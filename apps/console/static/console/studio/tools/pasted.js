@@ -59,9 +59,9 @@ export function pasteField(store, choices, done) {
   return element(
     "div",
     { class: "studio-field" },
-    element("label", { htmlFor: id }, "Paste an address or a text"),
+    element("label", { htmlFor: id }, "Paste a URL or text"),
     text,
-    element("p", { class: "studio-help", id: `${id}-help` }, "The address of an MCP server or OpenAPI document, an OpenAPI document, a curl command, or a SKILL.md. Press Enter to read it."),
+    element("p", { class: "studio-help", id: `${id}-help` }, "The URL of an MCP server or OpenAPI document, an OpenAPI document, a curl command, or a SKILL.md. Press Enter to read it."),
     status,
     place,
   );

@@ -56,7 +56,7 @@ const TOOLS = [
   {
     name: "todo",
     label: "To-do list",
-    help: "Keeps a list for long tasks, which the user sees.",
+    help: "Keeps a to-do list for long tasks. The user sees it.",
   },
   {
     name: "subagents",
@@ -106,7 +106,7 @@ export function platformTools(store, choices) {
   );
   return group(
     "Tools of the platform",
-    quiet("Built-in tools, without an address or key. More are under Predefined above; tools for files are under ", link("Files and contexts", "#files"), "."),
+    quiet("Built-in tools, without a URL or key. More are under Predefined above; tools for files are under ", link("Files and contexts", "#files"), "."),
     element("div", { class: "studio-platform" }, ...cards),
   );
 }

@@ -67,10 +67,10 @@ function* fields(store, index, parts, tool) {
   if (tool.rest_api_method_info) {
     yield selectField(store, { label: "Method", path: path("rest_api_method_info", "method_type"), options: METHODS });
     yield textField(store, {
-      label: "Address",
+      label: "URL",
       path: path("rest_api_method_info", "method_url"),
       empty: "",
-      help: "Relative to the service's address, with parameters in braces.",
+      help: "Relative to the service URL, with parameters in braces.",
     });
     yield parameterTable(store, [...["tool_sets", index], ...parts, ...FUNCTION, "parameters"], titleOf(tool));
     yield textField(store, { label: "Title of a call", path: path("display", "stage", "name"), placeholder: "the toolset's name" });

@@ -49,7 +49,7 @@ function fromServer(store, choices, done) {
     ...registered.map(({ template, title }) => [`address ${template}`, title === template ? title : `${title} (${template})`]),
     ...servers.map(({ name }) => [`program ${name}`, `${name} (a program)`]),
   ];
-  const known = element("select", {}, element("option", { value: "" }, "– an address –"), ...options.map(([value, text]) => element("option", { value }, text)));
+  const known = element("select", {}, element("option", { value: "" }, "– a URL –"), ...options.map(([value, text]) => element("option", { value }, text)));
   const place = element("div", { class: "studio-inner" });
   /** @param {string} kind */
   const chosen = (kind) => (known.value.startsWith(`${kind} `) ? known.value.slice(kind.length + 1) : "");
@@ -69,7 +69,7 @@ function fromServer(store, choices, done) {
     "Connecting…",
   );
   return [
-    labelled("Address of the server", address),
+    labelled("Server URL", address),
     options.length > 0 && labelled("Or a registered server", known),
     connect,
     place,
@@ -97,7 +97,7 @@ function fromOpenApi(store, choices, done) {
     },
     "Reading…",
   );
-  return [labelled("Address of the document", address), labelled("Or a file", file), labelled("Or its text, in JSON or YAML", text), read, place];
+  return [labelled("Document URL", address), labelled("Or a file", file), labelled("Or its text, in JSON or YAML", text), read, place];
 }
 
 /** A curl command: one tool, in a new toolset or in one of the same service. @type {Source} */
@@ -177,7 +177,7 @@ function byHand(_store, _choices, done) {
     const host = URL.canParse(address.value) ? new URL(address.value).hostname.split(".").slice(-2)[0] : "service";
     done({ type: "rest-api", name: plainName(host), base_url: address.value.trim() || null, tools: [emptyTool("new_tool")] });
   }, { class: "console-button console-primary" });
-  return [labelled("Address of the service", address), element("p", {}, add)];
+  return [labelled("Service URL", address), element("p", {}, add)];
 }
 
 /** A toolset of a kind that needs only a name and the fields of its card. @param {string} type @param {string} title @returns {Source} */
