@@ -48,7 +48,7 @@ def admit(user: User, invitation: Invitation | None, *, is_confirmed: bool) -> N
 
 @transaction.atomic
 def confirm(user: User) -> SignUp | None:
-    """Record that the user confirmed the account's address. Activate the account, or return its
+    """Record that the user confirmed the email address. Activate the account, or return its
     sign-up if it still needs approval.
     """
     return settle(user, "needs_confirmation")
@@ -78,7 +78,7 @@ def settle(user: User, need: str) -> SignUp | None:
 
 
 def delete_unconfirmed() -> int:
-    """Delete accounts whose address was not confirmed in time. Return the number of deleted
+    """Delete accounts whose email address was not confirmed in time. Return the number of deleted
     accounts.
     """
     limit = timezone.now() - timedelta(days=app_settings.EMAIL_CONFIRMATION_EXPIRE_DAYS)

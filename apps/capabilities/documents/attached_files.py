@@ -90,7 +90,7 @@ class SearchableFiles:
 
 
 def covers(context: Context, address: str) -> bool:
-    """Return True if the file at the address still belongs to the context. The manifest may have
+    """Return True if the file at `address` still belongs to the context. The manifest may have
     changed since the file was stored.
     """
     if not isinstance(context, FileContext | FolderContext):

@@ -17,8 +17,8 @@ SHOWN_HASH = 6
 
 
 def caller_names(buckets: Iterable[str]) -> dict[str, str]:
-    """Return the names of users, API keys, teams and visitors by bucket. The name of any other caller
-    is the bucket itself.
+    """Return the names of users, API keys, teams and visitors by bucket. The name of any other
+    caller is the bucket itself.
     """
     wanted = set(buckets)
     places = {one: place for one in wanted if (place := owner_ids(one)) is not None}

@@ -59,7 +59,7 @@ class Loader:
         return file
 
     async def take(self, url: str) -> Loaded:
-        """Load a file with `load`, or decode it if the address is a `data:` URI."""
+        """Load a file with `load`, or decode it if the URL is a `data:` URI."""
         place = locate_file(url)
         if place.kind == "data":
             return read_data_uri(place.address, self.rules.limit)

@@ -51,9 +51,9 @@ def store_content(
     condition: Condition,
     limit: int | None = None,
 ) -> FileInfo:
-    """Store content of up to `limit` bytes, by default `DEFAULT_FILE_LOADING_SIZE_LIMIT`, and update
-    the file's row. Raises `FileRefused` if the write is not allowed, and `FileChanged` if the
-    `condition` is not met.
+    """Store content of up to `limit` bytes, by default `DEFAULT_FILE_LOADING_SIZE_LIMIT`, and
+    update the file's row. Raises `FileRefused` if the write is not allowed, and `FileChanged` if
+    the `condition` is not met.
     """
     name = existing_name(bucket, name)
     check_name(name)
