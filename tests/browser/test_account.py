@@ -115,7 +115,7 @@ def test_an_authenticator_app_is_set_up_and_asked_for_and_a_recovery_code_opens_
     expect(other.get_by_text("Incorrect code.")).to_be_visible()
     other.get_by_label("Code").fill(codes[0])
     other.get_by_role("button", name="Sign in", exact=True).click()
-    expect(other.get_by_text("9 left.")).to_be_visible()
+    expect(other.get_by_text("Codes left: 9.")).to_be_visible()
 
     assert problems + others_problems == []
 
@@ -220,7 +220,7 @@ def test_a_key_is_made_used_by_a_program_and_dead_with_the_account(
     assert said.choices[0].message.content
     page.reload()
     assert key not in page.content()
-    expect(page.get_by_text("Apps: Paged.")).to_be_visible()
+    expect(page.get_by_text("Apps: Paged")).to_be_visible()
 
     site.shell("User.objects.filter(username='coder').update(is_active=False)")
     deadline = time.monotonic() + 1.5

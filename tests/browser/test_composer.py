@@ -75,7 +75,7 @@ def test_prompts_skills_commands_applications_and_files_are_chosen_at_the_caret(
     assert barriers_of_looks(page) == []
     box.press_sequentially("for-")
     expect(options(page)).to_have_text(["for-all For everybody"])
-    expect(page.locator(".composer [role=status]")).to_contain_text("1 found")
+    expect(page.locator(".composer [role=status]")).to_contain_text("1 result.")
     box.press("Enter")
     expect(box).to_have_value("Please 1/2 Said by all.")
     expect(box).to_be_focused()

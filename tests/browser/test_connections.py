@@ -63,7 +63,7 @@ def test_an_account_is_connected_by_keyboard_in_another_tab_and_disconnected(
     expect(tab.get_by_role("heading", name="notes")).to_be_visible()
     assert barriers(tab) == []
     tab.get_by_role("button", name="Disconnect notes").click()
-    expect(tab.get_by_role("heading", name="None")).to_be_visible()
+    expect(tab.get_by_role("heading", name="No connections yet")).to_be_visible()
 
 
 def test_a_card_is_skipped(page: Page, service: SignInService):

@@ -74,7 +74,7 @@ def test_conversations_are_imported_read_and_gone_on_with(
     page.get_by_label("Continue these conversations in").select_option("Keeping")
     page.get_by_role("button", name="Import", exact=True).click()
 
-    expect(page.get_by_text("2 conversations with 7 messages imported")).to_be_visible()
+    expect(page.get_by_text("Imported 2 conversations with 7 messages")).to_be_visible()
     expect(page.get_by_text("1 attachment")).to_be_visible()
     picture(page, f"imported-{scheme}-{width}")
     assert barriers(page) == []

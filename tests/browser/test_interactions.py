@@ -88,7 +88,7 @@ def test_a_call_is_approved_with_a_changed_argument_after_a_reload(page: Page, a
 
     expect(page.locator("chat-answer > markdown-text")).to_contain_text("Riga")
     expect(page.locator(".decision")).to_contain_text("Approved by you")
-    expect(page.locator(".decision")).to_contain_text("with changed city")
+    expect(page.locator(".decision")).to_contain_text("with changes to city")
     expect(page).to_have_title("call Weather_now · Interactions")
     assert barriers_of_looks(page) == []
 

@@ -269,7 +269,7 @@ def test_each_field_tells_what_it_does(site: Site, admin_page: Page):
     page.get_by_role("tab", name="Form").click()
 
     field = page.locator('[data-schemapath="manifest_form.orchestrator.max_iterations"]')
-    expect(field).to_contain_text("The limit of model calls for one answer")
+    expect(field).to_contain_text("The maximum number of model calls per answer")
 
 
 @pytest.mark.slow("axe reads pages in a browser, one after the other")

@@ -98,7 +98,7 @@ def test_memories_are_read_changed_and_deleted_by_keyboard(
 
     page.get_by_label("Search memories").fill("RIGA")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("status")).to_have_text("1 found")
+    expect(page.get_by_role("status")).to_have_text("1 memory found")
     press_on(page, "Edit “Lives in Riga", "link")
     page.get_by_label("Importance").fill("7")
     assert barriers(page) == []

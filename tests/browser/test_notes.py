@@ -87,7 +87,7 @@ def test_what_an_agent_writes_is_approved_marked_linked_and_undone(page: Page, s
 
     expect(page.get_by_role("heading", level=1)).to_have_text("Boats")
     agent = page.get_by_role("region", name="Changed by an agent")
-    expect(agent).to_contain_text("Note keeper wrote this. For admin.")
+    expect(agent).to_contain_text("On behalf of admin")
     expect(page.locator(".note-text a.note-link.missing")).to_contain_text("Harbour")
     assert barriers(page) == []
     press_on(page, "Undo")

@@ -93,7 +93,7 @@ def test_a_schedule_is_made_runs_by_itself_and_is_approved_from_a_second_device(
     assert barriers(page) == []
     photograph(page, "schedule-form")
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_role("status")).to_contain_text("Scheduled: Every hour")
+    expect(page.get_by_role("status")).to_contain_text("Schedule created: Every hour")
     page.get_by_role("button", name="Run now Weather report").click()
 
     with browser.new_context(base_url=site.url, color_scheme="dark") as second:

@@ -88,7 +88,7 @@ def test_a_conversation_is_shared_read_and_gone_on_from(people: People) -> None:
         owner.emulate_media(color_scheme=theme)
         owner.set_viewport_size({"width": width, "height": 900})
         assert barriers(owner) == []
-    owner.get_by_label("Files").press("Space")
+    owner.get_by_role("checkbox", name="Files").press("Space")
     owner.get_by_role("button", name="Create link").press("Enter")
     expect(dialog.get_by_role("button", name="Copy link")).to_be_focused()
     owner.keyboard.press("Enter")

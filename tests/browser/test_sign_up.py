@@ -241,7 +241,7 @@ def test_people_change_and_reset_passwords_and_change_addresses(
     grace.goto(mailbox.link_to("new@example.org"))
     press(grace, "Confirm")
     grace.goto("/accounts/email/")
-    expect(grace.get_by_text("Your address is new@example.org.")).to_be_visible()
+    expect(grace.get_by_text("Your email address is new@example.org.")).to_be_visible()
 
 
 @pytest.mark.parametrize("path", ["/accounts/signup/", "/accounts/password/reset/"])
