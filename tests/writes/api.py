@@ -241,6 +241,7 @@ STUDIO = [
     studio("publish", ApplicationVersion, {"note": "First"}),
     studio("request", PublishingRequest, {"note": "Please"}, of="guarded"),
     studio("return", PublishingRequest, {"words": "No"}, of="requested"),
+    studio("files/search", None, {**TYPED, "q": "sea"}, status=422),  # The draft has no files.
     studio("answer", None, {**TYPED, "messages": [{"role": "user", "content": "Hi"}]}),
     studio("test", None, {"deployment_id": "demo-model"}),
     studio("tools/openapi", None, {"text": OPENAPI}),

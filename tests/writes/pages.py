@@ -174,6 +174,7 @@ PAGES = [
     post("/chat/travel/pin/", PinnedApplication, {"pinned": "true"}),
     post(TRIP + "effort/", None, {"effort": ""}),
     post(TRIP + "deployment/", None, {"deployment": ""}),
+    post(TRIP + "tools/", Conversation, {"tool": "notes", "on": "true"}),
     post(TRIP + "arrange/", Conversation, {"folder": "{w.folder.pk}"}, status=200),
     post(TRIP + "go-on/", Conversation, {"application": "hotel"}, status=200),
     post(TRIP + "fork/", Conversation, {"message": "{w.answer.uuid}"}, status=201),

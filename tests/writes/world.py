@@ -186,6 +186,7 @@ class World:
             **OPEN,
             "orchestrator": {"deployment": {"deployment_id": "demo-model"}},
             "features": {**OPEN["features"], "input_attachment_types": ["*/*"]},
+            "tool_sets": [{"type": "internal", "name": "notes", "tools": [], "user_switch": "off"}],
         }
         self.application = make_application(owner=self.operator, manifest=manifest, is_public=True)
         self.application.description = "Trips"
