@@ -49,6 +49,29 @@ def test_a_test_shows_what_is_known_of_a_model_and_fills_in_what_its_service_say
     expect(page.get_by_label("Maximum output")).to_have_value("500")
 
 
+def test_the_box_of_a_selected_row_shows_its_mark(admin_page: Page):
+    page = admin_page
+    page.goto(LIST)
+    box = page.locator("input.action-select").first
+
+    box.check()
+
+    expect(box).to_have_css("background-color", "rgb(15, 118, 110)")
+
+
+def test_the_rows_of_a_list_are_cards_with_labels_on_phones(admin_page: Page):
+    page = admin_page
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(LIST)
+
+    row = page.locator(".data-row").first
+
+    cell = row.locator("[data-label='Audience and owner']")
+    expect(cell).to_have_css("content", '"Audience and owner"', pseudo="before")
+    expect(cell).to_have_css("text-transform", "none", pseudo="before")
+    expect(row.get_by_role("checkbox")).to_be_visible()
+
+
 @pytest.mark.slow("axe reads pages in a browser, one after the other")
 @pytest.mark.walkthrough
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
