@@ -10,7 +10,12 @@ Group = Literal["Build", "Watch", "Govern", "Automate"]
 class AdminPage:
     """A page of the admin, by default the list of a `model` such as `catalog.contentitem`.
 
-    - `place`: the position among the pages of the group. - `below`: the title of another page. This page is a tab of that page and not in the menu. - `about`: the purpose of the list, which an empty list shows. - `url`: the name of a URL other than that of the list. - `permission`: the dotted path of a function that gets a request. Without a function, users who can view the model see the page.
+    - `place`: the position among the pages of the group.
+    - `below`: the title of another page. This page is then a tab of that page and not in the menu.
+    - `about`: the purpose of the list, which an empty list shows.
+    - `url`: the name of the page's URL, if it is not the list of a model.
+    - `permission`: the dotted path of a function that gets the request and returns True if the
+      user can see the page. Without a function, users who can view the model see the page.
     """
 
     group: Group

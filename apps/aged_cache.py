@@ -1,4 +1,4 @@
-"""Provides caches whose values expire a few seconds after they were requested."""
+"""Provides caches whose values expire a given time after they were requested."""
 
 import math
 import time
@@ -16,7 +16,7 @@ V = TypeVar("V")
 
 
 class AgedCache(Generic[K, V]):
-    """A cache of at most `most` values, which evicts the oldest value. Threads may share the
+    """A cache of at most `most` values, which evicts the oldest value. Threads can share a
     cache.
     """
 
@@ -26,15 +26,14 @@ class AgedCache(Generic[K, V]):
         self.lock = Lock()
 
     def get(self, key: K, seconds: float = math.inf) -> V | None:
-        """Return the value if it was requested less than `seconds` ago."""
+        """Return the value if it was requested less than `seconds` ago, otherwise None."""
         value, asked_at = self.values.get(key, (None, 0.0))
         return value if value is not None and time.monotonic() - asked_at < seconds else None
 
     def put(self, key: K, value: V | None, asked_at: float | None = None) -> None:
         """Store a value that was requested at a `time.monotonic` time, by default now.
 
-        The value is ignored if the key was stored or dropped at a later time, because the value may
-        be older.
+        The value is ignored if a newer value was stored, or the key was dropped, after that time.
         """
         with self.lock:
             asked_at = time.monotonic() if asked_at is None else asked_at
@@ -48,8 +47,8 @@ class AgedCache(Generic[K, V]):
     async def renewed(
         self, key: K, seconds: float, ask: Callable[[V | None], Awaitable[V | None]]
     ) -> V | None:
-        """Return the value. If it is older than `seconds`, call `ask` with the old value to request
-        a new value.
+        """Return the cached value. If it is older than `seconds`, request a new value by calling
+        `ask` with the old value, and return the new value.
 
         Concurrent callers get the old value. None replaces only an existing value, so that invalid
         keys do not evict valid keys.
@@ -69,7 +68,7 @@ class AgedCache(Generic[K, V]):
         return found
 
     def drop(self, key: K) -> None:
-        """Drop the value, and ignore the response to a pending request for it."""
+        """Drop the value, and ignore the result of a pending request for the key."""
         self.put(key, None)
 
     def clear(self) -> None:

@@ -41,7 +41,7 @@ def open_archive(file: IO[bytes], most_entries: int) -> ZipFile:
 
 
 class CountedDirectory:
-    """A file that counts the entries of the directory when it is read."""
+    """A file that counts the directory entries of an archive as they are read."""
 
     def __init__(self, file: IO[bytes], most_entries: int) -> None:
         self.file = file

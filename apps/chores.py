@@ -19,9 +19,9 @@ class Interval(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Chore:
     """A recurring task. `work` is the dotted path of a function that returns the number of changed
-    things, or None.
+    objects, or None.
 
-    If `is_async`, the function is a coroutine function. The log contains the `title`.
+    If `is_async` is True, the function is a coroutine function. The log contains the `title`.
     """
 
     title: str

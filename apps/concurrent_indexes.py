@@ -9,8 +9,8 @@ from django.db.migrations import AddIndex
 
 
 class AddIndexWithoutBlocking(AddIndexConcurrently):
-    """Works like `AddIndex`, but does not block writes on PostgreSQL. The migration needs `atomic =
-    False`.
+    """An operation like `AddIndex` that does not block writes on PostgreSQL. The migration needs
+    `atomic = False`.
 
     An index that an interrupted build left behind, which PostgreSQL marks as invalid, is rebuilt.
     """

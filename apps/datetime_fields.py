@@ -5,34 +5,29 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.exceptions import ValidationError
 from django.db import migrations, models
-from django.utils.translation import gettext
 
-from apps.datetimes import EARLIEST, LATEST, is_within_bounds
+from apps.datetimes import EARLIEST, LATEST, bounds_text, is_within_bounds
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
 
 
 def check_bounds(at: datetime) -> None:
-    """Raise `ValidationError` if a time is out of bounds."""
+    """Raise `ValidationError` if the time is outside the bounds of `apps.datetimes`."""
     if not is_within_bounds(at):
-        raise ValidationError(
-            gettext("Enter a date from {first} to {last}.").format(
-                first=EARLIEST.year, last=LATEST.year - 1
-            )
-        )
+        raise ValidationError(bounds_text())
 
 
 class BoundedDateTimeField(models.DateTimeField):  # type: ignore[type-arg]
-    """A `DateTimeField` that accepts only times within the bounds, which forms and each save of a
-    row check.
+    """A `DateTimeField` that accepts only times within bounds. Forms and each save of a row check
+    the bounds.
     """
 
     default_validators = [check_bounds]
 
     def get_db_prep_save(self, value: Any, connection: Any) -> Any:
-        """Return the value for the database. Raises `ValidationError` if the time is out of
-        bounds.
+        """Return the value in the form for the database. Raises `ValidationError` if the time is
+        out of bounds.
         """
         if isinstance(value, datetime):
             check_bounds(value)
@@ -45,8 +40,8 @@ class BoundedDateTimeField(models.DateTimeField):  # type: ignore[type-arg]
 
 
 def repair_times(app: str, *columns: tuple[str, str]) -> migrations.RunPython:
-    """Return an operation that moves stored times into the bounds. Each column is a model and a
-    field.
+    """Return a migration operation that moves stored times into the bounds. `columns` contains
+    pairs of a model and a field.
     """
 
     def repair(apps: Any, editor: Any) -> None:
@@ -58,7 +53,9 @@ def repair_times(app: str, *columns: tuple[str, str]) -> migrations.RunPython:
 
 
 def move_into_bounds(rows: "QuerySet[Any]", column: str) -> None:
-    """Update rows that were stored before the bounds existed, without loading them."""
+    """Move times that were stored before the bounds existed into the bounds, without loading the
+    rows.
+    """
     rows.filter(**{f"{column}__lt": EARLIEST}).update(**{column: EARLIEST})
     last = LATEST.replace(year=LATEST.year - 1, month=12, day=31)
     rows.filter(**{f"{column}__gte": LATEST}).update(**{column: last})

@@ -20,7 +20,8 @@ class WrongVariable(ValueError):
 
 
 def read_variable(name: str) -> str | None:
-    """Return the value without surrounding white space, or None if neither variable is set.
+    """Return the value without surrounding white space, or None if neither `NAME` nor `NAME_FILE`
+    is set.
 
     Each call reads the file. Raises `WrongVariable` if both variables are set, or if the file is
     missing, empty or not UTF-8.
@@ -55,7 +56,9 @@ def current_setting(name: str) -> str:
 
 
 def latest(name: str, known: str) -> str:
-    """Return the current value of the variable's file, or `known` if it has no file."""
+    """Return the current value in the variable's file, or `known` if the variable has no file or
+    the file cannot be read.
+    """
     if not is_in_file(name):
         return known
     try:

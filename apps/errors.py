@@ -53,7 +53,9 @@ from typing import Literal
 
 
 def gettext_noop(text: str) -> str:
-    """Mark a text that is translated where it is displayed, and return it unchanged."""
+    """Mark a text as translatable and return it unchanged. It is translated where it is
+    displayed.
+    """
     return text
 
 
@@ -76,8 +78,8 @@ TOO_LONG_CODES = frozenset({"context_length_exceeded", "truncate_prompt_error"})
 
 
 def filled(template: str, values: Mapping[str, str | int]) -> str:
-    """Replace the placeholders of a template with values. Numbers are written with thousands
-    separators.
+    """Return the template with its placeholders replaced by values. Numbers are written with
+    thousands separators.
     """
     # A template without values may contain literal braces.
     shown = {name: one if isinstance(one, str) else f"{one:,}" for name, one in values.items()}
@@ -117,8 +119,8 @@ class BadRequest(QuickAppError):
 
 
 class ContextTooLong(BadRequest):
-    """Raised if the request exceeds the model's context window. The numbers are tokens. `is_asked`
-    is true if the client set the limit.
+    """Raised if the request exceeds the model's context window. All numbers are in tokens.
+    `is_asked` is True if the client set the limit.
     """
 
     code = "context_length_exceeded"
@@ -189,7 +191,7 @@ class Unsupported(QuickAppError):
 
 
 class NotRegistered(Unsupported):
-    """Raised if no program of that name is registered in this installation."""
+    """Raised if no MCP server with this name is registered in the installation."""
 
 
 class DeploymentNotFound(QuickAppError):
@@ -206,7 +208,7 @@ class DeploymentNotFound(QuickAppError):
 
 
 class NotOfThatKind(DeploymentNotFound):
-    """Raised if a deployment exists, but is of a different kind. `kind` is the requested kind."""
+    """Raised if a deployment exists, but is of another kind than the requested `kind`."""
 
     def __init__(self, deployment_id: str, kind: str) -> None:
         text = gettext_noop(
@@ -314,18 +316,18 @@ class ModelFailed(QuickAppError):
 
     @property
     def is_too_long(self) -> bool:
-        """Return True if a shorter conversation might be accepted."""
+        """Return True if the service may accept a shorter conversation."""
         return self.code in TOO_LONG_CODES or self.status == 413
 
 
 class ServiceFailed(QuickAppError):
-    """Raised if a service that a run needs failed, such as DIAL Core when it reads a file or a
+    """Raised if a service that a run needs failed, for example DIAL Core when it reads a file or a
     prompt.
 
-    `status` is the status code of its response, or None if there was none. `reason` is `status`,
-    `timeout`, `connection` or `answer` (an unexpected response). The text is for a model and for
-    the log; the user's message depends on the status and the reason. `said` is the service's own
-    error message for operators, without credentials.
+    `status` is the status code of the service's response, or None if there was none. `reason` is
+    `status`, `timeout`, `connection` or `answer` (an unexpected response). The text is for a model
+    and for the log; the user's message depends on the status and the reason. `said` is the
+    service's own error message for operators, without credentials.
     """
 
     code = "service_failed"
@@ -369,8 +371,8 @@ class ToolsKeepFailing(QuickAppError):
 
 
 class Stopped(QuickAppError):
-    """Raised if a tool failed and the run must stop. If no fallback strategy applies, the model
-    receives the text of the tool.
+    """Raised if a tool failed and the run must stop. If no fallback strategy applies, the text is
+    the error of the tool.
     """
 
     code = "stopped"
@@ -381,8 +383,8 @@ class Stopped(QuickAppError):
 
 
 class BudgetSpent(QuickAppError):
-    """Raised if a budget is exhausted. The budget resets after `retry_after` seconds, or never
-    (None) for the budget of a run.
+    """Raised if a budget is exhausted. It resets after `retry_after` seconds, or never if this is
+    None, as for the budget of a run.
     """
 
     code = "insufficient_quota"
@@ -451,8 +453,8 @@ class PersonalKeyRefused(QuickAppError):
 
 
 class RateLimitReached(QuickAppError):
-    """Raised if the limit `most` of a `kind`, requests or tokens, is reached for this minute. A
-    client can retry after `seconds`.
+    """Raised if the limit for this minute is reached. `most` is the limit, and `kind` its unit:
+    requests or tokens. A client can retry after `seconds`.
     """
 
     code = "rate_limit_exceeded"
@@ -467,7 +469,7 @@ class RateLimitReached(QuickAppError):
 
 
 class Refused(QuickAppError):
-    """Raised if a request from the page is rejected, for the reason `code`. The page's connection
+    """Raised if a request from the page is rejected. `code` is the reason. The page's connection
     stays open.
     """
 
@@ -520,7 +522,7 @@ class TooOften(Refused):
 
 
 class Failed(Refused):
-    """Raised for a failure that the client did not cause."""
+    """Raised for a failure that the client's request did not cause."""
 
     http_status = 500
 
@@ -586,8 +588,8 @@ class ToolError(Exception):
 
 
 class InvalidParameter(ToolError):
-    """Raised if an argument is wrong. Fallback strategies do not apply. The message explains to the
-    model how to correct the argument.
+    """Raised if an argument of a tool call is invalid. Fallback strategies do not apply. The
+    message explains to the model how to correct the argument.
     """
 
     def __init__(self, parameter: str, problem: str) -> None:
@@ -611,8 +613,8 @@ class ToolTimedOut(ToolError):
 
 
 class LeaseLost(Exception):
-    """Raised if another process has taken over, closed or deleted a run or a corpus, so that this
-    process stops its work on it.
+    """Raised if another process has taken over, closed or deleted the run or corpus on which this
+    process works. This process must stop its work.
     """
 
 

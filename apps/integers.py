@@ -11,7 +11,8 @@ LARGEST_EXACT = 2**53 - 1
 
 
 def read_integer(written: str, most: int = LARGEST) -> int | None:
-    """Return the number from 0 to `most` that the text contains in ASCII digits, or None.
+    """Return the number in the text if it is from 0 to `most` and written in ASCII digits,
+    otherwise None.
 
     `int` accepts signs, blanks, underscores and the digits of all scripts, and raises an error for
     more than 4,300 digits.
@@ -24,5 +25,7 @@ def read_integer(written: str, most: int = LARGEST) -> int | None:
 
 
 def is_integer(value: Any) -> TypeGuard[int]:
-    """Return True if a JSON value is a whole number. In Python, `True` is an `int` as well."""
+    """Return True if a JSON value is a whole number, and not a boolean. In Python, `True` is an
+    `int`.
+    """
     return isinstance(value, int) and not isinstance(value, bool)

@@ -1,9 +1,9 @@
-"""NumPy's names. NumPy is imported when one of them is first used, because that takes a tenth of a
-second and 25 MB, and few processes compute vectors.
+"""Provides NumPy, which is imported only when one of its names is first used. The import takes a
+tenth of a second and 25 MB, and few processes compute vectors.
 
     from apps import lazy_numpy as np
 
-Functions may use any name. Code that runs when a module is imported may use none.
+Functions may use any name. Code that runs when a module is imported must not use any.
 """
 
 from typing import TYPE_CHECKING, Any

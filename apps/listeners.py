@@ -34,8 +34,8 @@ class Listeners(Generic[Said, Answer]):
         self.connected.pop(f"{listener.__module__}.{listener.__qualname__}", None)
 
     def call(self, *args: Said.args, **kwargs: Said.kwargs) -> list[Answer]:
-        """Call all functions and return their results. If a function raises an error, the remaining
-        functions are not called.
+        """Call all functions and return their results. If a function raises an error, it is raised,
+        and the remaining functions are not called.
         """
         return [listener(*args, **kwargs) for listener in self.connected.values()]
 

@@ -23,7 +23,7 @@ Reading = tuple[Labels, float]
 
 
 class Sink(Protocol):
-    """A system that receives values. Any thread may call both methods."""
+    """A system that receives the values of metrics. Any thread may call both methods."""
 
     def series(self, instrument: "Instrument", labels: Labels) -> Tell: ...
 
@@ -42,7 +42,9 @@ class Instrument:
         _instruments.append(self)
 
     def add(self, value: float, *labels: str) -> None:
-        """Count the value, or add it to the histogram."""
+        """Add the value to the counter, or record it in the histogram. `labels` are the values of
+        the labels.
+        """
         for tell in self.known.get(labels) or self.begin(labels):
             tell(value)
 

@@ -1,6 +1,4 @@
-"""Describes earlier migrations: finds databases that are too old, and lists models that moved to a
-different app.
-"""
+"""Finds databases that are too old to be migrated, and supports models that move to another app."""
 
 from functools import partial
 from typing import Any
@@ -27,7 +25,7 @@ CONTRACT = "_contract"
 
 
 def upgrade_problem(connection: BaseDatabaseWrapper) -> str:
-    """Return the reason why this code can neither migrate nor use the database, or "".
+    """Return the reason why this code can neither migrate nor use the database, or "" if it can.
 
     Django itself would accept any state of the database, because the missing migrations no longer
     exist. Unknown migrations of a newer version are allowed if they only add something, so that an
@@ -47,8 +45,8 @@ def upgrade_problem(connection: BaseDatabaseWrapper) -> str:
 
 
 def moving_content_types(old: str, new: str, *models: str) -> RunPython:
-    """Return an operation that retains the permissions and log entries of models that move to a
-    different app.
+    """Return a migration operation that preserves the permissions and log entries of models that
+    move from the app `old` to the app `new`.
     """
     forwards, backwards = (
         partial(move_content_types, labels, models) for labels in ((old, new), (new, old))

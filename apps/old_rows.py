@@ -13,8 +13,8 @@ long.
 
 
 def delete_older(model: type[Model], column: str, days: int, *, but: Q | None = None) -> int:
-    """Delete rows whose time in `column` is more than `days` ago. Return their number. With 0 days,
-    nothing is deleted.
+    """Delete rows whose time in `column` is more than `days` ago. Return the number of deleted
+    rows. If `days` is 0, nothing is deleted.
 
     Rows that match the condition `but` are retained.
     """
@@ -26,7 +26,9 @@ def delete_older(model: type[Model], column: str, days: int, *, but: Q | None = 
 
 
 def delete(rows: QuerySet[Any]) -> int:
-    """Delete the rows in order. Return their number."""
+    """Delete the rows in their order, a limited number in each transaction. Return the number of
+    deleted rows.
+    """
     deleted = 0
     while keys := list(rows.values_list("pk", flat=True)[:AT_ONCE]):
         rows.model._default_manager.filter(pk__in=keys).delete()

@@ -41,7 +41,7 @@ class Outage:
 
     @property
     def translated(self) -> str:
-        """Return the text in the user's language."""
+        """Return the text of the outage in the user's language."""
         return gettext(self.text)
 
 
@@ -60,7 +60,7 @@ STORAGE = Outage(
 
 
 def outage_of(error: BaseException | None) -> Outage | None:
-    """Return the outage that caused an error, or None if the error has another cause."""
+    """Return the outage that caused an error, or None if the error has any other cause."""
     match error:
         case OperationalError() if is_disk_full(error):
             return STORAGE
@@ -110,7 +110,7 @@ class Pauses:
         return float(min(longest, self.usual * 2 ** min(self.failures, 10)))
 
     def note(self, error: BaseException | None) -> None:
-        """Record the result of a round: its error, or None for success."""
+        """Record the result of a round: its error, or None on success."""
         if outage_of(error) is not None:
             self.failures += 1
         elif self.failures:

@@ -1,7 +1,7 @@
-"""Resets all state that a process retains between requests, with one call.
+"""Resets all state that a process retains between requests.
 
-A module with such state uses `on_reset` to register a function that clears the state. Rows after a
-test's rollback reuse IDs and versions, so each test ends with a `reset`.
+A module with such state registers a function that clears it with `on_reset`. After a test's
+rollback, new rows can have the IDs and versions of earlier rows, so each test ends with a `reset`.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,9 @@ _forgetting: list[Callable[[], object]] = []
 
 
 def on_reset(forget: T) -> T:
-    """Register `forget`, which is called at each reset. The function can be used as a decorator."""
+    """Register a function that clears state, which each reset calls. `on_reset` can be used as a
+    decorator.
+    """
     _forgetting.append(forget)
     return forget
 

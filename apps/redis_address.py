@@ -42,7 +42,9 @@ class WrongAddress(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class RedisAddress:
-    """A parsed Redis URL. The nodes are the server, the Sentinels, or some nodes of the cluster."""
+    """A parsed Redis URL. `nodes` are the server itself, the Sentinels, or some nodes of the
+    cluster.
+    """
 
     kind: RedisKind
     nodes: tuple[tuple[str, int], ...]
@@ -55,7 +57,7 @@ class RedisAddress:
 
     @property
     def tls(self) -> dict[str, str | bool]:
-        """Return the TLS options by their names in the client."""
+        """Return the TLS options, by the names that the Redis client uses."""
         found = {name: self.parameters[name] for name in FILES if name in self.parameters}
         return {
             **found,
@@ -97,8 +99,8 @@ def node_of(host: str, port: int) -> tuple[str, int]:
 
 
 def path_of(kind: RedisKind, path: str) -> tuple[str, int]:
-    """Return the name of the master and the number of the database. Raises `ValueError` if the path
-    does not fit the kind of Redis.
+    """Return the name of the master and the number of the database in a URL's path. Raises
+    `ValueError` if the path does not fit the kind of Redis.
     """
     words = [unquote(word) for word in path.strip("/").split("/") if word]
     master = words.pop(0) if kind is RedisKind.SENTINEL and words else ""
@@ -110,8 +112,8 @@ def path_of(kind: RedisKind, path: str) -> tuple[str, int]:
 
 
 def parameters_of(query: str, kind: RedisKind, is_encrypted: bool) -> dict[str, str]:
-    """Return the parameters of a URL. Raises `WrongAddress` if a parameter is unknown or
-    invalid.
+    """Return the parameters in the query of a Redis URL. Raises `WrongAddress` if a parameter is
+    unknown or invalid.
     """
     known = (
         *(TLS_PARAMETERS if is_encrypted else ()),

@@ -1,8 +1,8 @@
 """Creates clients for each kind of Redis that `REDIS_URL` can specify.
 
-A server and the master of a Sentinel set have the same client class, and a cluster has a different
-class; both classes have the same commands. Commands and scripts with several keys need keys in the
-same slot, so their names contain the same part in braces.
+A server and the master of a Sentinel set have the same client class. A cluster has another class
+with the same commands. Commands and scripts with several keys require that all keys are in the same
+slot, so the keys contain the same part in braces.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def open_client() -> Redis:
 
 
 def layer_host() -> dict[str, Any]:
-    """Return the Redis options for the channel layer's `hosts`."""
+    """Return the Redis options for `hosts` in the channel layer's configuration."""
     address = redis_address.parse(settings.REDIS_URL)
     return {**single_connection(address), "health_check_interval": CHECK_SECONDS}
 

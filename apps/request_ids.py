@@ -23,13 +23,13 @@ def accepted_or_new(sent: str) -> str:
 
 
 def begin(request_id: str) -> None:
-    """Use the ID for the rest of the current asyncio task."""
+    """Use the ID in the rest of the current asyncio task."""
     _current.set(request_id)
 
 
 @contextmanager
 def use_request_id(request_id: str) -> Iterator[None]:
-    """Use the ID in the block, and in the tasks that it starts."""
+    """Use the ID inside the block, and in tasks that the block starts."""
     token = _current.set(request_id)
     try:
         yield

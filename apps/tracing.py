@@ -26,7 +26,7 @@ _tracer: trace.Tracer | None = None
 
 
 def start() -> None:
-    """Create spans from now on, with the provider of the process."""
+    """Create spans from now on, with the tracer provider of the process."""
     global _tracer
     _tracer = trace.get_tracer(NAME)
 
@@ -37,10 +37,10 @@ def detached_span(
     kind: SpanKind = SpanKind.INTERNAL,
     parent: Context | None = None,
 ) -> AbstractContextManager[Span]:
-    """Return a span around the block that does not become the current span.
+    """Return a context manager that creates a span, which does not become the current span.
 
-    Use it in asynchronous generators: while a generator waits, the current context is that of its
-    consumer.
+    Use this in asynchronous generators. While a generator waits, the current context is the context
+    of its consumer.
     """
     if _tracer is None:
         return NOTHING
@@ -53,7 +53,9 @@ def span(
     kind: SpanKind = SpanKind.INTERNAL,
     parent: Context | None = None,
 ) -> AbstractContextManager[Span]:
-    """Return a span around the block, which is the parent of the spans inside."""
+    """Return a context manager that creates a span. Spans that are created inside the block are its
+    children.
+    """
     return NOTHING if _tracer is None else current(detached_span(name, attributes, kind, parent))
 
 
@@ -82,7 +84,7 @@ def within(made: Span) -> AbstractContextManager[Span]:
 
 
 def received_context(headers: Iterable[tuple[bytes, bytes]]) -> Context | None:
-    """Return the trace context of an ASGI request."""
+    """Return the trace context in the headers of an ASGI request, or None if there is none."""
     if _tracer is None:
         return None
     found = {FIELDS[name]: value.decode("latin-1") for name, value in headers if name in FIELDS}

@@ -2,7 +2,7 @@
 requests go to Django.
 
 Django's middleware costs several times as much as a whole streamed answer, so the doors are routed
-before it. They authenticate and limit requests themselves.
+before it. They authenticate callers and limit requests themselves.
 """
 
 import os

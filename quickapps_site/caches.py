@@ -23,7 +23,9 @@ asked_again_at = 0.0
 
 
 def or_local(name: str) -> Callable[..., Any]:
-    """Return Redis's operation with that name, or this process's while Redis is down."""
+    """Return a method that calls Redis's operation with this name or, while Redis is down, the same
+    operation of a cache in this process.
+    """
 
     def operation(self: RedisOrLocalCache, *args: Any, **options: Any) -> Any:
         global asked_again_at

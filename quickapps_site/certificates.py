@@ -20,9 +20,9 @@ _certificate = re.compile(r"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE--
 def trust_authorities(folder: Path, bundle: Path) -> None:
     """Write the default authorities and each `*.crt` in `folder` to `bundle`, and export its path.
 
-    The default authorities come from `SSL_CERT_FILE`, otherwise from the system. OpenSSL reads that
+    The default authorities come from `SSL_CERT_FILE`, otherwise from the system. OpenSSL reads this
     variable; `requests`, which exporters use, reads `REQUESTS_CA_BUNDLE`. Raises
-    `ImproperlyConfigured`.
+    `ImproperlyConfigured` if a file cannot be used.
     """
     own = sorted(folder.glob("*.crt"))
     if not own:
@@ -37,7 +37,7 @@ def trust_authorities(folder: Path, bundle: Path) -> None:
 
 
 def usual_bundle() -> list[Path]:
-    """Return the certificate file that OpenSSL trusts, if there is one."""
+    """Return the certificate file that OpenSSL trusts by default, or [] if there is none."""
     if named := os.environ.get("SSL_CERT_FILE"):
         return [Path(named)]
     known = (ssl.get_default_verify_paths().openssl_cafile, "/etc/ssl/certs/ca-certificates.crt")
@@ -45,7 +45,9 @@ def usual_bundle() -> list[Path]:
 
 
 def certificates_of(sources: Iterable[Path]) -> Iterator[str]:
-    """Yield the certificates in the files. Raises `ImproperlyConfigured`."""
+    """Yield the certificates in the files. Raises `ImproperlyConfigured` if a file cannot be read
+    or contains no certificate.
+    """
     for source in sources:
         try:
             found = _certificate.findall(source.read_text())
@@ -60,7 +62,7 @@ def certificates_of(sources: Iterable[Path]) -> Iterator[str]:
 
 
 def write_at_once(path: Path, text: str) -> None:
-    """Replace the file atomically, because other processes may be reading it."""
+    """Replace the content of the file atomically, because other processes may be reading it."""
     if path.is_file() and path.read_text() == text:
         return
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".")

@@ -6,8 +6,8 @@ from apps import redis_clients
 
 
 class RedisChannelLayer(RedisPubSubChannelLayer):  # type: ignore[misc]  # has no types
-    """A channel layer that uses Redis's channels, which single servers, Sentinel and clusters
-    support.
+    """A channel layer that uses Redis's channels. A single server, Sentinel and a cluster support
+    them.
     """
 
     def __init__(self) -> None:

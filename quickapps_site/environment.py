@@ -36,7 +36,7 @@ LISTS_BY_NAME = TypeAdapter(dict[str, tuple[str, ...]])
 
 
 class Exposure(Enum):
-    """Controls whether a diagnosis shows a variable's value."""
+    """Controls whether a diagnosis shows the value of a variable."""
 
     SHOWN = auto()
     CLEANSED = auto()
@@ -51,8 +51,8 @@ VARIABLES: dict[str, Exposure] = {}
 
 
 def read_variable(name: str) -> str | None:
-    """Return the variable, or the content of the file whose path is in `NAME_FILE`, or None if
-    neither is set.
+    """Return the value of the variable, or the content of the file whose path is in `NAME_FILE`, or
+    None if neither is set.
 
     Raises `ImproperlyConfigured` if both are set, or if the file cannot be read.
     """
@@ -69,20 +69,22 @@ def text(name: str, default: str = "") -> str:
 
 
 def confidential(name: str) -> str:
-    """Read a text that may contain credentials anywhere."""
+    """Read a text that may contain credentials anywhere, so that a diagnosis does not show it."""
     VARIABLES[name] = Exposure.HIDDEN
     return text(name)
 
 
 def harmless(name: str, default: T, parse: Callable[[str], T], accepted: str) -> T:
-    """Parse as `parse_variable` does, for a value that cannot contain a credential."""
+    """Parse a variable that cannot contain a credential with `parse_variable`."""
     VARIABLES[name] = Exposure.SHOWN
     return parse_variable(name, default, parse, accepted)
 
 
 def parse_variable(name: str, default: T, parse: Callable[[str], T], accepted: str) -> T:
-    """Parse a variable with `parse`, which raises `ValueError` for an invalid value. Raises
-    `ImproperlyConfigured` with the name of the variable.
+    """Parse a variable with `parse`, which raises `ValueError` for an invalid value. Return
+    `default` if it is not set.
+
+    Raises `ImproperlyConfigured` with the name of the variable and the `accepted` values.
     """
     raw = text(name)
     if not raw:
@@ -114,7 +116,7 @@ def boolean(name: str, default: bool) -> bool:
 def integer(
     name: str, default: int, *, least: int, most: int | None = None, also: int | None = None
 ) -> int:
-    """Read an integer from `least` to `most`, or the value `also`."""
+    """Read an integer from `least` to `most`. The value `also` is allowed too."""
 
     def parse(raw: str) -> int:
         number = int(raw)
@@ -127,7 +129,7 @@ def integer(
 
 
 def seconds(name: str, default: float, *, most: float, zero: bool = False) -> float:
-    """Read a number of seconds above 0, up to `most`. With `zero`, 0 is allowed too."""
+    """Read a number of seconds above 0, up to `most`. If `zero` is True, 0 is allowed too."""
 
     def parse(raw: str) -> float:
         number = float(raw)
@@ -139,7 +141,7 @@ def seconds(name: str, default: float, *, most: float, zero: bool = False) -> fl
 
 
 def embeddings(name: str) -> str:
-    """Read the ID in `deployment:ID`, or "" for `minilm`, which is the default."""
+    """Read the ID in `deployment:ID`, or "" for `minilm`. If the variable is not set, return ""."""
 
     def parse(raw: str) -> str:
         kind, _, deployment = raw.partition(":")
@@ -160,8 +162,8 @@ def choice(name: str, default: str, accepted: Iterable[str]) -> str:
 
 
 def choices(name: str, accepted: Iterable[str]) -> tuple[str, ...]:
-    """Read a comma-separated list of options. The default is all options; `none` means no
-    option.
+    """Read a comma-separated list of options. `none` means no option. If the variable is not set,
+    return all options.
     """
     options = tuple(accepted)
 
@@ -178,13 +180,13 @@ def split(raw: str) -> list[str]:
 
 
 def words(name: str, default: Iterable[str] = ()) -> list[str]:
-    """Read a comma-separated list. Blanks are skipped."""
+    """Read a comma-separated list of words. Empty words are skipped."""
     found = read_variable(name)
     return list(default) if found is None else split(found)
 
 
 def networks(name: str) -> list[str]:
-    """Read a comma-separated list of addresses and networks."""
+    """Read a comma-separated list of IP addresses and networks."""
 
     def parse(raw: str) -> list[str]:
         for word in split(raw):
@@ -201,8 +203,8 @@ def command(name: str) -> list[str]:
 
 
 def paths(name: str, *, deprecated: str = "") -> list[str]:
-    """Read a JSON list of directories. Empty entries are skipped. A deprecated variable may contain
-    a single directory.
+    """Read a JSON list of directories. Empty entries are skipped. The variable `deprecated`, if it
+    is set instead, may contain a single directory.
     """
     if deprecated and (older := text(deprecated)):
         if not text(name):
@@ -238,8 +240,8 @@ def patterns(name: str, default: Iterable[str] = ()) -> list[str]:
 
 
 def mapping(name: str, *, besides: Iterable[str]) -> dict[str, str]:
-    """Read a JSON object that maps names of variables to texts, excluding names that already have a
-    meaning.
+    """Read a JSON object that maps names of variables to texts. The names in `besides` are
+    rejected, because they already have a meaning.
     """
     VARIABLES[name] = Exposure.HIDDEN
     taken = sorted(besides)
@@ -254,7 +256,9 @@ def mapping(name: str, *, besides: Iterable[str]) -> dict[str, str]:
 
 
 def groups(name: str) -> dict[str, tuple[str, ...]]:
-    """Read a JSON object that maps names to lists of strings. No string may occur twice."""
+    """Read a JSON object that maps names to lists of strings. A string may occur only once in all
+    lists.
+    """
     accepted = 'a JSON object of lists, such as {"gpt_prompt": ["gpt-4o"]}'
     found: dict[str, tuple[str, ...]] = parse_variable(
         name, {}, LISTS_BY_NAME.validate_json, accepted
@@ -280,7 +284,9 @@ def url(name: str, default: str, schemes: Iterable[str]) -> str:
 
 
 def redis(name: str) -> str:
-    """Read the URL of Redis, or "" for none. Raises `ImproperlyConfigured` if it is invalid."""
+    """Read the URL of Redis, or "" if none is set. Raises `ImproperlyConfigured` if the URL is
+    invalid.
+    """
     raw = text(name)
     try:
         if raw:
@@ -291,7 +297,7 @@ def redis(name: str) -> str:
 
 
 def bucket(name: str) -> str:
-    """Read the URL of a bucket, unparsed, or "" for none."""
+    """Read the URL of a bucket without parsing it, or "" if none is set."""
 
     def parse(raw: str) -> str:
         parse_bucket_address(raw)
@@ -307,8 +313,8 @@ PATTERN = re.compile(r"https?://(\*\.)?[a-z0-9.-]+(:([0-9]+|\*))?", re.IGNORECAS
 def origins(name: str, *, patterns: bool = False, everybody: bool = False) -> list[str]:
     """Read a comma-separated list of origins.
 
-    With `patterns`, stars may replace subdomains and ports. With `everybody`, a single star means
-    every origin.
+    If `patterns` is True, stars may replace subdomains and ports. If `everybody` is True, a single
+    star means every origin.
     """
     form = PATTERN if patterns else ORIGIN
 
@@ -324,7 +330,9 @@ def origins(name: str, *, patterns: bool = False, everybody: bool = False) -> li
 
 
 def parse_concealed(name: str, default: T, parse: Callable[[str], T], accepted: str) -> T:
-    """Parse like `parse_variable`, for a value with a password, which no message shows."""
+    """Parse a variable whose value may contain a password with `parse_variable`. No error message
+    shows the value.
+    """
     try:
         return parse_variable(name, default, parse, accepted)
     except ImproperlyConfigured:
@@ -333,7 +341,7 @@ def parse_concealed(name: str, default: T, parse: Callable[[str], T], accepted: 
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """The delivery of email: to a server, into files in a folder, or to the console."""
+    """The settings for sending email: to a server, to files in a folder, or to the console."""
 
     backend: str
     folder: str = ""
@@ -349,7 +357,9 @@ MAIL_PORTS = {"smtp": 25, "smtp+tls": 587, "smtp+ssl": 465}
 
 
 def mail(name: str) -> Mail | None:
-    """Read the mail server from a URL such as `smtp+tls://user:password@host`, or None for none."""
+    """Read the settings for email from a URL such as `smtp+tls://user:password@host`. Return None
+    if no URL is set.
+    """
 
     def parse(raw: str) -> Mail:
         parts = urlsplit(raw)
@@ -392,7 +402,9 @@ def database(name: str, default: str) -> dict[str, Any]:
 
 
 def refuse_unknown_parameters(name: str, address: str) -> None:
-    """Raise `ImproperlyConfigured` for parameters that libpq does not support."""
+    """Raise `ImproperlyConfigured` if the URL of a database has a parameter that libpq does not
+    support.
+    """
     from psycopg.pq import Conninfo  # SQLite does not need libpq.
 
     known = {option.keyword.decode() for option in Conninfo.get_defaults()} | {"ssl"}
@@ -405,8 +417,8 @@ def refuse_unknown_parameters(name: str, address: str) -> None:
 
 
 def postgresql(address: str) -> dict[str, Any]:
-    """Return the settings for a URL, which may have any libpq parameters. Raises `ValueError` if it
-    is invalid.
+    """Return Django's settings for a PostgreSQL URL, which may have any libpq parameters. Raises
+    `ValueError` if the URL is invalid.
     """
     import psycopg.conninfo  # SQLite does not need libpq.
 
@@ -429,8 +441,8 @@ def postgresql(address: str) -> dict[str, Any]:
 
 
 def secret(name: str, file: Path) -> str:
-    """Return the secret with this name. If it is not set, return a random secret that is stored in
-    `file`, which only its owner can read.
+    """Return the secret in the variable. If the variable is not set, return the random secret in
+    `file`, which is created if necessary. Only its owner can read the file.
     """
     if given := confidential(name):
         return given

@@ -1,6 +1,6 @@
-"""Creates the response for a view that failed: a page for browsers, and JSON for other clients.
+"""Creates the response for a failed view: a page for browsers, and JSON for other clients.
 
-During an outage, its status is 503, with a `Retry-After` header.
+During an outage, the status is 503, and the response has a `Retry-After` header.
 """
 
 import sys
@@ -13,7 +13,9 @@ from apps.outages import RETRY_SECONDS, outage_of
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Return the response. Django calls this function while it handles the exception."""
+    """Return the response for a failed view. Django calls this function while it handles the
+    exception.
+    """
     outage = outage_of(sys.exc_info()[1])
     if outage is None:
         return defaults.server_error(request)

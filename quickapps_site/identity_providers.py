@@ -1,6 +1,4 @@
-"""Reads the setting SIGN_IN_PROVIDERS: the identity providers that users can use in addition to
-passwords.
-"""
+"""Reads the setting SIGN_IN_PROVIDERS, the identity providers with which users can sign in."""
 
 from typing import Annotated, Any, Literal
 
@@ -74,7 +72,7 @@ PROVIDERS = TypeAdapter(tuple[IdentityProvider, ...])
 
 
 def read_providers(raw: str) -> dict[str, Any]:
-    """Return the value of django-allauth's SOCIALACCOUNT_PROVIDERS.
+    """Return the value of django-allauth's SOCIALACCOUNT_PROVIDERS for the setting.
 
     Raises `ImproperlyConfigured` with a message that does not repeat any value of the setting.
     """

@@ -18,8 +18,8 @@ wheel.
 
 
 def default_data_folder() -> Path:
-    """Return `var` in a checkout, otherwise a folder in the user's home, independent of the working
-    directory.
+    """Return `var` in a checkout, otherwise a folder in the user's home. The result does not depend
+    on the working directory.
 
     Raises `ImproperlyConfigured` if the user has no home directory.
     """

@@ -42,7 +42,9 @@ memory.
 
 
 def main(arguments: Sequence[str] = ()) -> int:
-    """Serve the site. `--prepare` first updates the database; `--web` and `--worker` set `ROLE`."""
+    """Serve the site, and return the exit status. `--prepare` first updates the database; `--web`
+    and `--worker` set `ROLE`.
+    """
     # Garbage collection is disabled until all modules are loaded, because they contain hardly any
     # garbage.
     gc.disable()
@@ -83,7 +85,9 @@ def main(arguments: Sequence[str] = ()) -> int:
 
 
 def run_in_child(work: Callable[[], int]) -> int:
-    """Run `work` in a forked process, so that its memory is freed. Return the exit status."""
+    """Run `work` in a forked process, so that its memory is freed afterwards. Return its exit
+    status.
+    """
     if "fork" not in multiprocessing.get_all_start_methods():  # This is the case on Windows.
         return work()
     child = multiprocessing.get_context("fork").Process(target=lambda: sys.exit(work()))
@@ -143,7 +147,9 @@ def serve(
     trusted_proxies: Sequence[str] = (),
     stopping: Shutdown,
 ) -> int:
-    """Serve until SIGTERM or SIGINT. The exit status is 1 if the server could not listen."""
+    """Serve the application until SIGTERM or SIGINT. Return the exit status, which is 1 if the
+    server could not listen.
+    """
     try:
         listening = listen(host, port)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""All settings, read from the environment. docs/settings.md describes each."""
+"""All settings, which are read from the environment. docs/settings.md describes each setting."""
 
 from __future__ import annotations
 
@@ -123,6 +123,7 @@ INSTALLED_APPS = [
     "allauth.socialaccount",
     "allauth.socialaccount.providers.github",
     "allauth.socialaccount.providers.openid_connect",
+    "allauth.idp.oidc",
     "apps.tasks",
     "apps.accounts",
     "apps.workspace.local",
@@ -143,7 +144,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "quickapps_site.middleware.static_files.StaticFilesMiddleware",
     "quickapps_site.middleware.policies.PathPolicyMiddleware",
     "quickapps_site.middleware.encodings.read_forms_as_utf8",
     "quickapps_site.middleware.nul.refuse_nul_in_forms",
@@ -269,6 +270,7 @@ ACCOUNT_RATE_LIMITS = {
     "setup": "10/5m/ip",
     "share": "30/5m/user",
     "continue": "30/5m/ip",  # It has copies of shared conversations.
+    "client_document": "20/5m/user",
 }
 MFA_ADAPTER = "apps.accounts.sign_in.second_factors.SecondFactorAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes", "webauthn"]
@@ -280,6 +282,15 @@ REQUIRE_SECOND_PUBLISHER = env.boolean("REQUIRE_SECOND_PUBLISHER", False)
 """Publishing any application requires two users. If false, only applications with the option do."""
 PASSWORD_SIGN_IN = env.boolean("PASSWORD_SIGN_IN", True)
 """Users can sign in with a password alone. Superusers always can, in case a provider is down."""
+MCP_OAUTH = env.boolean("MCP_OAUTH", False)
+"""If true, users can sign in to MCP clients, which then act for them at the MCP server."""
+IDP_OIDC_ADAPTER = "apps.oauth_server.adapter.OAuthAdapter"
+IDP_OIDC_AUTH_METHODS = ["none", "client_secret_basic", "client_secret_post"]
+IDP_OIDC_ACCESS_TOKEN_EXPIRES_IN = 3600
+IDP_OIDC_REFRESH_TOKEN_EXPIRES_IN = 30 * 24 * 3600
+"""The time in seconds without use after which users sign in again. Each use renews the token."""
+IDP_OIDC_DCR_REQUIRES_INITIAL_ACCESS_TOKEN = False
+IDP_OIDC_RATE_LIMITS = {"client_registration": "10/m/ip"}
 SOCIALACCOUNT_ADAPTER = "apps.workspace.identity_providers.GuardedSocialAdapter"
 SOCIALACCOUNT_PROVIDERS = read_providers(env.text("SIGN_IN_PROVIDERS"))
 SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
@@ -636,6 +647,8 @@ DEFAULT_STAGE_DISPLAY_LEVEL = env.choice(
 DEFAULT_FILE_LOADING_SIZE_LIMIT = env.integer(
     "DEFAULT_FILE_LOADING_SIZE_LIMIT", 10_485_760, least=1
 )
+CHAT_UPLOAD_MAX_BYTES = env.integer("CHAT_UPLOAD_MAX_BYTES", 50_000_000, least=1)
+"""Maximum size in bytes of a file that a user uploads on the chat page."""
 FILES_MAX_BYTES_PER_USER = env.integer(
     "FILES_MAX_BYTES_PER_USER", 1024 * 1024 * 1024, least=1, also=0
 )
@@ -734,10 +747,8 @@ BODY_LIMITS = (
     (r"/admin/catalog/application/\d+/studio/tools/openapi/", OPENAPI_BODY_BYTES),
     (r"/settings/data/import/", IMPORT_BODY_BYTES),
     (r"/hooks/", WEBHOOK_MAX_BODY_BYTES),
-    (
-        r"/admin/|/chat/[^/]+/files/|/conversations/folders/\d+/files/|/notes/",
-        DEFAULT_FILE_LOADING_SIZE_LIMIT + BODY_ROOM,
-    ),
+    (r"/chat/[^/]+/files/|/conversations/folders/\d+/files/", CHAT_UPLOAD_MAX_BYTES + BODY_ROOM),
+    (r"/admin/|/widget/[^/]+/files/|/notes/", DEFAULT_FILE_LOADING_SIZE_LIMIT + BODY_ROOM),
     (r"", DATA_UPLOAD_MAX_MEMORY_SIZE),
 )
 """These patterns of Django's paths determine the size limits of request bodies in bytes. The first

@@ -41,6 +41,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("accounts/2fa/", include("allauth.mfa.urls")),
     path("accounts/", include("apps.accounts.sign_in.social_urls")),
     path("accounts/", include("allauth.account.urls")),
+    path("", include("apps.oauth_server.urls")),
     path("setup/", setup, name="setup"),
     re_path(r"^api(?:/|$)", nowhere),
     path("v1/configuration-support/", include("apps.gateway.support")),

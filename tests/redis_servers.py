@@ -19,7 +19,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from tests.browser.serving import free_port
-from tests.site.test_certificates import pem, signed
+from tests.tls_servers import pem, signed
 
 LONGEST = 30.0
 PAUSE = 0.02

@@ -48,7 +48,8 @@ def test_a_time_without_an_offset_is_on_the_clocks_of_the_zone(written: str, exp
     ],
 )
 def test_other_times_are_refused_in_a_sentence(written: str):
-    with pytest.raises(ValueError, match=r"is not a date from 1900 to 2199\. Use a format such as"):
+    said = r"can’t be used\. Enter a date from 1900 to 2199\. Use a format such as"
+    with pytest.raises(ValueError, match=said):
         read_datetime(written, LOS_ANGELES)
 
 

@@ -25,4 +25,4 @@ def test_a_form_without_its_token_gets_our_page() -> None:
     answer = strict.post("/accounts/login/", {"username": "zoe"})
 
     assert answer.status_code == 403
-    assert "You don’t have access to this" in answer.text
+    assert "You don’t have access to this page" in answer.text

@@ -5,7 +5,7 @@ from apps.doors.guides import DoorGuide, Snippet, Trial
 A2A = DoorGuide(
     "a2a",
     "A2A",
-    "For other agents. Tasks are stored and can wait for an answer.",
+    "Other agents send tasks to the application. Tasks are stored and can wait for an answer.",
     "{origin}/a2a/{slug}",
     "a2a.md",
     (

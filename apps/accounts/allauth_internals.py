@@ -1,13 +1,19 @@
-"""Wraps functions of allauth's private modules that have no public equivalent. No other module
-imports these modules.
+"""Wraps the functions in allauth's private modules that have no public equivalent. No other module
+imports allauth's private modules.
 """
 
 import time
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from allauth.account.internal.flows.email_verification import send_verification_email_to_address
 from allauth.account.internal.stagekit import clear_login
 from allauth.account.models import EmailAddress
 from allauth.core.internal import ratelimit
+from allauth.idp.oidc.internal.cimd import validate_client_id, validate_metadata
+from allauth.idp.oidc.internal.clientkit import is_redirect_uri_allowed
+from allauth.idp.oidc.internal.oauthlib.utils import get_validator_context
+from allauth.idp.oidc.models import Client
 from django.core.cache import cache
 from django.http import HttpRequest
 
@@ -20,8 +26,8 @@ def forget_login(request: HttpRequest) -> None:
 
 
 def send_sign_up_mail(request: HttpRequest, address: EmailAddress) -> None:
-    """Send the link that confirms an address. If an account already has the address, the email says
-    so.
+    """Send the email with the link that confirms an address. If the address belongs to an existing
+    account, the email states this instead.
     """
     send_verification_email_to_address(request, address, signup=True)
 
@@ -38,3 +44,30 @@ def seconds_until_open(request: HttpRequest, action: str, key: str | None = None
         if not is_open:
             waits.append(tries[-1] + rate.duration - now)
     return max(waits)
+
+
+def may_read_document(request: HttpRequest) -> bool:
+    """Count a request for the document of a client. Return False above the limit, which allauth's
+    public function does not apply to GET.
+    """
+    return bool(ratelimit.consume(request, app=APP, action="client_document", limit_get=True))
+
+
+def described_client(client_id: str, fetch: Callable[[], Any]) -> Client:
+    """Return the client that is described by the document that `fetch` returns, without storing it.
+
+    Raises ValidationError if the ID is not the URL of a document, or the document is invalid.
+    """
+    address = validate_client_id(client_id)
+    return validate_metadata(client_id, address, fetch())
+
+
+def use_client(client: Client) -> None:
+    """Use this client in the current request, with changes that are not stored."""
+    get_validator_context().clients[client.pk] = client
+
+
+def is_redirect_allowed(address: str, allowed: Iterable[str]) -> bool:
+    """Return True if a client with these redirect URIs may be redirected to the address."""
+    is_allowed: bool = is_redirect_uri_allowed(address, [*allowed], allow_uri_wildcards=False)
+    return is_allowed

@@ -121,6 +121,11 @@ class AccountsConfig(AppConfig):
             "apps.accounts.sign_up.sign_up.delete_unconfirmed",
         ),
         Chore("Delete expired sessions", "apps.accounts.sign_in.sessions.delete_expired"),
+        Chore("Delete expired tokens", "apps.accounts.oauth.programs.delete_expired_tokens"),
+        Chore(
+            "Delete programs that no user has connected",
+            "apps.accounts.oauth.programs.delete_unconnected",
+        ),
     )
 
     def ready(self) -> None:

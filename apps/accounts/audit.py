@@ -39,6 +39,8 @@ Event = Literal[
     "key.created",
     "key.changed",
     "key.revoked",
+    "program.connected",
+    "program.disconnected",
     "hold.placed",
     "hold.lifted",
     "account.erased",
@@ -68,7 +70,7 @@ class AuditEvent(msgspec.Struct, frozen=True, gc=False):
 
 
 def record(*events: AuditEvent) -> None:
-    """Write events immediately, in the caller's transaction."""
+    """Write audit events immediately, in the caller's transaction."""
     if events and settings.AUDIT:
         write(events)
 

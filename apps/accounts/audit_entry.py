@@ -31,6 +31,8 @@ class AuditEntry(models.Model):
         KEY_CREATED = "key.created"
         KEY_CHANGED = "key.changed"
         KEY_REVOKED = "key.revoked"
+        PROGRAM_CONNECTED = "program.connected"
+        PROGRAM_DISCONNECTED = "program.disconnected"
         HOLD_PLACED = "hold.placed"
         HOLD_LIFTED = "hold.lifted"
         ACCOUNT_ERASED = "account.erased"

@@ -61,7 +61,7 @@ def is_local(client: Iterable[Any] | None, sent: SenderHeaders) -> bool:
     """Return True if a program on this machine, or a page of this site, sent the request without a
     proxy.
 
-    A page of another site in a browser on this machine sends its own origin or a foreign host.
+    A page of another site that is open on this machine is recognized by its origin or host.
     """
     if client is None or sent.is_forwarded or not is_loopback(next(iter(client), "")):
         return False
@@ -71,7 +71,7 @@ def is_local(client: Iterable[Any] | None, sent: SenderHeaders) -> bool:
 def is_own_page(sent: SenderHeaders) -> bool:
     """Return True if the page that sent the request needs no key.
 
-    If CORS admits other origins, pages on other ports of this machine need a key as well.
+    Pages from other ports of this machine need no key either, unless CORS admits other origins.
     """
     origin = urlsplit_host(sent.origin)
     return is_own_host(origin) and (not settings.CORS_ALLOWED_ORIGINS or origin == sent.host)

@@ -39,7 +39,7 @@ def widget_bucket(visitor: WidgetVisitor, name: str) -> str:
 
 
 def widget_visitor(bucket: str) -> WidgetVisitor | None:
-    """Return the visitor who owns the bucket of a widget, or None for other buckets."""
+    """Return the visitor who owns a widget's bucket, or None for any other bucket."""
     found = _widget_form.fullmatch(bucket)
     return None if found is None else WidgetVisitor(int(found[1]), found[2] == "user")
 
@@ -57,18 +57,22 @@ def owner_ids(bucket: str) -> tuple[int, int | None] | None:
 
 
 def personal(bucket: str) -> str:
-    """Return the personal bucket of the user for a team bucket, and any other bucket unchanged."""
+    """Return the personal bucket of the user who owns a team bucket, or any other bucket
+    unchanged.
+    """
     place = owner_ids(bucket)
     return bucket if place is None else bucket_of(place[0])
 
 
 def of_person(user_id: int, column: str = "bucket") -> Q:
-    """Return a filter for a user's rows in all of their buckets. `column` contains the bucket."""
+    """Return a filter for a user's rows in all of their buckets. `column` is the column of the
+    bucket.
+    """
     name = bucket_of(user_id)
     return Q((column, name)) | Q((f"{column}__startswith", f"{name}-team-"))
 
 
 def caller_in(user_id: int | None, team: int | None = None, locale: str = "en") -> Caller:
-    """Return a user as a caller, in a team or outside teams."""
+    """Return the caller for a user who works in a team, or in no team if `team` is None."""
     bucket = bucket_of(user_id, team)
     return Caller(bucket, "user", user_id=user_id, team=team, client=ClientInfo(locale))

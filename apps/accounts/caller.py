@@ -15,7 +15,7 @@ Surface = Literal["", "page"]
 
 @dataclass(frozen=True, slots=True)
 class ClientInfo:
-    """The client that sent a request, described with the data of the request."""
+    """The client that sent a request, as the request describes it."""
 
     locale: str = "en"
     timezone: str = ""
@@ -41,7 +41,7 @@ class Credentials:
 
 @dataclass(frozen=True, slots=True)
 class KeyLimits:
-    """The limits of a key: the applications that it may use, and its rates."""
+    """The limits of a key: the applications that it may use, and its rate limits."""
 
     scope: frozenset[int] | None = None
     """The IDs of the only applications that the key can use. None means no limit."""
@@ -94,7 +94,7 @@ class Caller:
     limits: KeyLimits = KeyLimits()
 
     def at(self, **changes: Any) -> "Caller":
-        """Return the caller with changes to its `client`."""
+        """Return a copy of the caller with these changes to its `client`."""
         return replace(self, client=replace(self.client, **changes))
 
     @property

@@ -12,9 +12,9 @@ from django.utils import timezone
 class ErasureReport(models.Model):
     """The report of one erasure. `account` is the account ID, which is never reused.
 
-    `removed` and `retained` are counts by kind before the deletion. `remaining` lists the kinds of
-    `removed` that a later search still found. Without `finished_at`, the deletion is in progress or
-    was interrupted.
+    `removed` and `retained` map each kind of data to its count before the deletion. `remaining`
+    lists the kinds in `removed` of which a search after the deletion still found data. Without
+    `finished_at`, the deletion is in progress or was interrupted.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -48,9 +48,9 @@ class ErasureReport(models.Model):
 
 
 def request_erasure(account: int, requested_by: str) -> ErasureReport:
-    """Return the report of an account. Call it before the account is deleted.
+    """Return the report of an account, or create it. Call this before the account is deleted.
 
-    An interrupted deletion reuses its report.
+    If an earlier deletion was interrupted, its report is reused.
     """
     values = {"requested_by": requested_by}
     return ErasureReport.objects.get_or_create(account=account, defaults=values)[0]

@@ -33,18 +33,24 @@ def language_of_request(request: HttpRequest) -> str:
 
 
 def locale_of_request(request: HttpRequest) -> str:
-    """Return the chosen language, or the browser's preference, which may have no translation."""
+    """Return the language that the user chose, or the browser's preferred language, which may have
+    no translation.
+    """
     accepted = request.headers.get(settings.PROXY_LANGUAGE_HEADER, "")
     return chosen_for_request(request) or locale_of(accepted)
 
 
 def chosen_for_request(request: HttpRequest) -> str:
-    """Return the language of the account or of the browser's cookie, or "" for none."""
+    """Return the language in the user's account or in the browser's cookie, or "" if none is
+    chosen.
+    """
     return choose_language(preferences_of_request(request), request.COOKIES)
 
 
 def chosen_for_scope(scope: Mapping[str, Any]) -> str:
-    """Return the same for a connection that bypasses Django's middleware. Queries the database."""
+    """Return the chosen language for an ASGI connection, which bypasses Django's middleware, or ""
+    if none is chosen. Queries the database.
+    """
     user = scope["user"]
     kept = None if user is None or user.pk is None else preferences_of(user.pk)
     return choose_language(kept, scope.get("cookies", {}))
@@ -71,5 +77,5 @@ def accepted_language(accepted: str) -> str:
 
 
 def language_of_kept(caller: Mapping[str, Any]) -> str:
-    """Return the language of a stored caller, or English if it has no locale."""
+    """Return the language of a caller that was stored as JSON, or English if it has no locale."""
     return accepted_language(str(caller.get("locale", "")))

@@ -85,8 +85,8 @@ def is_held(bucket: str, conversation: UUID | None = None) -> bool:
 
 
 def holds(owner: str = "", conversation: str = "") -> Q:
-    """Return a filter for held rows. The arguments are the columns with their bucket and
-    conversation.
+    """Return a filter for rows under a legal hold. The arguments are the names of the columns that
+    contain a row's bucket and conversation.
     """
     covered = Q(pk__in=())
     found = LegalHold.objects.active()

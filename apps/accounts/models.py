@@ -19,8 +19,8 @@ from apps.datetime_fields import BoundedDateTimeField
 
 class Teams(models.Manager["Team"]):
     def get_queryset(self) -> models.QuerySet["Team"]:
-        """Load each team's group, which contains the team's name, so that lists need no query for
-        each team.
+        """Return the teams together with their groups, which contain their names. A list therefore
+        needs no query for each team.
         """
         return super().get_queryset().select_related("group")
 
@@ -28,8 +28,8 @@ class Teams(models.Manager["Team"]):
 class Team(models.Model):
     """A team, whose members are the members of a Django group.
 
-    A group without a team is only a role. Conversations, files and memories of a team are separate
-    from the data of its members.
+    A group without a team is only a role. A team's conversations, files and memories are separate
+    from its members' own.
     """
 
     class Visibility(models.TextChoices):
@@ -84,11 +84,11 @@ class ServiceAccount(models.Model):
 
 
 class InstallationRole(models.Model):
-    """A built-in group, under its original name.
+    """A built-in group under its original name. `group` is None if an administrator deleted the
+    group.
 
-    `given` lists the permissions that the group was ever given, such as `catalog.view_application`.
-    A permission that an administrator removes is not added again. `group` is None if it was
-    deleted.
+    `given` lists all permissions that the installation has ever given to the group, such as
+    `catalog.view_application`. A permission that an administrator removes is not given again.
     """
 
     name = models.CharField(max_length=30, unique=True)

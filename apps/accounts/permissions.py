@@ -8,7 +8,7 @@ from apps.accounts.caller import Caller
 def has_permission(caller: Caller, permission: str) -> bool:
     """Return True if the caller has a permission such as `catalog.change_application`.
 
-    All callers have the permission "". Visitors and keys have no other permission.
+    The permission "" is granted to all callers. Visitors and keys have no other permission.
     """
     if not permission:
         return True

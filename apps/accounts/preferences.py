@@ -55,7 +55,9 @@ class Preferences(models.Model):
         WIDE = "wide", gettext_lazy("Wide")
 
     class Tour(models.TextChoices):
-        """The first steps of a new installation, which administrators see on the home page."""
+        """The state of the first steps that the home page of a new installation shows
+        administrators.
+        """
 
         OPEN = "", "open"
         WITH_DEMO = "demo", "without another model"
@@ -79,7 +81,7 @@ class Preferences(models.Model):
     # The database has the default as well, because processes of the previous version write rows
     # without it.
     width = models.CharField(
-        gettext_lazy("width of conversations"),
+        gettext_lazy("conversation width"),
         max_length=10,
         choices=Width,
         default=Width.NORMAL,
@@ -145,8 +147,8 @@ def preferences(request: HttpRequest) -> dict[str, Any]:
 
 
 def attributes_of(request: HttpRequest) -> dict[str, str]:
-    """Return the values of the `data-…` attributes by name, or {} if the browser's own choices
-    apply.
+    """Return the values of the page's `data-…` attributes by name, or {} if the browser's own
+    settings apply.
     """
     kept = preferences_of_request(request)
     if kept is None:

@@ -1,4 +1,4 @@
-"""Makes sure that at least one active superuser remains."""
+"""Ensures that at least one active superuser remains."""
 
 from collections.abc import Collection
 

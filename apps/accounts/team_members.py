@@ -19,13 +19,15 @@ LAST = gettext_noop("The team needs an administrator. Make another member an adm
 
 
 def members_of(team: Team) -> QuerySet[Any]:
-    """Return the open accounts of the team's members, by name."""
+    """Return the members of the team whose accounts are open, sorted by name."""
     rows = get_user_model().objects.filter(groups=team.group_id, is_active=True)
     return rows.order_by("username")
 
 
 def describe_team(number: int, user_id: int) -> dict[str, Any] | None:
-    """Return the facts about the team that its members may see, or None for other users."""
+    """Return the data about the team that its members may see, or None if the user is not a
+    member.
+    """
     team = Team.objects.filter(pk=number, group__user=user_id).first()
     if team is None:
         return None
@@ -47,12 +49,17 @@ def find_account(written: str) -> Any:
     rows = get_user_model().objects.filter(Q(username=written) | confirmed, is_active=True)
     found = list(rows.filter(service_account=None).distinct()[:2])
     if len(found) != 1:
-        raise Refused("no_account", gettext("No account has this exact username or email address."))
+        raise Refused(
+            "no_account",
+            gettext("No account uses this exact username or email address. Check the spelling."),
+        )
     return found[0]
 
 
 def add_member(team: Team, written: str) -> Any:
-    """Add an account to the team and return it. Raises `Refused`."""
+    """Add the account with this username or email address to the team, and return it. Raises
+    `Refused`.
+    """
     user = find_account(written)
     user.groups.add(team.group)
     return user
@@ -60,7 +67,7 @@ def add_member(team: Team, written: str) -> Any:
 
 @transaction.atomic
 def remove_member(team: Team, user: Any) -> None:
-    """Remove a member. Raises `Refused` for the last administrator."""
+    """Remove a member from the team. Raises `Refused` for the team's last administrator."""
     set_administrator(team, user, is_one=False)
     user.groups.remove(team.group)
 
@@ -76,8 +83,8 @@ def check_administrators(team: Team, administrators: Iterable[Any]) -> None:
 
 @transaction.atomic
 def set_administrator(team: Team, user: Any, *, is_one: bool) -> None:
-    """Give a member the role of an administrator, or remove the role. Raises `Refused` for the last
-    administrator.
+    """Make a member an administrator of the team, or remove this role if `is_one` is False. Raises
+    `Refused` for the last administrator.
     """
     # The row is locked, so that two administrators cannot leave at the same time.
     locked = Team.objects.select_for_update(of=("self",)).get(pk=team.pk)

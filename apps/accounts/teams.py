@@ -15,7 +15,7 @@ TEAM = "team"
 
 
 def may_work_in(user: Any, team: int | None) -> bool:
-    """Return True if the account is open and a member of the team. Without a team, return True."""
+    """Return True if the account is open and a member of the team, or if `team` is None."""
     return user.is_active and (team is None or user.groups.filter(team=team).exists())
 
 
@@ -28,7 +28,9 @@ def team_of(user: Any, session: SessionBase) -> int | None:
 
 
 def team_now(user_id: int, session_key: str) -> int | None:
-    """Read `team_of` again for an open connection, which may predate a change."""
+    """Return the session's current team from the database, because it may have changed since the
+    connection was opened.
+    """
     session = import_module(settings.SESSION_ENGINE).SessionStore(session_key)
     if session.get(TEAM) is None:
         return None
@@ -37,7 +39,7 @@ def team_now(user_id: int, session_key: str) -> int | None:
 
 
 def teams_of(user: Any) -> QuerySet[Team]:
-    """Return the teams of a user, by name."""
+    """Return the teams to which a user belongs, sorted by name."""
     return Team.objects.filter(group__user=user)
 
 
@@ -49,12 +51,14 @@ def visibility_of(team: int | None) -> str | None:
 
 
 async def prompt_name(team: int) -> str:
-    """Return the name of the predefined prompt with the team's layer, or "" for none."""
+    """Return the name of the predefined prompt that adds the team's instructions, or "" for
+    none.
+    """
     found = await Team.objects.filter(pk=team).values_list("prompt", flat=True).afirst()
     return found or ""
 
 
 def administers(user_id: int, team: int) -> bool:
-    """Return True if the user is an administrator and still a member of the team."""
+    """Return True if the user is an administrator of the team and still one of its members."""
     rows = Team.objects.filter(pk=team, administrators=user_id)
     return rows.filter(group__user=user_id, group__user__is_active=True).exists()

@@ -1,8 +1,7 @@
 """Limits failed sign-ins per name and per address. allauth counts them in Django's cache.
 
-A name is blocked only for the address from which attempts with it failed, so that a user cannot
-lock out another user. An address from which attempts with many names failed is blocked for all
-names.
+After failed attempts, a name is blocked only for the address that made them, so that a user
+cannot lock out another user. An address that fails with many names is blocked for all names.
 """
 
 import ipaddress
@@ -112,7 +111,8 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     def get_client_ip(self, request: HttpRequest) -> str:
         """Return the address that trusted proxies report, or the address of the connection.
 
-        Return NOWHERE on a Unix socket and for an invalid address, because a session must have one.
+        Return NOWHERE on a Unix socket and for an invalid address, because a session must have an
+        address.
         """
         told = None
         # The header has fewer addresses than there are proxies, or none, so a proxy was bypassed.
@@ -127,7 +127,7 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return network_of(self.get_client_ip(request))
 
     def pre_login(self, request: HttpRequest, user: User, **options: Any) -> HttpResponse | None:
-        """Reject service accounts. Every sign-in method calls this."""
+        """Reject a service account. allauth calls this method for every way of signing in."""
         if ServiceAccount.objects.filter(user=user.pk).exists():
             forget_login(request)
             refusal: HttpResponse = self.respond_user_inactive(request, user)
@@ -147,8 +147,6 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
 
 def duration(seconds: int) -> str:
-    if seconds == 1:
-        return gettext("a second")
     return (
         ngettext("{count} second", "{count} seconds", seconds).format(count=seconds)
         if seconds <= 90

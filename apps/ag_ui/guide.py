@@ -5,7 +5,7 @@ from apps.doors.guides import DoorGuide, Snippet, Trial
 AG_UI = DoorGuide(
     "ag-ui",
     "AG-UI",
-    "For frontends such as CopilotKit. Frontends can show steps, reasoning, approvals and questions.",
+    "Frontends such as CopilotKit can show steps, reasoning, approvals and questions.",
     "{origin}/ag-ui/{slug}",
     "ag-ui.md",
     (

@@ -1,4 +1,4 @@
-"""The pauses between retries."""
+"""Computes the pauses between retries."""
 
 import random
 from dataclasses import dataclass

@@ -31,7 +31,9 @@ _decoder = json.JSONDecoder()
 
 
 def object_text(written: Any) -> str:
-    """Return `written` if it is a JSON object, otherwise an object that contains it."""
+    """Return a JSON object as text: the arguments that the model wrote or, if they are not an
+    object, an object that contains them.
+    """
     if not isinstance(written, str):
         if written is None or written == []:
             return "{}"
@@ -67,8 +69,8 @@ def input_text(arguments: str) -> str:
 
 
 def decoded(text: str) -> tuple[Any, bool]:
-    """Decode JSON. Return the value, and True if lone surrogates in it were replaced. Raises
-    msgspec's errors.
+    """Decode JSON. Return the value, and True if it contained lone surrogates, which are replaced.
+    Raises msgspec's errors.
     """
     try:
         return msgspec.json.decode(text), False
@@ -77,9 +79,9 @@ def decoded(text: str) -> tuple[Any, bool]:
 
 
 def object_texts(pieces: Sequence[str]) -> list[str]:
-    """Return the arguments of one call, or of several calls that a service has joined.
+    """Return the arguments of one call, or of each call if a service has joined several calls.
 
-    Some services repeat in each piece, or at the end, all that they have sent so far.
+    Some services repeat in each piece, or in the last piece, everything that they have sent so far.
     """
     text = "".join(pieces)
     if is_object(text):
@@ -154,8 +156,8 @@ def unreadable(text: str, problem: str) -> str:
 
 
 def unreadable_text(arguments: dict[str, Any]) -> str | None:
-    """Return the text that the model wrote instead of a JSON object, or None for readable
-    arguments.
+    """Return the text that the model wrote if its arguments were not a JSON object, otherwise
+    None.
     """
     text = arguments.get(UNREADABLE) if arguments.keys() <= {UNREADABLE, PROBLEM} else None
     return text if isinstance(text, str) else None

@@ -44,7 +44,7 @@ class ToolOutcome:
 
     `failed` is the phase that failed, None for success, and `error` its message. `tool_failed` is
     True if the tool itself failed, and not the model's arguments, an approval or the process.
-    `stopped` ends the run. `seconds` is the tool's own time, None if it was not called.
+    `stopped` ends the run. `seconds` is the tool's own time, None if the tool was not called.
     """
 
     result: ToolResult
@@ -112,9 +112,9 @@ def static_names(tools: Iterable[Mapping[str, Any]]) -> frozenset[str]:
 def refuse_call(
     name: str, hidden: Container[str], static: Container[str], listed: Iterable[str] = ()
 ) -> ToolResult:
-    """Return the result for a call of an unknown tool, or of a tool that the model must not call.
+    """Return the result for a call to an unknown tool, or to a tool that the model must not call.
 
-    `listed` are the tools that the model can call.
+    `listed` are the tools that the model can call. `static` are the tools that its service runs.
     """
     if name in hidden:
         return ToolResult(HIDDEN)
@@ -133,7 +133,7 @@ def failure_result(error: ToolError) -> ToolResult:
 
 
 def read_arguments(call: ToolCall) -> dict[str, Any]:
-    """Raises `ToolError` if the arguments are not a JSON object."""
+    """Return the parsed arguments of a call. Raises `ToolError` if they are not a JSON object."""
     arguments = decode_arguments(call.arguments or "{}")
     written = unreadable_text(arguments)
     if written is not None:
@@ -145,7 +145,9 @@ def read_arguments(call: ToolCall) -> dict[str, Any]:
 
 
 def argument_problem(call: ToolCall) -> str:
-    """Return an error message if the arguments for a client's tool cannot be read, otherwise ""."""
+    """Return an error message if the arguments for a client's tool cannot be parsed, otherwise
+    "".
+    """
     try:
         read_arguments(call)
     except ToolError as error:
@@ -154,7 +156,7 @@ def argument_problem(call: ToolCall) -> str:
 
 
 def decode_arguments(text: str) -> dict[str, Any]:
-    """Raises `ToolError` if the text is not a JSON object."""
+    """Parse the text as a JSON object. Raises `ToolError` if it is anything else."""
     try:
         arguments = decode_json(msgspec.json.decode, text.encode())
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:

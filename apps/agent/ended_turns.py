@@ -33,9 +33,10 @@ NOT_CALLED = ToolResult(
 
 
 def end_turn(turn: Turn, outcomes: Sequence[ToolOutcome]) -> str:
-    """Return the finish reason if one of the results ends the turn, or "" to continue.
+    """Return the finish reason if one of the results ends the turn, or "" if the run continues.
 
-    The texts of those results end the answer, in the order of their calls.
+    The texts of the results that end the turn are appended to the answer, in the order of their
+    calls.
     """
     ending = [one.result for one in outcomes if one.result.ends_turn and one.failed is None]
     if not ending:
@@ -79,7 +80,7 @@ def keep_uncalled(progress: Progress, message: ModelMessage) -> str:
     """Add the model's answer to the conversation without executing its tool calls, and return the
     finish reason.
 
-    Each call gets a result, because services reject a conversation without it.
+    Each call gets a result, because services reject a conversation in which a call has none.
     """
     logger.info("A model calls %d tools and cannot proceed", len(message.tool_calls))
     results = (result_message(call, NOT_CALLED) for call in message.tool_calls)

@@ -64,7 +64,9 @@ class TokenLogprob(msgspec.Struct, frozen=True, gc=False):
 
 
 class TextDelta(msgspec.Struct, frozen=True, gc=False):
-    """A piece of the answer's text. `logprobs` contains its tokens, if the client requested them."""
+    """A piece of the answer's text. `logprobs` contains its tokens, if the client requested
+    them.
+    """
 
     # A struct, because there is one for each token: a frozen dataclass is five times slower.
     text: str
@@ -154,7 +156,9 @@ class AttachmentAdded:
 
 @dataclass(frozen=True, slots=True)
 class AnnotationAdded:
-    """A source that an anchor in the answer's text refers to, as an application reported it."""
+    """A source to which an anchor in the answer's text refers, in the form in which an application
+    reported it.
+    """
 
     annotation: Mapping[str, Any]
 
@@ -213,7 +217,7 @@ SubagentStatus = Literal["running", "done", "failed", "stopped"]
 
 @dataclass(frozen=True, slots=True)
 class SubagentStarted:
-    """A sub-agent starts in the stage of the call that asked for it.
+    """A sub-agent starts in the stage of the call that delegated a task to it.
 
     `key` is the key of the call's step in the outermost run, `name` is the beginning of the task,
     and `agent` is the title of the predefined agent, or "" if there is none. After an interruption,

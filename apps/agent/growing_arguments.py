@@ -76,8 +76,8 @@ class ArgumentText:
         return at + 1
 
     def read_string(self, text: str, at: int, found: list[str]) -> int:
-        """Read one part of a string. Return the position after it, or `at` if the part is still
-        incomplete.
+        """Read one part of a string, and add its text to `found`. Return the position after the
+        part, or `at` if the part is still incomplete.
         """
         if plain := _plain.match(text, at):
             self.take(plain[0], found)
@@ -125,8 +125,8 @@ class ObjectEnd:
         """True if the text is an object, None while brackets are open."""
 
     def is_reached(self, pieces: Sequence[str]) -> bool:
-        """Return True if the pieces form an object. Each call must pass the pieces of the previous
-        call, followed by new pieces.
+        """Return True if the pieces form a complete JSON object. Each call must pass the pieces of
+        the previous call, followed by new pieces.
         """
         for piece in pieces[self.read :]:
             self.length += len(piece)

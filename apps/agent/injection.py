@@ -29,8 +29,8 @@ at the end or in place of the old content.
 
 @dataclass(frozen=True)
 class Injection:
-    """A pair to inject. Nothing is injected if `content` is None. `identity` distinguishes the pair
-    from other pairs of the same tool.
+    """A tool call and its result to inject, or nothing if `content` is None. `identity`
+    distinguishes the pair from other pairs of the same tool.
     """
 
     tool: str
@@ -44,19 +44,21 @@ class Injection:
 
     @cached_property
     def prefix(self) -> str:
-        """Return the ID prefix that all versions share."""
+        """Return the ID prefix that all versions of the pair share."""
         identity = arguments_text(self.arguments) if self.identity is None else self.identity
         return f"{prefix_of(self.tool)}{digest(identity)}_"
 
     @cached_property
     def first(self) -> tuple[ModelMessage, ModelMessage]:
-        """Return the pair to inject if no earlier version exists."""
+        """Return the pair to inject if the conversation contains no earlier version of it."""
         content = self.content or ""
         return pair(self, f"{self.prefix}{digest(content)}", content)
 
 
 def prefix_of(tool: str) -> str:
-    """Return the ID prefix of a tool's pairs, except pairs with the frequency `always`."""
+    """Return the ID prefix of the tool's pairs. Pairs with the frequency `always` have another
+    prefix.
+    """
     room = LONGEST_ID - 2 * DIGITS - 2
     return f"{f'synth_{tool}'[:room]}_"
 
@@ -64,9 +66,9 @@ def prefix_of(tool: str) -> str:
 def inject(
     messages: Sequence[ModelMessage], injection: Injection, place: int | None = None
 ) -> Sequence[ModelMessage]:
-    """Return the messages with the pair, or the same `messages` object if nothing has to be added.
+    """Return the messages with the pair added, or the same object if nothing has to be added.
 
-    The first version is inserted at `place`, or after the first question.
+    The first version of the pair is inserted at `place`, or after the first question if it is None.
     """
     content = injection.content
     if content is None:
@@ -157,8 +159,8 @@ _of_one_request = re.compile(r"synth_[0-9a-f]{24}")
 
 
 def is_standing(message: ModelMessage) -> bool:
-    """Return True if the message belongs to a pair that is valid for the whole conversation. Pairs
-    with the frequency `always` are not.
+    """Return True if the message belongs to a pair that is valid for the whole conversation, False
+    for a pair with the frequency `always`.
     """
     call_id = message.tool_call_id
     if call_id is None:

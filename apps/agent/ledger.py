@@ -68,8 +68,8 @@ class Ledger(Protocol):
 
     @property
     def is_kept(self) -> bool:
-        """Return True if the run is stored. Nothing is recorded for a run that is not stored, and
-        it ends with its request.
+        """Return True if the run is stored. A run that is not stored records nothing and ends with
+        its request.
         """
         ...
 
@@ -110,14 +110,14 @@ class Ledger(Protocol):
         ...
 
     def stopping(self, key: str) -> asyncio.Event:
-        """Return an event that is set when a user stops the sub-agent of the step, but not the
+        """Return an event that is set when a user stops only the sub-agent of the step, and not the
         whole run.
         """
         ...
 
     def consent(self, tool: str) -> Consent | None:
-        """Return the user's decision about all calls of the tool, or about all tools, otherwise
-        None.
+        """Return the user's decision about all calls to the tool, or about all tools, or None if
+        there is no such decision.
         """
         ...
 

@@ -136,7 +136,7 @@ class AgentLoop(msgspec.Struct, frozen=True):
         return reply
 
     async def ask(self, turn: Turn) -> Reply:
-        """Call the model. Raises `ModelFailed`."""
+        """Call the model, and return its answer. Raises `ModelFailed`."""
         progress = turn.progress
         request = await self.request(turn)
         assembly = self.assembly(turn)
@@ -226,7 +226,7 @@ class AgentLoop(msgspec.Struct, frozen=True):
     async def make_calls(
         self, turn: Turn, calls: Sequence[ToolCall], message: ModelMessage | None = None
     ) -> str:
-        """Execute the calls of the platform's tools, and forward the calls of the client's tools.
+        """Execute the calls to the platform's tools, and forward the calls to the client's tools.
         Return the finish reason, or "" if the run continues.
 
         `message` contains the calls. It is None if the conversation already contains the message.

@@ -66,7 +66,7 @@ class LoopTools(msgspec.Struct, frozen=True):
         return call.name in self.external and not argument_problem(call)
 
     def refuse(self, call: ToolCall) -> ToolResult:
-        """Return the result for a call of an unknown tool."""
+        """Return the result for a call to an unknown tool."""
         if call.name in self.external:
             return ToolResult(argument_problem(call))
         there = (*self.listed, *self.external)

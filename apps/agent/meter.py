@@ -59,7 +59,8 @@ class Reservation(msgspec.Struct, frozen=True, gc=False):
 
 # These are structs, because creating a frozen dataclass takes five times as long.
 class ModelCallReport(msgspec.Struct, frozen=True, gc=False):
-    """A call of a deployment. `iteration` counts the calls of a run from 1; times are in seconds.
+    """A call to a deployment. `iteration` is the number of the call in its run, counted from 1.
+    Times are in seconds.
 
     `first_text_seconds` is None for an answer without text; `usage` is empty if the service
     reported none. `error` is the kind of failure, or "" for success; `said` is the service's own
@@ -81,7 +82,7 @@ class ModelCallReport(msgspec.Struct, frozen=True, gc=False):
 
 
 class ToolCallReport(msgspec.Struct, frozen=True, gc=False):
-    """A call of a tool. `seconds` is None if the tool was not called, or if the client ran it."""
+    """A call to a tool. `seconds` is None if the tool was not called, or if the client ran it."""
 
     tool: str
     iteration: int
@@ -145,8 +146,8 @@ def error_kind(error: BaseException) -> str:
 
 
 def service_message(error: BaseException) -> str:
-    """Return the service's own error message, or the reason why its answer cannot be read,
-    otherwise "".
+    """Return the service's own error message, the reason why its answer cannot be parsed, or "" for
+    any other error.
     """
     if not isinstance(error, ModelFailed | ServiceFailed):
         return ""

@@ -21,17 +21,19 @@ from apps.agent.tools import ToolSpec
 
 
 class ReasoningDelta(msgspec.Struct, frozen=True, gc=False):
-    """A piece of the model's reasoning. `name` is the service's name for it, as in `Thoughts`."""
+    """A piece of the model's reasoning. `name` is the service's field name for it, as in
+    `Thoughts`.
+    """
 
     text: str
     name: str
 
 
 class ThoughtPart(msgspec.Struct, frozen=True, gc=False):
-    """A part of the answer's `Thoughts` in the format in which the service expects it in later
-    requests. It is not shown to users.
+    """A part of the answer's `Thoughts`, in the format that the service expects in later requests.
+    It is not shown to users.
 
-    If an answer has such parts, they are stored instead of the text of the `ReasoningDelta`s.
+    If an answer has such parts, they are stored in place of the text of its `ReasoningDelta`s.
     """
 
     name: str
@@ -42,7 +44,7 @@ class UntrustedRead(msgspec.Struct, frozen=True, gc=False):
     """Reports that the model's service has read untrusted content for this answer, for example with
     its own tool.
 
-    `source` is as in `Taint`.
+    `source` describes the content in words for users, as in `Taint`.
     """
 
     source: str
@@ -176,8 +178,8 @@ class Reply:
 
 
 def usage_by_model(usage: Usage | None, deployment: str) -> tuple[ModelUsage, ...]:
-    """Return the usage by model, or () if there is none. Entries without a name belong to the
-    deployment.
+    """Return the usage of an answer by model, or () if there is none. An entry without a name gets
+    the name of the deployment.
     """
     if usage is None:
         return ()

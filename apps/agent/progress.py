@@ -14,7 +14,7 @@ from apps.agent.stages import DeferredStages, EarlyStages
 
 
 class CallTiming(msgspec.Struct, frozen=True):
-    """The duration of one call of a model or a tool."""
+    """The duration of one call to a model or a tool."""
 
     name: str
     seconds: float
@@ -60,8 +60,8 @@ class RunCounts:
 
 @dataclass(slots=True)
 class Progress:
-    """The results of a run so far. They remain available after an error, so that the state can be
-    saved.
+    """The results of a run so far. They remain available after an error so that the run's state can
+    be saved.
     """
 
     conversation: RunConversation = field(default_factory=RunConversation)

@@ -61,9 +61,7 @@ class Allowance:
         return "[The answer was cut here: its files and state are too large.]"
 
     def fitting(self, text: str) -> str:
-        """Return the part of the text that is within the limit. The text has already been
-        counted.
-        """
+        """Return the part of an already counted text that is within the limit."""
         return text[: max(len(text) + self.left, 0)]
 
     def take_data(self, value: Any) -> None:
@@ -75,7 +73,7 @@ class Allowance:
 class Rounds:
     """Counts the model calls of one answer, including the model calls of sub-agents.
 
-    `used` counts the model calls, including those of nested runs; `most` is the limit. Calls of a
+    `used` counts the model calls, including calls of nested runs; `most` is the limit. Calls of a
     nested run also count in the `outer` rounds of the run around it.
     """
 
@@ -96,7 +94,7 @@ class Rounds:
         self.count(1)
 
     def count(self, calls: int) -> None:
-        """Count calls that have already been made."""
+        """Count model calls that have already been made."""
         here: Rounds | None = self
         while here is not None:
             here.used += calls
@@ -116,16 +114,16 @@ class RunAnswer:
 
     @property
     def lead(self) -> str:
-        """Return the separator between the previous texts and the next text."""
+        """Return the separator to insert between the answer's previous texts and its next text."""
         return BETWEEN_TEXTS if self.said else ""
 
     @property
     def text(self) -> str:
-        """Return the answer as shown to users."""
+        """Return the text of the answer as users see it."""
         return BETWEEN_TEXTS.join(self.said)
 
     def say(self, text: str) -> None:
-        """Add a text that has already been emitted."""
+        """Append a text that has already been emitted."""
         if text:
             self.said.append(text)
 
@@ -150,7 +148,7 @@ def show_files(result: ToolResult, answer: RunAnswer, emit: Emit) -> None:
 
 
 def show_pictures(pictures: Iterable[Attachment], answer: RunAnswer, emit: Emit) -> None:
-    """Append the images that are not in the answer yet."""
+    """Append the images to the answer's text, except for images that it already contains."""
     new = [one for one in pictures if one.url is not None and one.url not in answer.shown]
     if new:
         answer.shown.update(one.url for one in new if one.url is not None)

@@ -43,7 +43,7 @@ class Stage:
     excused: bool = False
 
     def write(self, text: str) -> None:
-        """Continue the stage with Markdown."""
+        """Append Markdown to the stage."""
         if text:
             self.emit(StageDelta(self.id, well_formed(text)))
 
@@ -51,7 +51,7 @@ class Stage:
         self.emit(StageAttachment(self.id, attachment))
 
     def rename(self, suffix: str) -> None:
-        """Append to the title of the stage."""
+        """Append `suffix` to the title of the stage."""
         if suffix:
             self.emit(StageRenamed(self.id, well_formed(suffix)))
 
@@ -115,16 +115,18 @@ class DeferredStages:
         return ExitStack()
 
     def keep(self, stage: Stage, block: AbstractContextManager[object]) -> None:
-        """Close the stage later, by leaving its block at that time."""
+        """Keep the stage open until all deferred stages are closed. Its block is left at that
+        time.
+        """
         self.blocks.push(block)
         self.open[stage.id] = stage
 
     def call_at_end(self, function: Callable[[], object]) -> None:
-        """Call the function when the stages are closed."""
+        """Call the function when the deferred stages are closed."""
         self.blocks.callback(function)
 
     def show_changes(self, before: Sequence[ModelMessage], after: Sequence[ModelMessage]) -> None:
-        """Write results that a rewrite of the messages has changed into their open stages."""
+        """Write each tool result that differs between `before` and `after` into its open stage."""
         earlier = {message.tool_call_id: message.text for message in before}
         for message in after:
             stage = self.open.get(message.tool_call_id or "")
@@ -159,7 +161,7 @@ class GrowingCall:
         return self.end.is_reached(self.arguments)
 
     def has_said(self, arguments: str) -> bool:
-        """Return True if the call is complete with these arguments."""
+        """Return True if the call is complete and has exactly these arguments."""
         return len(arguments) == self.end.length and arguments == "".join(self.arguments)
 
     @property
@@ -222,11 +224,11 @@ class EarlyStage:
 
 
 class EarlyStages:
-    """The early stages of one model answer. Leaving the block closes unused stages as failed.
+    """The early stages of one model answer. When the block ends, unused stages are closed as
+    failed.
 
-    `announced` returns the announcement of the tool with the given name, or None if its stage does
-    not open early. `messages` are the messages of the request; new stages do not use the IDs of
-    their calls.
+    `announced` returns the announcement of the tool with a name, or None if its stage does not open
+    early. `messages` are the messages of the request; new stages do not use the IDs of their calls.
     """
 
     def __init__(

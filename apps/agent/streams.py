@@ -1,4 +1,4 @@
-"""Collects the events that a run emits into batches, which a door iterates over."""
+"""Collects the events that a run emits into batches, over which a door iterates."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -16,8 +16,8 @@ UNCOUNTED_EVENTS = 256
 
 
 class EventOutbox:
-    """Queues emitted events until the door receives them, and calls `overrun` if the limit is
-    exceeded.
+    """Queues emitted events until the door receives them. It calls `overrun` if too many are
+    queued.
     """
 
     __slots__ = ("count_at", "events", "loop", "overrun", "waiting")

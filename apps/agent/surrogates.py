@@ -22,7 +22,7 @@ BEGUN_BYTES = 5
 
 
 def well_formed(text: str) -> str:
-    """Return the text with U+FFFD for lone surrogates, so that it can be encoded."""
+    """Return the text with each lone surrogate replaced by U+FFFD, so that it can be encoded."""
     if text.isascii():
         return text
     try:
@@ -46,7 +46,7 @@ def decode_json(decode: Callable[[bytes], T], data: bytes) -> T:
 
 
 def mend(data: bytes) -> bytes:
-    """Return the JSON with the escapes of lone surrogates replaced."""
+    """Return the JSON with each escape of a lone surrogate replaced by U+FFFD."""
     mender = Mender()
     return mender.feed(data) + mender.end()
 

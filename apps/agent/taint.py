@@ -36,7 +36,7 @@ class Taint:
             self.ledger.record(Step(UNTRUSTED, "open", "done", result=self.state))
 
     def keep(self, sources: Iterable[str]) -> bool:
-        """Add sources without recording them, and return True if any of them is new."""
+        """Add sources without recording them in the ledger. Return True if any of them is new."""
         before = len(self.sources)
         for source in sources:
             line = " ".join(source.split())
@@ -47,8 +47,8 @@ class Taint:
 
     @property
     def state(self) -> dict[str, Any]:
-        """Return the sources as a part of an answer's state, so that the next request knows
-        them.
+        """Return the sources as a part of the answer's state, so that they also apply to the next
+        request.
         """
         return {UNTRUSTED: [*self.sources]} if self.sources else {}
 

@@ -38,7 +38,7 @@ _limits: ContextVar[tuple[TimeLimit, ...]] = ContextVar("time_limits", default=(
 
 
 def current_limits() -> tuple[TimeLimit, ...]:
-    """Return the time limits that apply to the caller, including those of enclosing calls."""
+    """Return the time limits that apply to the caller, including the limits of enclosing calls."""
     return _limits.get()
 
 

@@ -27,10 +27,10 @@ def count_items(text: str) -> TodoCounts:
 
 
 def todo_message(text: str) -> ModelMessage:
-    """Return the message with the to-do list for the end of a request.
+    """Return a message with the to-do list, which is the last message of a request.
 
-    The list changes with every step, so the message comes after the part of the request that
-    services cache.
+    The list changes with every step, so it must come after the part of the request that services
+    cache.
     """
     return ModelMessage("user", f"{OPENING}\n{text}\n{CLOSING}\n{RULES}")
 

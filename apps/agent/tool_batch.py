@@ -27,8 +27,8 @@ from apps.errors import ToolTimedOut
 class ToolBatch:
     """Executes the tool calls of `steps`.
 
-    `find` returns the tool by name, and `refuse` the result for an unknown tool. `seconds` limits
-    all calls together; None means no limit.
+    `find` returns the tool with a name, and `refuse` returns the result for a call to an unknown
+    tool. `seconds` limits all calls together; None means no limit.
     """
 
     steps: ToolSteps
@@ -165,8 +165,8 @@ class ToolBatch:
 
 
 def answerable(outcome: ToolOutcome, can_ask: Set[InteractionKind]) -> ToolOutcome:
-    """Return the outcome. If it is pending and the run cannot ask a user, return an error
-    instead.
+    """Return the outcome, or an error in its place if it is pending and the run cannot ask a
+    user.
     """
     if not isinstance(outcome.result, Pending):
         return outcome
@@ -178,13 +178,15 @@ def answerable(outcome: ToolOutcome, can_ask: Set[InteractionKind]) -> ToolOutco
 
 
 def waits(outcomes: Sequence[ToolOutcome]) -> bool:
-    """Return True if the run has to wait: a result is missing, and no other result ends the run."""
+    """Return True if the run has to wait because a result is missing and no other result ends the
+    run.
+    """
     is_stopped = any(outcome.stopped is not None for outcome in outcomes)
     return not is_stopped and any(isinstance(one.result, Pending) for one in outcomes)
 
 
 def all_failed(outcomes: Sequence[ToolOutcome]) -> bool:
-    """Return True if there were calls and all failed."""
+    """Return True if there was at least one call and every call failed."""
     return bool(outcomes) and all(one.tool_failed for one in outcomes)
 
 

@@ -79,10 +79,10 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class Pending(ToolResult):
-    """A result that is not available yet. The call is made again once a user has answered one of
-    the `interactions`.
+    """A result that is not available yet. When a user has answered one of the `interactions`, the
+    call is made again.
 
-    `interactions` is empty if a run inside the call is waiting. If the run cannot wait, the model
+    If a run inside the call is waiting, `interactions` is empty. If the run cannot wait, the model
     gets `content`.
     """
 
@@ -108,7 +108,7 @@ def ignore_usage(usage: Iterable[ModelUsage]) -> None:
 
 
 class Invocation(msgspec.Struct, frozen=True):
-    """The input of a tool call: the parsed arguments, and the context of the call."""
+    """The input of a tool call: its parsed arguments and its context."""
 
     id: str
     arguments: Mapping[str, Any] = {}

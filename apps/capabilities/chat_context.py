@@ -1,4 +1,4 @@
-"""The data of a stored conversation on the chat page that a run uses."""
+"""Defines the data that a run uses from a stored conversation on the chat page."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ first.
 
 @dataclass(frozen=True, slots=True)
 class ChatContext:
-    """The data of a stored conversation, its user and its folder that a run uses. It is empty for
+    """The data that a run uses from a stored conversation, its user and its folder. It is empty for
     other doors.
     """
 

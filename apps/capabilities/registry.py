@@ -1,8 +1,8 @@
 """The extension point of runs: a capability is declared, prepared once, and opened for each run.
 
 `settings.CAPABILITIES` lists capabilities by dotted path, in order, as `MIDDLEWARE` lists
-middleware. A capability is prepared once for each version of an application, which reads the
-manifest. It is opened for each run, which must take little time.
+middleware. For each version of an application, a capability reads the manifest once, when it is
+prepared. For each run, it is opened, and this must take little time.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ The function may return issues about missing tools.
 
 
 class CompletedAnswer(msgspec.Struct, frozen=True):
-    """The conversation after the answer, and the numbers of model calls and tool calls of the
-    answer.
+    """The conversation including the answer, and the number of the answer's model calls and tool
+    calls.
     """
 
     messages: Sequence[ModelMessage]
@@ -96,13 +96,13 @@ None if the run waits for a user. Raises `QuickAppError`.
 
 
 async def nobody(delegation: Delegation, emit: Emit, ledger: Ledger) -> str:
-    """Raise `Unsupported`. Used if a run cannot delegate."""
+    """Raise `Unsupported`. This is the `Delegate` of a run that cannot delegate."""
     raise Unsupported("Tasks cannot be delegated here.")
 
 
 class Key(Generic[T]):
-    """The key of a value in `SharedFindings`, with the type of the value. It is a constant of the
-    module to which the value belongs.
+    """The key of a value in `SharedFindings`, with the value's type. Each key is a constant of the
+    module that defines the value.
     """
 
     def __init__(self, name: str) -> None:
@@ -190,7 +190,7 @@ class Opening(msgspec.Struct, frozen=True):
     """Receives reports about the calls of models and tools."""
 
     def has_called(self, tool: str) -> bool:
-        """Return True if the conversation contains a call of the tool."""
+        """Return True if the conversation contains a call to the tool."""
         return any(call.name == tool for m in self.conversation.messages for call in m.tool_calls)
 
     @property
@@ -244,7 +244,7 @@ NOTHING = Contribution()
 
 
 def only_after(tool: str, opener: Open) -> Open:
-    """Return a function that opens a capability only if the conversation contains a call of the
+    """Return a function that opens the capability only if the conversation contains a call to the
     tool.
     """
     return lambda opening: opener(opening) if opening.has_called(tool) else nullcontext(NOTHING)
@@ -255,7 +255,7 @@ class Capability:
     """The declaration of a capability. `serves` lists the parts of a manifest that it supports,
     with the names from `apps.manifest.parts`.
 
-    `prepare` returns None if the manifest does not use it.
+    `prepare` returns None if the manifest does not use the capability.
     """
 
     name: str

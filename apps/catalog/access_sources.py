@@ -14,8 +14,8 @@ ACCESS_ALL = "access_all_applications"
 
 @dataclass(frozen=True, slots=True)
 class AccessSource:
-    """A role and its source. `why` completes "has the role …", such as "by a grant to the group
-    guides".
+    """A user's role in an application, and the source of the role. `why` completes "has the role
+    …", such as "by a grant to the group guides".
     """
 
     role: Role
@@ -29,7 +29,9 @@ class SourcedRole:
 
     @property
     def role(self) -> str:
-        """Return the user's highest role, including the grants of all their teams."""
+        """Return the user's highest role in the application. Grants to all of the user's teams
+        count.
+        """
         return str(max(source.role for source in self.sources).label)
 
 
@@ -37,7 +39,7 @@ def sourced_roles(user: Any, rows: QuerySet[Application]) -> list[SourcedRole]:
     """Return a user's roles with their sources, sorted by the title of the application. Runs four
     queries.
 
-    A closed account has no roles. Grants to all teams of the user are included, not only those of
+    A closed account has no roles. Grants to all teams of the user are included, not only grants to
     the current team.
     """
     if not user.is_active:

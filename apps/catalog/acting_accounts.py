@@ -1,7 +1,7 @@
-"""Determines the accounts that a manager may edit, or choose as the account that something runs as.
+"""Determines which accounts a manager may edit, or choose as the account that something runs as.
 
-Both make it possible to act as the account. Its rights can grow later, so a webhook or schedule
-checks the rule again whenever it starts a run.
+Editing or choosing an account makes it possible to act as the account. The account's rights can
+grow later, so a webhook or schedule checks the rule again whenever it starts a run.
 """
 
 from typing import Any
@@ -50,8 +50,8 @@ def may_manage(manager: Any, account: User) -> bool:
 
 
 def acting_problem(saver: Any, account: int) -> str:
-    """Return the reason why the user who last saved a webhook or schedule may not let it act as the
-    account now, or "".
+    """Return the reason why the webhook or schedule that `saver` last saved may not act as the
+    account now, or "" if it may.
     """
     if saver is None or not saver.is_active:
         return NO_SAVER
@@ -69,14 +69,14 @@ def permissions_of(user: Any) -> QuerySet[Permission]:
 
 
 def beyond(user: Any) -> QuerySet[Permission]:
-    """Return the permissions that the user doesn't have."""
+    """Return the permissions that the user does not have."""
     if user.is_superuser:
         return Permission.objects.none()
     return Permission.objects.exclude(pk__in=permissions_of(user).values("pk"))
 
 
 def edited_by(user: Any) -> QuerySet[Any, Any]:
-    """Return the IDs of the applications that the user edits, in any team."""
+    """Return the IDs of the applications that the user can edit, in any of their teams."""
     grants = Grant.objects.filter(Q(user=user.pk) | Q(group__user=user.pk), role__gte=Role.EDITOR)
     edited = Q(owner=user.pk) | Q(pk__in=grants.order_by().values("application"))
     return Application.objects.filter(edited).order_by().values("pk")

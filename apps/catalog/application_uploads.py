@@ -25,7 +25,9 @@ from apps.workspace.stored_files import FileInfo
 
 
 def upload_name(application: Application, name: str) -> str:
-    """Return the name of an upload among the shared files. It does not change with the slug."""
+    """Return the name of an upload among the shared files. The name does not change with the
+    application's slug.
+    """
     return f"{APPLICATIONS}{application.pk}/{name}"
 
 
@@ -39,8 +41,8 @@ def store_upload(application: Application, name: str, content: File[Any], kind: 
 
 
 def adopt_uploads() -> int:
-    """Link the files in applications' folders that have no link to an application. Return their
-    number.
+    """Link each file in an application's folder to the application if it has no link. Return the
+    number of new links.
 
     During an upgrade, processes of the previous version store uploads without a link, so no user
     could read them.
@@ -78,13 +80,13 @@ def readable_files(caller: Caller, running: Sequence[str] = ()) -> QuerySet[Any,
 
 
 def application_file_ids(application: int) -> QuerySet[Any, Any]:
-    """Return the IDs of the files of an application."""
+    """Return a query for the IDs of the application's files."""
     return Upload.objects.filter(application=application).values("file")
 
 
 def offered_files(application: Application) -> QuerySet[SharedFile]:
-    """Return the shared files that the application can use: its own files, and unrestricted
-    files.
+    """Return the shared files that the application can use: its own files, and files that are not
+    restricted to certain applications.
     """
     return unrestricted_files(
         SharedFile.objects.all(), Q(pk__in=application_file_ids(application.pk))
@@ -92,7 +94,7 @@ def offered_files(application: Application) -> QuerySet[SharedFile]:
 
 
 def copy_uploads(original: Application, copy: Application, caller: Caller) -> None:
-    """Link the original's files to its copy, if the caller may read them."""
+    """Link the original's files to its copy, except files that the caller may not read."""
     allowed = readable_files(caller)
     found = original.uploads.filter(file__in=allowed).values_list("file", flat=True)
     rows = [Upload(application=copy, file_id=pk) for pk in found]
@@ -100,7 +102,9 @@ def copy_uploads(original: Application, copy: Application, caller: Caller) -> No
 
 
 def erase_uploads(instance: Application, **_: Any) -> None:
-    """Delete the files of an application before it is erased, except those that its copies use."""
+    """Delete the files of an application before it is erased. Files that its copies use are
+    retained.
+    """
     kept = Upload.objects.exclude(application=instance).values("file")
     rows = SharedFile.objects.filter(pk__in=application_file_ids(instance.pk)).exclude(pk__in=kept)
     for row in rows:

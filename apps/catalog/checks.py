@@ -59,7 +59,7 @@ def traffic_is_encrypted(**options: Any) -> list[CheckMessage]:
 
 @register(Tags.caches)
 def processes_hear_each_other(**options: Any) -> list[CheckMessage]:
-    """Return a warning if processes cannot notify each other. The server also logs it at
+    """Return a warning if processes cannot notify each other. The server also logs the warning at
     startup.
     """
     if settings.WEB_CONCURRENCY == 1 or settings.REDIS_URL:
@@ -96,7 +96,9 @@ def content_is_usable(**options: Any) -> list[CheckMessage]:
 
 @register(Tags.files)
 def managed_files_are_usable(**options: Any) -> list[CheckMessage]:
-    """Return a warning for each file that cannot be read. Its content is checked when it is loaded."""
+    """Return a warning for each file in managed directories that cannot be read. A file's content
+    is checked when the file is loaded.
+    """
     hint = "The previously loaded application stays in use. Fix the file."
     return [Warning(problem, hint=hint, id="quickapps.W005") for problem in file_problems()]
 
@@ -121,7 +123,9 @@ def rows_are_usable(databases: Any = None, **options: Any) -> list[CheckMessage]
 
 @register(Tags.database)
 def databases_can_be_migrated(databases: Any = None, **options: Any) -> list[CheckMessage]:
-    """Return an error if a database cannot be upgraded. `manage.py migrate` runs this check first."""
+    """Return an error if a database cannot be upgraded. `manage.py migrate` runs this check
+    first.
+    """
     problems = (upgrade_problem(connections[name]) for name in databases or ())
     return [Error(problem, id="quickapps.E003") for problem in problems if problem]
 

@@ -34,8 +34,8 @@ MOST_ATTEMPTS = 100
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """A document with references to secrets. `made` contains the secrets that were created for
-    it.
+    """A document whose plain credentials are replaced with secrets. `made` contains the secrets
+    that were created for it.
     """
 
     document: Any = field(repr=False)
@@ -43,7 +43,9 @@ class Extraction:
 
 
 def forbidden_credentials(document: Any, user: Any, *, item: str = "") -> list[Problem]:
-    """Return a problem for each plain credential if the account may not add secrets."""
+    """Return a problem for each plain credential in the document if the user may not add
+    secrets.
+    """
     found = movable(without_url_credentials(document), item)
     if not found or (user is not None and user.has_perm(ADD)):
         return []
@@ -78,8 +80,8 @@ def extract(
 
 
 def reveal_secrets(document: Any) -> Any:
-    """Return the document with the values of its secrets. The result must not be shown or
-    stored.
+    """Return the document with the values of its secrets in place of their names. The result must
+    not be shown or stored.
     """
     known = {secret.name: secret.value for secret in named_secrets([document])}
     places = [place for place in credential_places(document) if known.get(place.secret)]
@@ -91,7 +93,7 @@ def movable(document: Any, item: str = "") -> list[PlainCredential]:
 
 
 def found_credentials(document: Any, item: str = "") -> list[PlainCredential]:
-    """Return all plain credentials of a document. Credentials that cannot be secrets have a
+    """Return all plain credentials in a document. A credential that cannot become a secret has a
     `problem`.
     """
     found = plain_credentials(document, item)
@@ -101,7 +103,9 @@ def found_credentials(document: Any, item: str = "") -> list[PlainCredential]:
 
 
 def is_sent_elsewhere(item: str) -> bool:
-    """Return True if any reference to the predefined item overrides its URL."""
+    """Return True if any reference to the predefined item overrides its URL, so that its
+    credentials are sent to another server.
+    """
     rows = Application.objects.values_list("manifest", flat=True)
     items = (found.value for found in documents(installed_content()))
     return any(gives_address(document, item) for each in (rows, items) for document in each)
@@ -117,8 +121,8 @@ def is_of(secret: Secret, credential: PlainCredential) -> bool:
 
 
 def make_secret(credential: PlainCredential, user: Any) -> Secret:
-    """Create a secret. Raises `ValidationError`, and `IntegrityError` if all free names were taken
-    in the meantime.
+    """Create a secret for the credential. Raises `ValidationError`, and `IntegrityError` if all
+    free names were taken in the meantime.
     """
     for _ in range(MOST_ATTEMPTS):
         taken = Secret.objects.filter(name__startswith=credential.stem)

@@ -35,7 +35,7 @@ def manifest_error(problems: Iterable[Problem]) -> ValidationError:
 
 
 def field_problems(error: ValidationError) -> list[FieldProblem]:
-    """Return one problem per message, in the order of the fields."""
+    """Return a problem for each message of the error, in the order of the fields."""
     by_field = getattr(error, "error_dict", None) or {NON_FIELD_ERRORS: error.error_list}
     return [
         field_problem("" if name == NON_FIELD_ERRORS else name, one)

@@ -1,6 +1,7 @@
-"""Reads the grants of an application, by the names of users and groups.
+"""Reads the grants of an application by the names of users and groups.
 
-Grants are not part of an application's history, so restoring a version restores no roles.
+Grants are not part of an application's history, so restoring an application does not restore its
+grants.
 """
 
 from collections.abc import Iterable
@@ -17,7 +18,9 @@ Holder = tuple[Kind, str]
 
 
 def grants_of(application: Application) -> dict[Holder, Role]:
-    """Return the grants sorted by role, the highest first, then groups before users, then by name."""
+    """Return the roles that the application grants, by holder. They are sorted by role from the
+    highest, then groups before users, then by name.
+    """
     found: dict[Holder, Role] = {}
     for grant in application.grants.select_related("user", "group"):
         group = grant.group
@@ -27,7 +30,7 @@ def grants_of(application: Application) -> dict[Holder, Role]:
 
 
 def find_holders(holders: Iterable[Holder]) -> dict[Holder, int]:
-    """Return the IDs of the existing holders."""
+    """Return the ID of each holder that exists."""
     wanted = set(holders)
     users = get_user_model()._default_manager.filter(username__in=names_of("user", wanted))
     groups = Group.objects.filter(name__in=names_of("group", wanted))

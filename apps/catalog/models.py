@@ -1,4 +1,4 @@
-"""The models that operators edit."""
+"""The database models of applications, grants, uploads, operator keys and system messages."""
 
 from typing import Any
 
@@ -56,7 +56,7 @@ def empty_manifest() -> dict[str, Any]:
 
 
 class Application(Versioned):
-    """An application: an agent for users, which its manifest declares."""
+    """An application, which is an agent that its manifest declares for users."""
 
     slug = models.SlugField(
         unique=True,

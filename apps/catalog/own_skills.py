@@ -33,15 +33,15 @@ def skills_by_application(numbers: Any) -> dict[int, dict[str, dict[str, str]]]:
 
 
 def own_skills_of(row: Any, given: Skills | None = None) -> Skills:
-    """Return the `given` skills of an application, such as the skills of its draft, or the stored
-    skills.
+    """Return the application's own skills: the `given` skills, for example of its draft, or the
+    stored skills if they are None.
     """
     return skills_of(row.pk) if given is None else given
 
 
 def with_own_skills(content: Content, skills: Skills) -> Content:
-    """Return the content with the skills as its top layer, or the same object if there are no
-    skills.
+    """Return the content with the application's own skills as its top layer, or the same object if
+    there are no skills.
     """
     if not skills:
         return content

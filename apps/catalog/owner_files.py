@@ -24,7 +24,7 @@ ADVICE = "Only the owner can attach it. Use a shared file, whose URL begins with
 
 
 def added_files(application: Application) -> tuple[bool, list[Problem]]:
-    """Return whether the owner has changed, and a problem for each file of the owner that another
+    """Return True if the owner has changed, and a problem for each file of the owner that another
     user is about to attach.
 
     The problems have the paths of the contexts.
@@ -41,8 +41,8 @@ def added_files(application: Application) -> tuple[bool, list[Problem]]:
 
 
 def owner_files(owner: int, manifest: Any) -> Mapping[str, str]:
-    """Return the URLs of the owner's own files and folders in contexts, with the paths of the
-    contexts.
+    """Return the URLs of the owner's own files and folders in contexts. Each URL is mapped to the
+    path of its context.
     """
     try:
         contexts = read_manifest(

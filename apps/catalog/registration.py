@@ -22,7 +22,7 @@ INPUT_TYPES = "features__input_attachment_types"
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """The base URLs of this server: `service` for Core, and `site` for users' browsers."""
+    """The base URLs of this server: `service` is for Core, and `site` is for users' browsers."""
 
     service: str
     site: str
@@ -35,7 +35,9 @@ class Addresses:
 
 
 def clean_url(option: str, written: str) -> str:
-    """Return the URL without its trailing slash. Raises `CommandError`."""
+    """Return the URL of a command option without its trailing slash. Raises `CommandError` for an
+    invalid URL.
+    """
     if not written.startswith(("http://", "https://")):
         raise CommandError(f"{option} must begin with http:// or https://.")
     return written.rstrip("/")
@@ -44,7 +46,7 @@ def clean_url(option: str, written: str) -> str:
 def registration(
     schema_id: str, addresses: Addresses, applications: Iterable[Application]
 ) -> dict[str, Any]:
-    """Return a fragment of Core's configuration file."""
+    """Return the entries for this server as a fragment of Core's configuration file."""
     return {
         "applicationTypeSchemas": [type_entry(schema_id, addresses)],
         "applications": {
@@ -110,8 +112,8 @@ def application_entry(application: Application, addresses: Addresses) -> dict[st
 
 
 def input_types(manifest: Mapping[str, Any]) -> list[str]:
-    """Return the input types in a stored manifest, or [] for all types. This also works for
-    manifests that cannot be resolved.
+    """Return the types of input files that a stored manifest allows, or [] for all types. The
+    manifest may be one that cannot be resolved.
     """
     features = manifest.get("features")
     types = features.get("input_attachment_types") if isinstance(features, Mapping) else None

@@ -75,8 +75,8 @@ def forget_applications() -> None:
 
 
 async def resolve_application(slug: str) -> ResolvedApplication:
-    """Return an enabled application, from the cache if it was compared with the database in the
-    last `MAX_AGE_SECONDS`.
+    """Return an enabled application, from the cache if its entry was compared with the database in
+    the last `MAX_AGE_SECONDS`.
 
     Raises `ApplicationNotFound` and `ApplicationBroken`.
     """
@@ -97,8 +97,8 @@ async def resolve_application(slug: str) -> ResolvedApplication:
 async def share_lookup(
     key: Hashable, start: Callable[[], Coroutine[Any, Any, ResolvedApplication]]
 ) -> ResolvedApplication:
-    """Wait for the lookup in progress for this key, or start a lookup. It continues if a caller is
-    canceled.
+    """Wait for the lookup that is in progress for the key, or start one. The lookup continues if a
+    waiting caller is canceled.
     """
     now = time.monotonic()
     lookup = _lookups.get(key)
@@ -159,8 +159,8 @@ class LiveVersion:
 def newest(
     slug: str, kept: CachedApplication | None
 ) -> tuple[LiveVersion | ResolvedApplication | None, Content]:
-    """Return the enabled row and the installed content, or the cached application if both are
-    unchanged.
+    """Return the application's enabled row and the installed content. Instead of the row, return
+    the cached application if both are unchanged, or None if there is no such row.
     """
     managed_files.refresh()
     content = installed_content()
@@ -176,14 +176,18 @@ def newest(
 
 
 def versioned_name(slug: str) -> tuple[str, int | None]:
-    """Return `("travel", 3)` for `travel@3`, and None as the number for the live version."""
+    """Split a name into its slug and version number: `("travel", 3)` for `travel@3`. The number is
+    None for the live version.
+    """
     name, _, number = slug.partition("@")
     read = read_integer(number, LARGEST_NUMBER)
     return (slug, None) if read is None else (name, read)
 
 
 def named_version(slug: str, number: int | None) -> str:
-    """Return the name that `versioned_name` parses: `travel@3`, or `travel` for the live version."""
+    """Return the name that `versioned_name` parses: `travel@3`, or `travel` for the live
+    version.
+    """
     return slug if number is None else f"{slug}@{number}"
 
 
@@ -203,7 +207,7 @@ def find_version(row: Application, number: int | None, content: Content) -> Live
 
 
 def prepared_version(found: LiveVersion) -> ResolvedApplication:
-    """Prepare the version to run. Raises `ApplicationBroken`."""
+    """Prepare the version so that it can run. Raises `ApplicationBroken`."""
     return prepare_application(
         found.row, found.content, installed=found.installed, number=found.number
     )

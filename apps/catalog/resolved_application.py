@@ -70,7 +70,7 @@ class ResolvedApplication:
         return hashlib.sha256(msgspec.json.encode(self.document, order="deterministic")).hexdigest()
 
     def place(self, slug: str) -> ChatPlace | None:
-        """Return the place with this slug, or None for "". Raises `PlaceNotFound`."""
+        """Return the place with this slug, or None if the slug is "". Raises `PlaceNotFound`."""
         if not slug:
             return None
         if slug not in self.predefined.places:
@@ -83,7 +83,7 @@ class ResolvedApplication:
 
     @cached_property
     def deployment_id(self) -> str:
-        """Return the deployment of the model that answers."""
+        """Return the ID of the deployment that answers."""
         return self.manifest.orchestrator.deployment.id
 
     @cached_property
@@ -111,10 +111,10 @@ def prepare_application(
     number: int = 0,
     is_foreign: bool = False,
 ) -> ResolvedApplication:
-    """Return the application with the references resolved in `content`. `installed` is the content
+    """Return the application with its references resolved in `content`. `installed` is the content
     for places, by default `installed_content`.
 
-    With `is_foreign`, DIAL Core stores the application. Raises `ApplicationBroken`.
+    With `is_foreign`, the manifest is stored by DIAL Core. Raises `ApplicationBroken`.
     """
     installed = installed or content
     manifest, prepared = prepare_document(
@@ -143,8 +143,8 @@ def prepare_application(
 
 
 def prepare_version(application: Application, number: int) -> ResolvedApplication:
-    """Return the application with the values of the row as passed, and with the predefined content
-    of one of its versions.
+    """Return the application with the values of `application`, and with the predefined content of
+    its version `number`.
 
     Queries the database. Raises `ApplicationBroken`.
     """
@@ -156,7 +156,7 @@ def prepare_version(application: Application, number: int) -> ResolvedApplicatio
 def resolve_draft(
     application: Application, document: Any, skills: Skills | None = None
 ) -> ResolvedApplication:
-    """Return the application with an unpublished document and the currently installed content.
+    """Return the application with `document` as its manifest and the currently installed content.
 
     `skills` are the application's own skills, or None for the stored skills. Queries the database.
     Raises `ApplicationBroken`.
@@ -202,8 +202,8 @@ def prepare_document(
 
 
 def ignored_previews(name: str, document: dict[str, Any]) -> Iterator[InitializationIssue]:
-    """If preview features are disabled, yield and log an issue for each preview feature in a
-    manifest.
+    """Yield and log an issue for each preview feature in a manifest, if preview features are
+    disabled.
     """
     for problem in (
         () if settings.ENABLE_PREVIEW_FEATURES else cut_problems(preview_problems(document))

@@ -24,13 +24,15 @@ check_name = RegexValidator(
 
 
 class SavedPrompt(models.Model):
-    """A prompt of a user or a team. If both are None, the prompt is offered to all users."""
+    """A prompt of a user or a team. If it has neither a user nor a team, it is offered to all
+    users.
+    """
 
     name = models.CharField(
         gettext_lazy("name"),
         max_length=LONGEST_NAME,
         validators=[check_name],
-        help_text=gettext_lazy("The command after “/”, such as weekly-report."),
+        help_text=gettext_lazy("The command to type after “/”, such as weekly-report."),
     )
     title = models.CharField(gettext_lazy("title"), max_length=LONGEST_TITLE)
     text = models.TextField(
@@ -74,7 +76,7 @@ class SavedPrompt(models.Model):
 
 
 def own_prompts(user: int | None) -> QuerySet[SavedPrompt]:
-    """Return the prompts of an account. The result is empty without an account."""
+    """Return the prompts of a user, or no prompts if `user` is None."""
     if user is None:
         return SavedPrompt.objects.none()
     return SavedPrompt.objects.filter(user=user)

@@ -1,4 +1,6 @@
-"""Finds the applications and predefined items that use secrets, deployments and predefined items."""
+"""Finds the applications and predefined items that use secrets, deployments and predefined
+items.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -37,8 +39,8 @@ def secret_uses(content: Content) -> dict[str, list[ItemUser]]:
 
 
 def deployment_uses(content: Content) -> dict[str, list[ItemUser]]:
-    """Return the applications and items that use each deployment, as a model or as a tool, by the
-    ID of the deployment. Runs one query.
+    """Return the applications and items that use each deployment, by the deployment's ID. The
+    deployment may be a model or a tool. Runs one query.
     """
     found = users_by_name(content, deployments_in)
     for item in content.items["agent"].values():
@@ -51,8 +53,8 @@ def deployment_uses(content: Content) -> dict[str, list[ItemUser]]:
 def users_by_name(
     content: Content, names_in: Callable[[Any], Iterable[tuple[str, str]]]
 ) -> dict[str, list[ItemUser]]:
-    """Return the applications and items that use each name. `names_in` yields the paths and names
-    in a document.
+    """Return the applications and items that use each name. `names_in` yields the path and name of
+    each use in a document.
     """
     found: dict[str, list[ItemUser]] = {}
     rows = Application.objects.order_by("title").values_list("pk", "title", "manifest")
@@ -129,7 +131,7 @@ def uses_of(
 
 
 def references_of(item: LayerItem, content: Content) -> Iterator[ItemReference]:
-    """Yield the references of an item, including the toolsets that an agent adds."""
+    """Yield the references in an item, including the toolsets that an agent adds."""
     if item.kind != "agent":
         yield from references_in(item.value, content)
     elif (agent := agent_of(item)) is not None:
@@ -144,7 +146,7 @@ def agent_of(item: LayerItem) -> AgentDefinition | None:
 
 
 def references_in(document: Any, content: Content) -> Iterator[ItemReference]:
-    """Yield every reference in a document, valid or not, including those in patches."""
+    """Yield every reference in a document, valid or not, including references in patches."""
     yield from feature_references(document, content)
     for _, found in objects_in(document):
         kind = found.get("type")
@@ -155,7 +157,7 @@ def references_in(document: Any, content: Content) -> Iterator[ItemReference]:
 
 
 def feature_references(document: Any, content: Content) -> Iterator[ItemReference]:
-    """Yield the items that features of a manifest use without a reference."""
+    """Yield the items that a manifest's features use without a reference."""
     features = document.get("features") if isinstance(document, dict) else None
     if not isinstance(features, dict):
         return

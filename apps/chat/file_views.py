@@ -86,14 +86,13 @@ def problem(code: str, text: str, status: int) -> JsonResponse:
 @with_json_errors
 @require_POST
 def upload(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """Store an uploaded file for a conversation, which may not exist yet."""
-    check_length(request)
+    """Upload one file for a conversation, which may not have started yet."""
+    check_length(request, settings.CHAT_UPLOAD_MAX_BYTES)
     return take(request, slug)
 
 
-def check_length(request: HttpRequest) -> None:
-    """Raise `TooLarge` if the request is larger than the file size limit allows."""
-    limit = settings.DEFAULT_FILE_LOADING_SIZE_LIMIT
+def check_length(request: HttpRequest, limit: int) -> None:
+    """Raise `Refused` if the form is too large for a file of up to `limit` bytes."""
     if read_integer(request.META.get("CONTENT_LENGTH") or "0", limit + OVERHEAD_BYTES) is None:
         raise TooLarge(
             "too_large",
@@ -106,16 +105,19 @@ def check_length(request: HttpRequest) -> None:
 @csrf_protect
 def take(request: HttpRequest, slug: str) -> HttpResponseBase:
     caller = visitor(request)
-    return store_sent(request, caller, find_application(caller, slug))
+    application = find_application(caller, slug)
+    return store_sent(request, caller, application, settings.CHAT_UPLOAD_MAX_BYTES)
 
 
 def store_sent(
-    request: HttpRequest, caller: Caller, application: Application, types: Sequence[str] = ()
+    request: HttpRequest,
+    caller: Caller,
+    application: Application,
+    limit: int,
+    types: Sequence[str] = (),
 ) -> HttpResponseBase:
-    """Store the form's file for the form's `conversation`. Return its description.
-
-    `types` limits the accepted types; () accepts every type that the installation accepts. Raises
-    `Refused` and `FileRefused` for an invalid file, and Http404 for another user's conversation.
+    """Store the file of the form, which can have up to `limit` bytes. `types` limits its type; ()
+    allows the types that the installation accepts. Raises `Refused`, `FileRefused` and Http404.
     """
     conversation = read_conversation(request.POST.get("conversation", ""))
     sent = request.FILES.getlist("file")
@@ -125,7 +127,8 @@ def store_sent(
     if known is not None and not is_own(known, caller, application.pk):
         raise Http404("This conversation does not exist.")
     unsent.delete(files.buckets_of(caller.bucket), but=conversation)
-    stored = folder.store_upload(caller, conversation, sent[0].name or "", sent[0], types)
+    name, content = sent[0].name or "", sent[0]
+    stored = folder.store_upload(caller, conversation, name, content, types, limit)
     return JsonResponse(folder.describe_file(stored), status=201)
 
 

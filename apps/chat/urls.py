@@ -17,7 +17,9 @@ from apps.chat.notes import changes as note_changes
 from apps.chat.notes import history, transfer
 from apps.chat.notes import pages as note_pages
 from apps.chat.pages import (
+    alternative_answers,
     choices,
+    code_runs,
     feedback,
     palette,
     sandboxes,
@@ -73,6 +75,11 @@ urlpatterns: list[URLPattern] = [
     path("account/sessions/end/", account_page.end, name="account-sessions-end"),
     path("account/keys/", account_page.create_key, name="account-keys"),
     path("account/keys/revoke/", account_page.revoke_key, name="account-keys-revoke"),
+    path(
+        "account/programs/disconnect/",
+        account_page.disconnect_program,
+        name="account-programs-disconnect",
+    ),
     path("people/<int:user>/picture/", account_page.picture, name="picture"),
     path("settings/", settings_page.settings, name="settings"),
     path("settings/theme/", settings_page.change_theme, name="settings-theme"),
@@ -134,6 +141,11 @@ urlpatterns: list[URLPattern] = [
         choices.change_model,
         name="conversation-deployment",
     ),
+    path(
+        "chat/<slug:slug>/<uuid:conversation>/tools/",
+        choices.switch_tool,
+        name="conversation-tools",
+    ),
     path("chat/<slug:slug>/<uuid:conversation>/", views.chat, name="conversation"),
     path("chat/<slug:slug>/<uuid:conversation>/page/", views.page_data, name="conversation-data"),
     path("chat/<slug:slug>/<uuid:conversation>/arrange/", rail_views.arrange, name="arrange"),
@@ -147,6 +159,12 @@ urlpatterns: list[URLPattern] = [
     path("chat/<slug:slug>/<uuid:conversation>/usage/", views.usage, name="usage"),
     path("chat/<slug:slug>/<uuid:conversation>/shares/", share_pages.shares, name="shares"),
     path("chat/<slug:slug>/<uuid:conversation>/turns/", turn_views.turns, name="turns"),
+    path(
+        "chat/<slug:slug>/<uuid:conversation>/answers/",
+        alternative_answers.alternatives,
+        name="alternative-answers",
+    ),
+    path("chat/<slug:slug>/<uuid:conversation>/run/", code_runs.run_code, name="run-code"),
     path(
         "chat/<slug:slug>/<uuid:conversation>/memory/",
         memory_page.switch,

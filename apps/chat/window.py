@@ -88,7 +88,9 @@ def place_of(path: Sequence[str], run: UUID | None) -> int:
     if run is None or run.hex not in path:
         raise Refused(
             "turn_not_found",
-            gettext("This answer is no longer part of the displayed conversation."),
+            gettext(
+                "This answer is no longer part of the displayed conversation. Reload the page."
+            ),
         )
     return path.index(run.hex)
 

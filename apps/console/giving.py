@@ -1,5 +1,5 @@
-"""Limits the permissions and groups that users can give: users cannot give more rights than they
-have.
+"""Limits the permissions and groups that users can give to other users. Users cannot give more
+rights than they have.
 """
 
 from typing import Any
@@ -20,8 +20,8 @@ def givable_permissions(giver: Any) -> QuerySet[Permission]:
 
 
 def givable_groups(giver: Any) -> QuerySet[Group]:
-    """Return the groups that contain no permission that the giver lacks, and that have no role in
-    other users' applications.
+    """Return the groups that contain only permissions that the giver has, and have no role in other
+    users' applications.
     """
     too_much = Group.objects.filter(permissions__in=beyond(giver)).order_by()
     groups = Group.objects.exclude(pk__in=too_much.values("pk"))
@@ -37,7 +37,7 @@ def may_give(giver: Any, group: Group) -> bool:
 
 
 def may_change_key(manager: Any, key: ApiKey | OperatorKey) -> bool:
-    """Return True if the manager may change a key rather than only revoke it."""
+    """Return True if the manager may change the key. Otherwise, the manager can only revoke it."""
     if key.user is None:
         return edits_all(manager)
     if key.user_id != manager.pk and not edits_all(manager):

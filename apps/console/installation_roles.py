@@ -1,8 +1,8 @@
-"""The initial groups: administrator, operator, auditor, publisher, reader of runs.
+"""Creates the initial groups: administrator, operator, auditor, publisher, reader of runs.
 
-Each migration adds new permissions to them. A renamed group keeps its role, and a group that an
-administrator created under such a name is not changed. Groups and permissions that were removed are
-not added again.
+Each migration adds new permissions to these groups. A renamed group keeps its role, and a group
+that an administrator created with one of these names is not changed. Groups and permissions that
+were removed are not added again.
 """
 
 from collections.abc import Iterable
@@ -69,8 +69,8 @@ PERMISSIONS: dict[str, tuple[str, ...]] = {
 
 
 def grantable_permissions() -> Q:
-    """Return the permissions that can be granted: permissions of the admin's pages, and special
-    permissions.
+    """Return a filter for the permissions that can be granted: permissions for the admin's pages,
+    and special permissions.
     """
     found = Q(pk__in=())
     for model in installed_apps.get_models():
@@ -83,7 +83,9 @@ def grantable_permissions() -> Q:
 
 
 def keep_groups(using: str, apps: Any = installed_apps, **told: Any) -> None:
-    """Create groups that never existed, and give the groups their new permissions."""
+    """Create the initial groups that have never existed, and give each group its new
+    permissions.
+    """
     try:
         roles = apps.get_model("accounts", "InstallationRole")._default_manager.using(using)
     except LookupError:

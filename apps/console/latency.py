@@ -44,8 +44,8 @@ MINUTES = int(PERIOD.total_seconds() // 60)
 @require_safe
 @never_cache
 def ai_latency(request: HttpRequest) -> HttpResponse:
-    """Return the latency of all calls for users with the permission, and of their own calls for
-    other users.
+    """Return the latency of all calls to users with the permission, and the latency of their own
+    calls to other users.
     """
     if not settings.DEV_ENDPOINTS:
         raise Http404
@@ -86,7 +86,7 @@ def page(request: HttpRequest, found: LatencyReport, *, sees_all: bool) -> HttpR
 
 
 def usage_report(request: HttpRequest) -> UsageReport:
-    """Return the numbers of the last 24 hours, without lines per subject."""
+    """Return the usage in the last 24 hours, without lines for single subjects."""
     return report("deployment", timedelta(days=1), count_runs, most=0, among=seen_slugs(request))
 
 
@@ -109,12 +109,12 @@ def tool_cells(one: ToolLatency) -> list[Cell]:
 
 
 def durations(seconds: Seconds) -> list[Cell]:
-    """Return the p50 and the p95. The tooltip of the p95 is the p99."""
+    """Return cells for the p50 and the p95. The tooltip of the p95 is the p99."""
     p99 = Cell(seconds["p99"], "seconds")
     hint = "" if p99.value is None else f"p99: {p99.text}"
     return [Cell(seconds["p50"], "seconds"), Cell(seconds["p95"], "seconds", hint=hint)]
 
 
 def is_offered(request: HttpRequest) -> bool:
-    """Return True if the menu of the admin has the page."""
+    """Return True if the admin's menu contains the page for this user."""
     return bool(settings.DEV_ENDPOINTS and request.user.has_perm(OPERATORS))

@@ -22,12 +22,14 @@ class FilterInvalid(ValueError):
 
 
 def text_filter(asked: Mapping[str, Any], name: str) -> str:
-    """Return a parameter as text; "" without it."""
+    """Return a URL parameter as text, or "" if it is missing."""
     return str(asked.get(name) or "").strip()[:LONGEST_WORDS]
 
 
 def integer_filter(asked: Mapping[str, Any], name: str) -> int | None:
-    """Return a parameter as a number; None without it. Raises `FilterInvalid`."""
+    """Return a URL parameter as an integer, or None if it is missing. Raises `FilterInvalid` for an
+    invalid number.
+    """
     text = text_filter(asked, name)
     if not text:
         return None
@@ -38,7 +40,9 @@ def integer_filter(asked: Mapping[str, Any], name: str) -> int | None:
 
 
 def time_filter(asked: Mapping[str, Any], name: str) -> datetime | None:
-    """Return a parameter as a time; None without it. Raises `FilterInvalid`."""
+    """Return a URL parameter as a time, or None if it is missing. Raises `FilterInvalid` for an
+    invalid time.
+    """
     text = text_filter(asked, name)
     try:
         return read_datetime(text, timezone.get_current_timezone()) if text else None

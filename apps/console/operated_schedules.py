@@ -1,5 +1,5 @@
-"""Schedules that operators edit: directly for themselves and service accounts, and by proposal for
-other users.
+"""Changes schedules for operators. They change their own schedules and the schedules of service
+accounts directly, and propose changes to other users' schedules.
 """
 
 from typing import Any
@@ -31,8 +31,8 @@ def new_of_account(account: ServiceAccount, operator: Any) -> Schedule:
 
 
 def is_ruled(operator: Any, row: Schedule) -> bool:
-    """Return True if the operator can read and change the schedule like its owner, because it
-    belongs to them or to a service account that they manage.
+    """Return True if the operator can read and change the schedule like its owner. It must belong
+    to the operator, or to a service account that the operator manages.
     """
     if row.user_id == operator.pk:
         return True
@@ -44,7 +44,7 @@ def is_of_program(row: Schedule) -> bool:
 
 
 def may_change_schedule(operator: Any, row: Schedule) -> bool:
-    """Return True if the operator can change or propose a change to the schedule.
+    """Return True if the operator can change the schedule or propose a change to it.
 
     A service account cannot agree to a proposal, and an alarm belongs to its conversation.
     """
@@ -52,9 +52,10 @@ def may_change_schedule(operator: Any, row: Schedule) -> bool:
 
 
 def save_change(row: Schedule, operator: Any) -> bool:
-    """Save a changed row, or store its changes as a proposal. Return True if the owner must agree.
+    """Save a changed schedule, or store its changes as a proposal. Return True if the owner must
+    agree.
 
-    Raises `ValidationError`.
+    Raises `ValidationError` if the schedule is invalid.
     """
     stored = Schedule.objects.select_for_update().filter(pk=row.pk).first()
     if stored is None:
@@ -73,8 +74,8 @@ def pause_schedule(row: Schedule) -> None:
 
 
 def resume_schedule(row: Schedule, operator: Any) -> bool:
-    """Resume a schedule that the operator rules, for which the operator is then responsible. Return
-    False if it has no future time.
+    """Resume a schedule that the operator can change like its owner. The operator is then
+    responsible for it. Return False if it has no time in the future.
     """
     row.saved_by_id = operator.pk
     return user_schedules.resume_schedule(row)

@@ -1,7 +1,7 @@
-"""Determines the applications that an operator sees and edits. The rules are the same in the admin,
-the API and the editor.
+"""Determines which applications an operator can see and edit. The admin, the API and the editor use
+the same rules.
 
-Users see the applications that they edit through ownership or a grant. Users with a special
+Users see the applications that they can edit through ownership or a grant. Users with a special
 permission see all applications. Usage, runs and history of other applications are hidden as well.
 """
 
@@ -26,12 +26,14 @@ ERASE = "catalog.erase_application"
 
 
 def operator(request: HttpRequest) -> Caller:
-    """Return the caller of the console: the user in their current team."""
+    """Return the user of the console as a caller in their current team."""
     return caller_in(request.user.pk, team_of(request.user, request.session))
 
 
 def sees_all(user: Any) -> bool:
-    """Return True if the user sees all applications, including remains of deleted applications."""
+    """Return True if the user sees all applications, including the remaining data of deleted
+    applications.
+    """
     return bool(user.has_perm(ALL) or user.has_perm(SEE_ALL))
 
 
@@ -40,8 +42,8 @@ def edits_all(user: Any) -> bool:
 
 
 def may(request: HttpRequest, permission: str) -> bool:
-    """Check a permission like `has_perm`. Users who edit any application may also open the pages of
-    applications.
+    """Return True if the user has the permission. Users who edit any application may also open the
+    pages of applications.
     """
     if request.user.has_perm(permission):
         return True
@@ -53,8 +55,8 @@ def may_view_applications(request: HttpRequest) -> bool:
 
 
 def is_editor(request: HttpRequest, application: Application | None = None) -> bool:
-    """Return True if a member of staff owns the application or has a grant to edit it. None means
-    any application.
+    """Return True if a member of staff owns the application or has a grant to edit it. If it is
+    None, any application counts.
 
     Roles that come from a permission do not count, because such a permission already includes
     viewing and changing applications.
@@ -70,7 +72,7 @@ def is_editor(request: HttpRequest, application: Application | None = None) -> b
 
 
 def visible_applications(request: HttpRequest) -> QuerySet[Application]:
-    """Return the user's visible applications, each with the user's `role` in it."""
+    """Return the applications that the user can see, each with the user's `role` in it."""
     return with_role(request, NOBODY if sees_all(request.user) else Role.EDITOR)
 
 
@@ -84,8 +86,8 @@ def with_role(request: HttpRequest, least: int) -> QuerySet[Application]:
 
 
 def has_role(request: HttpRequest, application: Application, least: Role) -> bool:
-    """Return True if the user has this role. Queries the database if the row was read without its
-    role.
+    """Return True if the user has at least this role in the application. Queries the database if
+    the row was read without its role.
     """
     role = getattr(application, "role", None)
     if role is None:
@@ -94,22 +96,24 @@ def has_role(request: HttpRequest, application: Application, least: Role) -> boo
 
 
 def may_rule(request: HttpRequest, application: Application | None) -> bool:
-    """Return True if the user can set rules for an application, or for all with None."""
+    """Return True if the user can set rules for the application or, if it is None, for all
+    applications.
+    """
     if application is None:
         return edits_all(request.user)
     return has_role(request, application, Role.EDITOR)
 
 
 def may_grant(request: HttpRequest, application: Application | None) -> bool:
-    """Return True if the user owns the application. A new application is owned by the user who
-    creates it.
+    """Return True if the user owns the application, or if it is None, because a new application
+    belongs to the user who creates it.
     """
     return application is None or has_role(request, application, Role.OWNER)
 
 
 def may_rule_publishing(request: HttpRequest, application: Application | None) -> bool:
-    """Return True if the user can turn on two-person publishing. Only a superuser can turn it off
-    again.
+    """Return True if the user can turn two-person publishing on or off. Only a superuser can turn
+    it off.
     """
     if application is not None and application.needs_second_publisher:
         return bool(request.user.is_superuser)
@@ -117,24 +121,28 @@ def may_rule_publishing(request: HttpRequest, application: Application | None) -
 
 
 def seen_names(request: HttpRequest) -> QuerySet[Any] | None:
-    """Return a query for the slugs of the user's visible applications, or None for all."""
+    """Return a query for the slugs of the applications that the user can see, or None for all
+    applications.
+    """
     return (
         None if sees_all(request.user) else editable_applications(request).order_by().values("slug")
     )
 
 
 def seen_slugs(request: HttpRequest) -> frozenset[str] | None:
-    """Return the slugs that `seen_names` selects."""
+    """Return the slugs that `seen_names` selects, or None for all applications."""
     names = seen_names(request)
     return None if names is None else frozenset(names.values_list("slug", flat=True))
 
 
 def of_seen(request: HttpRequest, column: str = "application") -> Q:
-    """Return a filter that limits rows with a slug to the user's visible applications."""
+    """Return a filter for rows of applications that the user can see. `column` contains the slug of
+    the application.
+    """
     names = seen_names(request)
     return Q() if names is None else Q(**{f"{column}__in": names})
 
 
 def get_version(row: Application, number: int) -> ApplicationVersion:
-    """Return a version. Raises Http404."""
+    """Return the version of an application with this number. Raises Http404."""
     return get_object_or_404(row.versions.select_related("application"), number=number)

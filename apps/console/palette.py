@@ -1,5 +1,5 @@
-"""Search for the admin's command palette: pages, applications, content, deployments, users and
-runs.
+"""Searches pages, applications, content, deployments, users and runs for the admin's command
+palette.
 
 Users find only kinds of objects that they may see in the admin. The search runs at most one query
 for each kind.
@@ -52,7 +52,7 @@ Finder = Callable[[HttpRequest, str], Iterator[PaletteEntry]]
 
 @require_safe
 def search_palette(request: HttpRequest) -> JsonResponse:
-    """Return the results, such as `{"groups": [{"title": "Applications", "found": [{"title",
+    """Return the search results, such as `{"groups": [{"title": "Applications", "found": [{"title",
     "detail", "url"}]}]}`.
     """
     words = request.GET.get("q", "").strip()[:LONGEST_QUERY]
@@ -65,7 +65,7 @@ def search_palette(request: HttpRequest) -> JsonResponse:
 
 
 def pages(request: HttpRequest, words: str) -> Iterator[PaletteEntry]:
-    """Yield the pages of the menu with their tabs, then the pages that add a row."""
+    """Yield the matching pages of the menu, including tabs, then the pages that add a row."""
     wanted = words.lower()
     for page in visible_pages(request):
         if wanted in page.title.lower():
@@ -145,7 +145,9 @@ def keys(request: HttpRequest, words: str) -> Iterator[PaletteEntry]:
 
 
 def runs(request: HttpRequest, words: str) -> Iterator[PaletteEntry]:
-    """Yield runs by the reference of an error or by the whole ID, because both are indexed."""
+    """Yield the run with this error reference or this whole ID. A search for anything else would
+    have no index.
+    """
     if not words or not request.user.has_perm("runs.view_runsummary"):
         return
     wanted = of_reference(words)

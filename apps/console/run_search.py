@@ -1,4 +1,4 @@
-"""Searches the runs of all doors for operators. Active runs are before finished runs.
+"""Searches runs of all doors for operators. Active runs come before finished runs.
 
 The admin and the API use the same search. The search never reads the texts of conversations, and
 matches words literally.
@@ -50,10 +50,10 @@ AGE = Coalesce("started_at", "seen_at")
 
 @dataclass(frozen=True, slots=True)
 class RunSearch:
-    """The filters in a URL. "" and None mean unset.
+    """The filters of a search, from a URL. A filter that is "" or None is not set.
 
     `words` is one of: the reference of an error, the ID of a request or a run, the name of an
-    application, a caller's bucket or a username. `version` counts only together with an
+    application, a caller's bucket or a username. `version` has an effect only together with an
     application.
     """
 
@@ -70,8 +70,8 @@ class RunSearch:
 
     @classmethod
     def of(cls, asked: Mapping[str, Any]) -> "RunSearch":
-        """Parse the filters. Raises `FilterInvalid` for an invalid version, number of hours or
-        time.
+        """Parse the filters in a URL. Raises `FilterInvalid` for an invalid version, number of
+        hours or time.
         """
         said = {name: text_filter(asked, name) for name in PARAMETERS}
         version, hours = (integer_filter(asked, name) for name in ("version", "hours"))
@@ -93,7 +93,7 @@ class RunSearch:
 
     @property
     def common(self) -> Q:
-        """Return the filter that active and finished runs have in common."""
+        """Return the conditions that apply to both active and finished runs."""
         found = Q()
         if self.application:
             found &= Q(application=self.application)
@@ -125,7 +125,7 @@ class RunSearch:
         return found
 
     def over(self, request: HttpRequest) -> QuerySet[RunSummary]:
-        """Return the rows of finished runs of the user's visible applications."""
+        """Return the finished runs that match, in applications that the user can see."""
         rows = RunSummary.objects.filter(of_seen(request), self.common)
         if self.words:
             rows = rows.filter(of_words(self.words) | of_reference(self.words))
@@ -134,7 +134,7 @@ class RunSearch:
         return rows.filter(status=self.status) if self.status else rows
 
     def going(self, request: HttpRequest) -> QuerySet[Run]:
-        """Return unfinished runs, which have no row yet, newest first."""
+        """Return the unfinished runs that match, newest first. They have no summary row yet."""
         if not request.user.has_perm("runs.view_run") or self.is_of_the_past:
             return Run.objects.none()
         rows = Run.objects.filter(of_seen(request), self.common, status__in=Run.OPEN)
@@ -150,7 +150,7 @@ class RunSearch:
 
 
 def of_words(words: str) -> Q:
-    """Return a filter by words. Each condition uses an index."""
+    """Return a filter for the words of a search. Each condition uses an index."""
     found = Q(application=words) | of_caller(words)
     try:
         return found | Q(pk=UUID(words))
@@ -164,8 +164,8 @@ def of_reference(words: str) -> Q:
 
 
 def of_caller(words: str) -> Q:
-    """Return a filter by bucket, or by a user's username, name or email address in all of their
-    teams.
+    """Return a filter for the runs of a caller. `words` is a bucket, or a user's username, name or
+    email address, which finds runs in all of the user's teams.
     """
     found = Q(bucket=words)
     for person in people_named(words):
@@ -174,7 +174,7 @@ def of_caller(words: str) -> Q:
 
 
 def summary_of(run: Run) -> RunSummary:
-    """Return an active run as an unsaved row."""
+    """Return an active run in the form of an unsaved summary row."""
     return RunSummary(
         id=run.pk,
         door=run.door,
@@ -188,7 +188,9 @@ def summary_of(run: Run) -> RunSummary:
 
 
 class GoingFirst(Sequence[RunSummary]):
-    """A sequence of active runs and then finished runs. It counts at most `MOST_LISTED` runs."""
+    """A sequence of active runs, followed by finished runs. At most `MOST_LISTED` runs are
+    counted.
+    """
 
     def __init__(self, going: QuerySet[Run], over: QuerySet[RunSummary]) -> None:
         self.going = [summary_of(run) for run in going[:MOST_GOING]]
@@ -220,10 +222,11 @@ class GoingFirst(Sequence[RunSummary]):
 
 
 def sorted_by_themselves(rows: QuerySet[RunSummary]) -> QuerySet[RunSummary]:
-    """Return the rows in an order that no index has, so that the database filters before it sorts.
+    """Return the rows in an order for which there is no index, so that the database filters before
+    it sorts.
 
-    Otherwise PostgreSQL reads all runs by age until a page is full, which takes seconds if few runs
-    match.
+    Otherwise, PostgreSQL reads all runs by age until a page is full, which takes seconds if few
+    runs match.
     """
     by_age = {"started_at": AGE.asc(), "-started_at": AGE.desc()}
     return rows.order_by(*(by_age.get(str(name), name) for name in rows.query.order_by))

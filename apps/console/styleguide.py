@@ -1,4 +1,4 @@
-"""The style guide, which shows every element of the pages in every state to staff who change the
+"""The style guide. It shows every element of the pages in every state, for staff who change the
 styles.
 """
 

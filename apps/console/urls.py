@@ -24,7 +24,13 @@ from apps.console.api.webhooks import SubscriptionViewSet, WebhookViewSet
 from apps.console.dial_editor import views as dial_editor
 from apps.console.latency import ai_latency
 from apps.console.palette import search_palette
-from apps.console.studio import access_panel, registered_servers, uploads, widget_panel
+from apps.console.studio import (
+    access_panel,
+    file_search,
+    registered_servers,
+    uploads,
+    widget_panel,
+)
 from apps.console.studio import answers as studio_answers
 from apps.console.studio import new as studio_new
 from apps.console.studio import tool_views as studio_tools
@@ -57,6 +63,7 @@ studio_urls: list[URLPattern] = [
     path("save/", staff(studio.save_typed), name="save"),
     path("icon/", staff(studio.upload_icon), name="icon"),
     path("upload/", staff(uploads.upload_file), name="upload"),
+    path("files/search/", staff(file_search.search_files), name="file_search"),
     path("access/", staff(access_panel.save_access), name="access"),
     path("grant/", staff(access_panel.save_grant), name="grant"),
     path("people/", staff(access_panel.find_people), name="people"),

@@ -17,6 +17,7 @@ MOST_ATTACHMENTS = 20
 STORABLE = r"^[^\x00]*$"
 """A pattern that matches text without NUL characters, which PostgreSQL cannot store."""
 Effort = Annotated[str, Field(max_length=20, pattern=r"^[a-z]*$")]
+ToolsetName = Annotated[str, Field(max_length=200, pattern=STORABLE)]
 
 
 class SentFile(BaseModel):
@@ -31,15 +32,15 @@ class Ask(BaseModel):
     """A question, as the page sends it. The page generates the `id`, which identifies repeated
     frames.
 
-    If `conversation` is None, the question begins a conversation with the ID `begin`, under which
-    the page uploaded the files. `timezone` is the browser's time zone, such as Europe/Riga, or ""
-    if unknown. `surface` is `page` if the page's scripts run its tools. `while_running` decides
-    whether a question during a running answer is rejected, is queued, or replaces the answer.
-    `memory` decides whether a new conversation can use the user's memories. A `temporary`
-    conversation never uses memories, and is deleted soon. `place` is the slug of the place where
-    the user is, and `narrative` describes the content of their screen. `application` is the same as
-    in an `open` frame. `deployment` is the model that the user chose for a new conversation or,
-    with `again`, for this answer.
+    A new conversation (`conversation` is None) gets the ID `begin`, under which its files were
+    uploaded. `timezone` is the browser's, such as Europe/Riga, or "" if unknown. `surface` is
+    `page` if scripts of the page run its tools. `while_running` decides whether the question is
+    rejected, is queued, or replaces the running answer. `memory` decides whether a new conversation
+    can use the user's memories. A `temporary` conversation never uses memories, and is erased soon.
+    `place` is the slug of the user's place, and `narrative` describes the content of their screen.
+    `application` is the same as in an `open` frame. `deployment` is the chosen model, one of the
+    application's choices. It applies to a new conversation or, with `again`, to this answer.
+    `tools` contains the toolsets that the user turned on or off for a new conversation.
 
     Three fields contain a message ID and begin another branch at this message; such questions are
     never queued. `again` is a question to answer again, unchanged. `edits` is a question that this
@@ -61,6 +62,7 @@ class Ask(BaseModel):
     temporary: bool = False
     effort: Effort = ""
     deployment: str = Field(default="", max_length=LONGEST_DEPLOYMENT, pattern=STORABLE)
+    tools: dict[ToolsetName, bool] = Field(default={}, max_length=50)
     place: str = Field(default="", max_length=LONGEST_PLACE)
     narrative: str = Field(default="", max_length=LONGEST_NARRATIVE)
     application: str = Field(default="", max_length=LONGEST_SLUG)

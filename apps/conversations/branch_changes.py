@@ -58,7 +58,8 @@ def begin_change(
     conversation = lock(find_conversation(caller, pk, slug))
     if leases.open_run(conversation.pk) is not None:
         raise Conflict(
-            "run_going", gettext("An answer is still being written. Wait for it or stop it first.")
+            "run_going",
+            gettext("An answer is still being written. Wait for it to finish, or stop it first."),
         )
     found = outline(conversation)
     write_parents(found)

@@ -13,6 +13,7 @@ from apps.agent import events as said
 from apps.conversations.access import check_continuable, find_conversation, reference_of
 from apps.conversations.asking.questions import question_added
 from apps.conversations.branches import ASSISTANT, USER, find_message, outline, path
+from apps.conversations.keeping.tags import add_known_tags, tags_of
 from apps.conversations.mirror import mirror
 from apps.conversations.models import Conversation, Message
 from apps.conversations.outcome.endings import answer_stored
@@ -35,6 +36,7 @@ COPIED_COLUMNS = (
     "visibility",
     "pinned_version",
     "reasoning_effort",
+    "tool_switches",
     "deployment",
     "folder_id",
     "temporary_until",
@@ -75,6 +77,7 @@ def fork(caller: Caller, slug: str, conversation: UUID, message: UUID) -> Conver
         made.save(force_insert=True)
         copies = copy_messages(caller, made, path(original, last))
         copy_summaries(original, copies)
+        add_known_tags(made, tags_of([original.pk]).get(original.pk, ()))
         made.leaf = copies[last]
         made.save(update_fields=["leaf"])
         transaction.on_commit(partial(mirror, made.pk))

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from apps.accounts.models import Team
 from apps.conversations.client_requests import ClientRequest as ClientRequest
+from apps.conversations.conversation_tags import ConversationTag as ConversationTag
 
 LONGEST_TITLE = 80
 """The maximum number of characters of a title derived from a question."""
@@ -112,6 +113,11 @@ class Conversation(models.Model):
         null=True,
         editable=False,
         help_text="The model that the user chose; empty for the application's own.",
+    )
+    tool_switches = models.JSONField(
+        null=True,
+        editable=False,
+        help_text="The toolsets that the user turned on or off, by name; empty for the defaults.",
     )
     visibility = models.CharField(  # noqa: DJ001
         max_length=20,

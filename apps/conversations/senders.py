@@ -1,8 +1,8 @@
 """Describes the webhook, schedule or alarm that sent a message instead of a user.
 
 `Message.sender` stores `{"kind": "webhook", "title": "Orders", "untrusted": true}`, and the time
-(`at`) for a schedule or an alarm. `Run.unattended` stores `{"seconds": 3600}` and the run's own
-budget, because no user waits for the answer.
+(`at`) for a schedule or an alarm. `Run.unattended` stores `{"seconds": 3600}`, the run's own budget,
+because no user waits for the answer, and `saved_by`, the ID of the user responsible for the run.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,8 @@ class Sender:
 
     `is_untrusted` is True if third parties control the message's content. `seconds` is the timeout
     for the run's questions, or None for no timeout. `budget` is the run's own budget, or None:
-    `tokens`, and `money` (a decimal) with its `currency`.
+    `tokens`, and `money` (a decimal) with its `currency`. `saved_by` is the ID of the user who last
+    saved the webhook or schedule.
     """
 
     kind: Literal["webhook", "schedule", "alarm"]
@@ -33,6 +34,7 @@ class Sender:
     seconds: float | None = None
     at: str = ""
     budget: Mapping[str, Any] | None = None
+    saved_by: int | None = None
 
     @classmethod
     def read(cls, kept: Mapping[str, Any] | None) -> Self | None:
@@ -46,6 +48,7 @@ class Sender:
             kept["seconds"],
             kept.get("at", ""),
             kept.get("budget"),
+            kept.get("saved_by"),
         )
 
     @property
@@ -65,7 +68,9 @@ class Sender:
     @property
     def unattended(self) -> dict[str, Any]:
         """Return the limits of the run that answers the message, as JSON."""
-        limits = {"seconds": self.seconds}
+        limits: dict[str, Any] = {"seconds": self.seconds}
+        if self.saved_by is not None:
+            limits["saved_by"] = self.saved_by
         return {**limits, "budget": dict(self.budget)} if self.budget else limits
 
 
@@ -83,9 +88,9 @@ def sender_words(sender: Mapping[str, Any]) -> str:
     if kind == "alarm":
         words = gettext("Alarm")
     elif kind == "webhook":
-        words = gettext("From the webhook “{title}”").format(title=title)
+        words = gettext("Sent by the webhook “{title}”").format(title=title)
     else:
-        words = gettext("From the schedule “{title}”").format(title=title)
+        words = gettext("Sent by the schedule “{title}”").format(title=title)
     if "at" not in sender:
         return words
     # The time is formatted here, in the time zone of the schedule.

@@ -1,4 +1,4 @@
-"""Plans tool calls for a question: selects offered tools and determines their arguments."""
+"""Plans tool calls for a question: selects tools, and determines their arguments."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -50,7 +50,7 @@ class PlannedCall:
 
 @dataclass(frozen=True, slots=True)
 class CallPlan:
-    """The planned tool calls. `missing` contains explanations of calls that cannot be made."""
+    """The planned tool calls. `missing` explains why other calls cannot be made."""
 
     calls: list[PlannedCall] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
@@ -59,8 +59,8 @@ class CallPlan:
 def plan_calls(
     question: str, tools: Sequence[ToolSpec], choice: object = None, earlier: Sequence[str] = ()
 ) -> CallPlan:
-    """Return the plan. `choice` is the `tool_choice` of the request; `earlier` contains previous
-    questions, newest first.
+    """Plan the calls for a question. `choice` is the `tool_choice` of the request; `earlier`
+    contains previous questions, newest first.
     """
     plan = CallPlan()
     chosen = [
@@ -84,11 +84,11 @@ def plan_calls(
 
 
 def read_requests(question: str, tools: Sequence[ToolSpec]) -> list[Request]:
-    """Split a question into requests. Clues of a clause without a tool belong to the previous
-    request, or to the first request.
+    """Split a question into requests: tools with clues for their arguments. The clues in a clause
+    without a tool belong to the previous request, or to the first one.
 
-    A tool without clues uses the next clause's clues: "the weather and the time in Oslo" is one
-    request with two tools.
+    A tool without clues uses the clues of the next clause: "the weather and the time in Oslo" is
+    one request with two tools.
     """
     requests: list[Request] = []
     before: list[Clue] = []
@@ -104,8 +104,8 @@ def read_requests(question: str, tools: Sequence[ToolSpec]) -> list[Request]:
 
 
 def follow_up(question: str, tools: Sequence[ToolSpec], earlier: Sequence[str]) -> list[Request]:
-    """Return requests for a question that consists only of clues ("and in Lima?"), with the tools
-    of an earlier question.
+    """Return the requests of a question that consists only of clues ("and in Lima?"). The tools are
+    those of the newest earlier question with tools.
     """
     clues = all_clues(question)
     if not clues or any(clause.words - STOP_WORDS for clause in read_clauses(question)):
@@ -115,7 +115,7 @@ def follow_up(question: str, tools: Sequence[ToolSpec], earlier: Sequence[str]) 
 
 
 def score(tool: ToolSpec, words: set[str]) -> int:
-    """Return a score for the match of the words with a tool's name and the first sentence of its
+    """Return how well the words match the name of a tool and the first sentence of its
     description.
     """
     name = keywords(tool.name, 1)
@@ -165,7 +165,7 @@ def calls_of(tool: ToolSpec, clues: Sequence[Clue], question: str) -> Iterator[P
 
 
 def kind_of(name: str, schema: Mapping[str, Any]) -> str:
-    """Return the kind of clue that fits a parameter, or "" if none does."""
+    """Return the kind of clue that fits a parameter, or "" if no kind fits."""
     if schema.get("type") in ("integer", "number"):
         return "number"
     if schema.get("type") != "string" or "enum" in schema:
@@ -187,7 +187,7 @@ def default_of(schema: Mapping[str, Any], kind: str, question: str) -> Any:
 def fill(
     tool: ToolSpec, kinds: Mapping[str, str], defaults: Mapping[str, Any], clues: list[Clue]
 ) -> PlannedCall | str:
-    """Return a call, or a text about a missing argument; no clue is used twice."""
+    """Return a call, or a text that explains which argument is missing. No clue is used twice."""
     arguments = {}
     for name, kind in kinds.items():
         clue = next((clue for clue in clues if kind in clue), None)

@@ -10,8 +10,8 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class City:
-    """A city. `time_zone` is an IANA name. Degrees are north and east, to a tenth (some ten
-    kilometers).
+    """A city. `time_zone` is an IANA name. Latitude and longitude are in degrees north and east, to
+    a tenth of a degree.
     """
 
     name: str
@@ -22,7 +22,9 @@ class City:
 
 
 def fold_name(text: str) -> str:
-    """Return the form in which names are compared: lower case without accents, with single spaces."""
+    """Return a name in the form in which names are compared: lower case, without accents, with
+    single spaces.
+    """
     decomposed = unicodedata.normalize("NFKD", text)
     bare = "".join(sign for sign in decomposed if not unicodedata.combining(sign))
     return " ".join(bare.casefold().split())
@@ -50,6 +52,6 @@ def find_city(name: str) -> City | None:
 
 
 def similar_cities(name: str) -> list[str]:
-    """Return up to three names with a similar spelling."""
+    """Return up to three names of cities with a similar spelling."""
     near = get_close_matches(fold_name(name), _by_name, n=3, cutoff=0.7)
     return [_by_name[key].name for key in near]

@@ -26,7 +26,9 @@ Clue = dict[str, Any]
 
 
 class Clause(NamedTuple):
-    """A part of a question. `words` are in lower case and not part of clues."""
+    """A part of a question. `words` are in lower case, and do not include words that belong to
+    clues.
+    """
 
     words: set[str]
     clues: list[Clue]

@@ -45,7 +45,9 @@ def order(request: HttpRequest, number: int) -> HttpResponse:
 
 @require_safe
 def articles(request: HttpRequest) -> HttpResponse:
-    """Return the articles that share a word with the query parameter `question`, or all of them."""
+    """Return the articles that share a word with the query parameter `question`, or all articles if
+    none does.
+    """
     asked = words_of(request.GET.get("question", "")[:LONGEST_WORDS])
     found = {title: text for title, text in ARTICLES.items() if asked & words_of(f"{title} {text}")}
     return fresh({**(found or ARTICLES), "note": NOTE})
@@ -54,7 +56,7 @@ def articles(request: HttpRequest) -> HttpResponse:
 @csrf_exempt  # A ticket is not stored, and no cookie is read.
 @require_POST
 def ticket(request: HttpRequest) -> HttpResponse:
-    """Return what a service would return for a new ticket."""
+    """Return the response of a service that has created a ticket. The ticket is not stored."""
     try:
         body = json.loads(request.read(LONGEST_BODY))
     except (ValueError, RecursionError):
@@ -67,7 +69,7 @@ def ticket(request: HttpRequest) -> HttpResponse:
 
 
 def words_of(text: str) -> set[str]:
-    """Return the words of four letters or more, without a plural ending."""
+    """Return the words of at least four letters in a text, without plural endings."""
     return {word.removesuffix("s") for word in _word.findall(text.casefold())}
 
 

@@ -1,4 +1,6 @@
-"""Calls tools whose names are built into the demo model: memory, notes, documents, images, code."""
+"""Calls tools whose names are built into the demo model, for memory, notes, documents, images and
+code.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -96,8 +98,8 @@ _page = re.compile(r"(?i:\bpage (\d{1,4})\b)")
 
 @dataclass(frozen=True, slots=True)
 class DemoQuestion:
-    """A question without the list of its attachments. `files` contains the URLs of documents, and
-    `operator_files` those of documents that the operator made available.
+    """A question without the list of its attachments. `files` contains the URLs of attached
+    documents, and `operator_files` the URLs of documents that the operator made available.
     """
 
     text: str
@@ -112,7 +114,9 @@ def asks(text: str) -> bool:
 
 
 def known_text(asked: DemoQuestion) -> str:
-    """Return the text before a call or in place of a call, or "" if there is none."""
+    """Return the text before a call or in place of a call, or "" if the question has no such
+    text.
+    """
     if FORGET_ALL in asked.tools and _forgets_all.search(asked.text) and not _agrees(asked.text):
         return CONFIRM
     reads_the_web = any("web" in name or "fetch" in name for name in asked.tools)
@@ -145,7 +149,9 @@ def forgetting(asked: DemoQuestion) -> Iterator[PlannedCall]:
 
 
 def new_notes(asked: DemoQuestion) -> Iterator[PlannedCall]:
-    """Yield calls for questions in the form "write a note Boats: we have two"."""
+    """Yield the call that creates a note, for a question such as "write a note Boats: we have
+    two".
+    """
     found = _writes_note.search(asked.text) if CHANGE_NOTES in asked.tools else None
     if found is not None and (title := found["title"].strip(" .,\"'“”")):
         given = {"operation": "add", "title": title, "text": found["text"].strip()}
@@ -216,7 +222,9 @@ def computations(asked: DemoQuestion) -> Iterator[PlannedCall]:
 
 
 def find_tool(name: str, tools: Iterable[str]) -> str:
-    """Return the offered name of a server's tool, which may begin with that of its toolset, or ""."""
+    """Return the tool with this name on its server, as it is offered, or "". The offered name may
+    begin with the name of the toolset.
+    """
     return next((one for one in tools if one == name or one.endswith(f"_{name}")), "")
 
 
@@ -226,14 +234,14 @@ def python_of(written: str) -> str:
 
 
 def searches(asked: DemoQuestion) -> Iterator[PlannedCall]:
-    """Yield searches of memories, which come before the answer to a personal question."""
+    """Yield the calls that search memories, before a personal question is answered."""
     is_personal = _about_oneself.search(asked.text) or _recalls.search(asked.text)
     if SEARCH in asked.tools and asks(asked.text) and is_personal:
         yield PlannedCall(SEARCH, {"query": asked.text.strip()[:500], "limit": MOST_FOUND})
 
 
 def questions_to_operator_files(asked: DemoQuestion) -> Iterator[PlannedCall]:
-    """Yield one call that answers from all files of the operator."""
+    """Yield one call that answers the question from all files of the operator."""
     if ASK_DOCUMENT in asked.tools and asked.operator_files and asks(asked.text):
         files = list(asked.operator_files[:MOST_FILES])
         yield PlannedCall(ASK_DOCUMENT, {"request": asked.text.strip(), "file_urls": files})
@@ -242,8 +250,9 @@ def questions_to_operator_files(asked: DemoQuestion) -> Iterator[PlannedCall]:
 def next_calls(
     asked: DemoQuestion, made: Sequence[str], results: Sequence[str]
 ) -> list[PlannedCall]:
-    """Return the call of a web search after the memories, for a question about the user's
-    surroundings."""
+    """Return a web search for a question about the user's surroundings, after the memories were
+    searched. Otherwise, return [].
+    """
     web = web_search_of(asked)
     is_known = bool(made) and all(name == SEARCH for name in made)
     if web is None or not is_known or not _of_the_world.search(asked.text):

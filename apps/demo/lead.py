@@ -34,8 +34,8 @@ def lead_calls(
     tools: Sequence[ToolSpec],
     made: Sequence[tuple[ToolCall, ModelMessage | None]],
 ) -> list[PlannedCall]:
-    """Return the next calls for a question about sub-agents or a list. For other questions, and
-    after the last step, the result is empty.
+    """Return the next calls for a question that asks for sub-agents or a to-do list. Return [] for
+    any other question, and after the last step.
     """
     offered = {spec.name: spec for spec in tools}
     names = [call.name for call, _ in made]
@@ -51,8 +51,8 @@ def subagent_calls(
     offered: Mapping[str, ToolSpec],
     made: Sequence[tuple[ToolCall, ModelMessage | None]],
 ) -> list[PlannedCall]:
-    """Return a list of the tasks, a sub-agent for each of them, and the list with finished tasks
-    ticked.
+    """Return the next calls: first a to-do list of the tasks, then a sub-agent for each task, and
+    last the list with finished tasks ticked.
     """
     tasks, names = tasks_in(question), [call.name for call, _ in made]
     lists = names.count(TODO) if TODO in offered else 2
@@ -96,8 +96,8 @@ def list_of(tasks: Sequence[str], done: Sequence[bool]) -> str:
 
 
 def changed_list(question: str, messages: Sequence[ModelMessage]) -> str:
-    """Return the list that the question asks for, or the current list with an item ticked; "" for
-    none.
+    """Return the to-do list that the question asks for, or the current list with an item ticked, or
+    "" if it asks for neither.
     """
     if found := _list.search(question):
         items = filter(None, _between.split(found["items"].strip(" .!?")))

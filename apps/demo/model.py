@@ -61,13 +61,15 @@ _skill_names = re.compile(r"<name>([a-z0-9-]{1,64})</name>")
 
 class DemoModel:
     def write(self, request: ModelRequest) -> bytes:
-        """Return the request in the form that a service would get."""
+        """Return the JSON of the request, as a service would get it."""
         tools = [spec.written for spec in request.tools]
         written = {"messages": to_dicts(request.messages), **({"tools": tools} if tools else {})}
         return msgspec.json.encode({**written, **request.parameters}, enc_hook=dict)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
-        """Answer word by word, `WORD_SECONDS` apart, and report estimated tokens."""
+        """Yield the answer word by word, with a pause of `WORD_SECONDS` after each, and an
+        estimated number of tokens.
+        """
         if request.meter.keeps_requests:
             body, prompt = self.write(request), tuple(request.prompt)
             request.meter.request_sent(SentRequest("demo-model", body, prompt, request.private))
@@ -93,7 +95,7 @@ class DemoModel:
 
 
 def answer_to(request: ModelRequest) -> str | list[PlannedCall]:
-    """Return the answer's text, or the calls to make first."""
+    """Return the text of the answer, or the tool calls to make before it."""
     said = [m for m in request.messages if not tells_todo(m)]
     asked = [m for m in said if m.role == "user"] or [ModelMessage("user")]
     (question, attached), *earlier = (
@@ -133,7 +135,7 @@ def plan_lead_calls(
 
 
 def own_results(messages: Sequence[ModelMessage]) -> list[str]:
-    """Return the results of our own calls since the latest question, as Markdown."""
+    """Return the results of the demo model's calls since the latest question, as Markdown."""
     calls = own_calls(messages)
     # The page shows the list next to the answer.
     others = [pair for pair in calls if pair[0].name != TODO]
@@ -141,7 +143,7 @@ def own_results(messages: Sequence[ModelMessage]) -> list[str]:
 
 
 def own_calls(messages: Sequence[ModelMessage]) -> list[tuple[ToolCall, ModelMessage | None]]:
-    """Return our own calls since the latest question, each with its result."""
+    """Return the demo model's calls since the latest question, each with its result."""
     start = max((index for index, m in enumerate(messages) if m.role == "user"), default=0)
     results = {m.tool_call_id: m for m in messages[start:] if m.role == "tool"}
     calls = [call for message in messages[start:] for call in message.tool_calls]
@@ -149,7 +151,7 @@ def own_calls(messages: Sequence[ModelMessage]) -> list[tuple[ToolCall, ModelMes
 
 
 def web_search(question: str, request: ModelRequest) -> list[PlannedCall]:
-    """Return the call that follows if only memories were searched."""
+    """Return the web search that follows if only memories were searched, or []."""
     made = own_calls([m for m in request.messages if not tells_todo(m)])
     texts = [result.text for _, result in made if result is not None]
     return next_calls(asked_of(question, request), [call.name for call, _ in made], texts)
@@ -164,8 +166,8 @@ def asked_of(question: str, request: ModelRequest) -> DemoQuestion:
 def plan_for(
     question: str, request: ModelRequest, choice: object, earlier: Sequence[str]
 ) -> CallPlan:
-    """Return the plan. A question with the name of a skill is only about that skill; the word
-    "read" is not a skill.
+    """Return the planned calls for a question. If it contains the name of a skill, only the skill
+    is read. The word "read" alone does not count as the name of a skill.
     """
     tools = request.tools
     if choice in (None, "auto", "required"):
@@ -184,8 +186,8 @@ def plan_for(
 
 
 def skill_reads(question: str, request: ModelRequest) -> list[PlannedCall]:
-    """Return calls that read the skills that are listed in the prompt and named in the question,
-    and their files.
+    """Return the calls that read the skills named in the question, and their files. The prompt must
+    list the skills.
     """
     said = set(re.findall(r"[\w-]+", question.casefold()))
     if not said & {"skill", "skills"} or READ_SKILL not in [spec.name for spec in request.tools]:
@@ -201,7 +203,7 @@ def skill_reads(question: str, request: ModelRequest) -> list[PlannedCall]:
 
 
 def limit_text(text: str, parameters: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the text within the limit of the request, and the finish reason."""
+    """Return the text, truncated to the request's token limit, and the finish reason."""
     most = next((parameters[n] for n in sorted(SUPPORTED_PARAMETERS) if n in parameters), None)
     if not isinstance(most, int) or not 0 < most * CHARACTERS_PER_TOKEN < len(text):
         return text, "stop"

@@ -50,7 +50,7 @@ quotation marks, sharp s.
 
 @dataclass(frozen=True, slots=True)
 class Canvas:
-    """Rows of color numbers, one byte per pixel."""
+    """The pixels of an image: rows of color numbers, with one byte per pixel."""
 
     width: int
     height: int
@@ -65,7 +65,7 @@ class Canvas:
             row[left:right] = bytes([colour]) * (right - left)
 
     def write(self, line: str, top: int, scale: int) -> None:
-        """Write a centered line, cut where it does not fit."""
+        """Write a centered line of text. The parts that do not fit are cut off."""
         line = line[: self.width // (ADVANCE * scale)]
         left = (self.width - (len(line) * ADVANCE - BETWEEN) * scale) // 2
         for number in range(HEIGHT if line else 0):
@@ -77,7 +77,9 @@ class Canvas:
 
 
 def draw(prompt: str, width: int, height: int) -> bytes:
-    """Return a PNG. The same words have the same colors."""
+    """Return a PNG image with the words of the prompt. The same words always get the same
+    colors.
+    """
     width, height = (max(LEAST, min(side, MOST)) for side in (width, height))
     canvas = Canvas(width, height)
     unit = max(1, min(width, height) // 256)
@@ -94,7 +96,7 @@ def draw(prompt: str, width: int, height: int) -> bytes:
 
 
 def write_words(canvas: Canvas, words: str, unit: int, top: int) -> None:
-    """Write a centered text, as large as it fits."""
+    """Write a centered text, as large as possible."""
     room = canvas.height - 2 * top
     scale = 3 * unit
     while len(lines := wrap_words(words, canvas.width - 32 * unit, scale)) * LEADING * scale > room:
@@ -112,7 +114,7 @@ def wrap_words(words: str, pixels: int, scale: int) -> list[str]:
 
 
 def palette(prompt: str) -> bytes:
-    """Return the colors of background, frame and ink, three bytes each."""
+    """Return the colors of the background, the frame and the text, three bytes each."""
     hue = hashlib.sha256(prompt.encode("utf-8", "replace")).digest()[0] / 256
     lightness = (0.94, 0.6, 0.22)
     colours = (colorsys.hls_to_rgb(hue, light, 0.45) for light in lightness)
@@ -130,7 +132,7 @@ def printable(text: str) -> str:
 
 
 def row_pixels(line: str, row: int) -> list[bool]:
-    """Return one pixel row of a text line, from the left."""
+    """Return one row of pixels of a line of text, from left to right."""
     pixels: list[bool] = []
     for sign in line:
         bits = GLYPHS[sign][row]

@@ -27,7 +27,9 @@ _alarm = re.compile(r"\A\[The alarm ")
 
 
 def reminders(text: str, tools: Collection[str]) -> Iterator[PlannedCall]:
-    """Yield calls for “Remind me in 1 minute to …”, “Every weekday at 9:30 …”, “List my schedules”."""
+    """Yield calls for requests such as “Remind me in 1 minute to …”, “Every weekday at 9:30 …” and
+    “List my schedules”.
+    """
     if ALARM in tools and (found := _reminder.search(text)):
         count = int(found["count"]) if found["count"].isdecimal() else 1
         at = datetime.now(UTC) + timedelta(seconds=count * UNITS[found["unit"].lower()])
@@ -47,7 +49,7 @@ def reminders(text: str, tools: Collection[str]) -> Iterator[PlannedCall]:
 
 
 def ringing(whole: str, question: str) -> str:
-    """Return the answer to an alarm's message, or "" for any other message. `whole` contains its
-    beginning.
+    """Return the answer to the message of an alarm, or "" for any other message. `whole` is the
+    message with its introduction.
     """
     return f"**Reminder:** {question.strip()}" if _alarm.search(whole) else ""

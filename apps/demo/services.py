@@ -1,4 +1,6 @@
-"""Provides services for the demo's tools: the invented weather of a city, and its location."""
+"""Provides services for the demo's tools: an invented weather report for a city, and its
+location.
+"""
 
 import hashlib
 from collections.abc import Callable
@@ -19,7 +21,9 @@ SKIES = ("clear", "partly cloudy", "overcast", "light rain", "rain", "fog", "win
 
 
 def weather_of(city: City) -> dict[str, str | int]:
-    """Return weather that is derived from the city's name, so it is always the same."""
+    """Return an invented weather report, which is derived from the city's name and therefore always
+    the same.
+    """
     draw = hashlib.sha256(city.name.encode()).digest()
     sky = SKIES[draw[0] % len(SKIES)]
     return {
@@ -37,7 +41,9 @@ def weather_of(city: City) -> dict[str, str | int]:
 def answer(
     request: HttpRequest, parameter: str, lookup: Callable[[City], dict[str, Any]]
 ) -> HttpResponse:
-    """Return the data of the city in the query parameter."""
+    """Return what `lookup` returns for the city in the query parameter, or an error that lists
+    similar names.
+    """
     name = " ".join(request.GET.get(parameter, "").split())
     if not name:
         return refusal(400, f"Add a city to the URL, as in ?{parameter}=Oslo.")

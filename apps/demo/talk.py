@@ -39,8 +39,8 @@ _story = re.compile(r"\b(?:story|tale|long(?:er)? (?:answer|text|reply))\b", re.
 
 
 def long_text(question: str) -> str:
-    """Return the story or its first paragraphs if the question asks for a long text, otherwise
-    "".
+    """Return the story, or its first paragraphs, if the question asks for a long text. Otherwise,
+    return "".
     """
     if match := _paragraphs.search(question):
         return "\n\n".join(STORY.split("\n\n")[: max(int(match[1]), 1)])
@@ -56,7 +56,7 @@ def greeting(question: str) -> str:
 
 
 def small_talk(question: str, tools: Sequence[ToolSpec], files: int) -> str:
-    """Return an answer to a question that suggests no tool; `files` is the number of attached
+    """Return an answer to a question that suggests no tool. `files` is the number of attached
     files.
     """
     opening = greeting(question) or f"I cannot answer that. {INTRODUCTION}"

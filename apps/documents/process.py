@@ -115,7 +115,8 @@ class ReadingJob:
         """
         with tempfile.TemporaryFile() as given:
             header = {**asdict(self.order), **asdict(self.bounds)}
-            given.write(json.dumps(header).encode() + b"\n" + self.content)
+            given.write(json.dumps(header).encode() + b"\n")
+            given.write(self.content)
             given.seek(0)
             process = self.start(given.fileno())
         timer = threading.Timer(self.bounds.seconds + GRACE_SECONDS, self.kill)

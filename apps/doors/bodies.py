@@ -18,8 +18,12 @@ Message = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 
 BODY_SECONDS = 300.0
-"""A request body must arrive within this many seconds. The largest allowed body takes four and a
-half minutes at 1 Mbit/s.
+"""The number of seconds within which a request body must arrive. Larger limits allow more time, as
+in `SLOWEST_BYTES`.
+"""
+SLOWEST_BYTES = 125_000
+"""The bytes per second of the slowest connection (1 Mbit/s) over which a body of the maximum size
+arrives in time.
 """
 LINGERING_SECONDS = 5.0
 LARGEST_FRAME_BYTES = 1024 * 1024
@@ -52,15 +56,17 @@ class BodyTooSlow(BadRequest):
 
 
 class BoundedBody:
-    """An ASGI `receive` for a body of up to `limit` bytes that must arrive within `seconds`. After
-    the end of the body, it returns other messages without a time limit.
+    """An ASGI `receive` that returns up to `limit` bytes of a body, which must arrive within
+    `seconds`, or within the time that the limit takes at `SLOWEST_BYTES` if that is longer.
+
+    After the end of the body, it returns further messages without a time limit.
     """
 
     def __init__(self, receive: Receive, limit: int, seconds: float) -> None:
         self.next = receive
         self.limit = limit
-        self.seconds = seconds
-        self.end = asyncio.get_running_loop().time() + seconds
+        self.seconds = max(seconds, limit / SLOWEST_BYTES)
+        self.end = asyncio.get_running_loop().time() + self.seconds
         self.size = 0
         self.is_complete = False
 

@@ -57,21 +57,21 @@ def first_steps(
             "model",
             gettext("Connect a model"),
             gettext(
-                "Enter the URL and key of a model service. Until then, the demo model answers."
+                "Enter the URL and API key of a model service. Until you do, the demo model answers."
             ),
             reverse("admin:workspace_deployment_add") if may_add else "",
             bool(has_model),
         ),
         FirstStep(
             "application",
-            gettext("Make an app"),
+            gettext("Create an app"),
             gettext("Choose a template, try the draft, and publish it."),
             reverse("studio:page", args=[draft]) if draft else reverse("studio-new"),
             bool(slug),
         ),
         FirstStep(
             "conversation",
-            gettext("Talk to it"),
+            gettext("Try your app"),
             gettext("Ask your app a question."),
             reverse("chat", args=[slug]) if slug else "",
             bool(has_talked),

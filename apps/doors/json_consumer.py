@@ -28,7 +28,7 @@ class JsonConsumer(DoorConsumer):
 
     async def refuse_method(self) -> None:
         allowed = ", ".join(self.methods)
-        raise MethodNotAllowed(gettext("Use {method}.").format(method=allowed))
+        raise MethodNotAllowed(gettext("Use the {method} method.").format(method=allowed))
 
     async def caller(self) -> Caller:
         """Return the holder of the API key, or else the session's visitor. Raises

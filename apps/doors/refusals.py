@@ -37,5 +37,5 @@ def write_refusal(
 def outage_content(outage: Outage, path: str, accept: str) -> tuple[bytes, bytes]:
     """Return the content type and the content of a 503 response about an outage."""
     return write_refusal(
-        path, accept, 503, gettext("Back in a moment"), outage.translated, outage.code
+        path, accept, 503, gettext("Temporarily unavailable"), outage.translated, outage.code
     )

@@ -12,10 +12,9 @@ LONGEST_NOTE = 2_000
 
 
 class Feedback(models.Model):
-    """A user's feedback on one answer. `bucket` is the bucket of the user, and `message` the
-    answer.
+    """A user's feedback on one answer. `bucket` is the user's bucket, and `message` is the answer.
 
-    `transcript` is a copy of the question and the answer, which is stored only while the user
+    `transcript` is a copy of the question and the answer, which is stored only as long as the user
     attaches it. Deleting the conversation also deletes the copy.
     """
 
@@ -24,11 +23,11 @@ class Feedback(models.Model):
         DOWN = "down", "bad"
 
     class Reason(models.TextChoices):
-        WRONG = "wrong", gettext_lazy("It is wrong")
-        INCOMPLETE = "incomplete", gettext_lazy("It is incomplete")
-        NOT_ASKED = "not_asked", gettext_lazy("It is not what I asked")
-        SLOW = "slow", gettext_lazy("It was too slow")
-        UNSAFE = "unsafe", gettext_lazy("It is unsafe")
+        WRONG = "wrong", gettext_lazy("Incorrect")
+        INCOMPLETE = "incomplete", gettext_lazy("Incomplete")
+        NOT_ASKED = "not_asked", gettext_lazy("Not what I asked for")
+        SLOW = "slow", gettext_lazy("Too slow")
+        UNSAFE = "unsafe", gettext_lazy("Unsafe")
         OTHER = "other", gettext_lazy("Something else")
 
     class State(models.TextChoices):
@@ -83,7 +82,7 @@ class Feedback(models.Model):
 
     @property
     def told(self) -> dict[str, Any]:
-        """Return the feedback as its user sees it."""
+        """Return the feedback in the form in which its user sees it."""
         return {
             "rating": self.rating,
             "reason": self.reason,

@@ -5,7 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from apps.accounts.buckets import of_person
+from apps.accounts.caller import Caller
 from apps.feedback.models import Feedback
 
 
@@ -28,7 +31,7 @@ def find(bucket: str, message: UUID) -> Feedback | None:
 
 
 def row_of(bucket: str, answer: RatedAnswer) -> Feedback:
-    """Return the user's row for the answer, or a new row without values."""
+    """Return the user's stored feedback on the answer, or a new unsaved row."""
     return find(bucket, answer.message) or Feedback(
         message=answer.message,
         conversation=answer.conversation,
@@ -40,25 +43,32 @@ def row_of(bucket: str, answer: RatedAnswer) -> Feedback:
 
 
 def keep(row: Feedback, answer: RatedAnswer) -> None:
-    """Store the feedback. Operators see it as new again."""
+    """Store the feedback on an answer. Operators see it as new again."""
     row.transcript = dict(answer.transcript) if row.shares_transcript else None
     row.state = Feedback.State.NEW
     row.save()
 
 
-def remove(bucket: str, message: UUID) -> None:
-    Feedback.objects.filter(bucket=bucket, message=message).delete()
+def find_all(caller: Caller) -> QuerySet[Feedback]:
+    """Return the user's feedback on the applications that the caller may use."""
+    rows = Feedback.objects.filter(bucket=caller.bucket)
+    scope = caller.limits.scope
+    return rows if scope is None else rows.filter(application__in=scope)
 
 
 def forget_conversation(sender: Any, instance: Any, **told: Any) -> None:
-    """Delete the transcripts of a deleted conversation. Ratings, reasons and comments remain."""
+    """Delete the transcripts of a conversation that was deleted. Ratings, reasons and comments
+    remain.
+    """
     Feedback.objects.filter(conversation=instance.pk).update(
         conversation=None, transcript=None, shares_transcript=False
     )
 
 
 def hand_over(bucket: str, heir: str) -> None:
-    """Move a visitor's feedback to the user who signed in with the same browser."""
+    """Move the feedback of the visitor `bucket` to the user `heir`, who signed in with the same
+    browser.
+    """
     Feedback.objects.filter(bucket=bucket).update(bucket=heir)
 
 

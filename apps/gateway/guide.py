@@ -5,7 +5,7 @@ from apps.doors.guides import DoorGuide, Snippet, Trial
 COMPLETIONS = DoorGuide(
     "completions",
     "Chat completions",
-    "OpenAI’s original API, which most clients and frameworks support.",
+    "This is OpenAI’s original API, which most clients and frameworks support.",
     "{origin}/v1/chat/completions",
     "gateway.md",
     (
@@ -54,7 +54,7 @@ console.log(answer.choices[0].message.content);""",
 CORE = DoorGuide(
     "core",
     "DIAL Core",
-    "Register the application in Core’s configuration. Its users then find it in DIAL’s chat.",
+    "Register the application in Core’s configuration. Core’s users then find the application in DIAL’s chat.",
     "{origin}/openai/deployments/{slug}/chat/completions",
     "dial.md",
     (

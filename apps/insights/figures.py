@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
+from types import MappingProxyType
 from typing import Literal
 
 from django.db.models import Q, QuerySet, Sum
@@ -48,6 +49,8 @@ Percentiles = tuple[float | None, ...]
 """The duration in seconds for each of `PERCENTS`, accurate to 5 %."""
 Lines = Mapping[str, Sums]
 """Maps names to sums."""
+FindTitles = Callable[[Iterable[str]], Mapping[str, str]]
+"""A function that returns the shown titles of names. Other names are shown themselves."""
 RecentSums = Mapping[datetime, Mapping[SumKey, Sums]]
 """Maps each hour or day in the series to sums."""
 CALLERS = ("user", "key")
@@ -125,6 +128,10 @@ def percentiles(histogram: Mapping[int, int]) -> Percentiles:
     return tuple(percentile(histogram, percent) for percent in PERCENTS)
 
 
+def no_titles(names: Iterable[str]) -> Mapping[str, str]:
+    return {}
+
+
 def report(
     by: By,
     length: timedelta,
@@ -135,16 +142,19 @@ def report(
     most: int | None = None,
     among: Collection[str] | None = None,
     with_percentiles: bool = True,
+    find_titles: FindTitles = no_titles,
 ) -> UsageReport:
     """Return the usage in the last `length` of time, with up to `most` lines.
 
+    `find_titles` returns the shown titles of names, by which `name` sorts the lines.
     Without `with_percentiles`, the lines have no percentiles, which saves reading their histograms.
     `among` contains the slugs of the applications whose calls are included; None means all.
     """
     period = Period.ending(timezone.now(), length)
     recent = recent_sums(period, count_runs, among)
     ranked = read_lines(period, recent, [of(among, by)], SORT_COLUMNS[order])[by]
-    shown = in_order(ranked, order, ascending=ascending)[:most]
+    titles = find_titles(ranked) if order == "name" else {}
+    shown = in_order(ranked, order, ascending=ascending, titles=titles)[:most]
     wanted = [of(among, "tool", "error"), of(among, by) & Q(name__in=shown)]
     lines = read_lines(period, recent, wanted)
     timed = {name: sums for name, sums in lines["tool"].items() if sums.total_seconds}
@@ -285,11 +295,17 @@ def total_of(sums: Iterable[Sums]) -> Figures:
     return Figures("", total)
 
 
-def in_order(lines: Lines, order: Order, *, ascending: bool = False) -> list[str]:
+def in_order(
+    lines: Lines,
+    order: Order,
+    *,
+    ascending: bool = False,
+    titles: Mapping[str, str] = MappingProxyType({}),
+) -> list[str]:
     """Return the names sorted by `order`, the largest value first unless `ascending`. Names without
     a value are last.
     """
-    names = sorted(lines)
+    names = sorted(lines, key=lambda name: (titles.get(name, name).casefold(), name))
     if order == "name":
         return names if ascending else names[::-1]
     values = {name: SORT_VALUES[order](lines[name]) for name in names}

@@ -32,7 +32,9 @@ MOST_VIOLATIONS = 100
 
 
 class CheckUnfinished(Exception):
-    """Raised if a check could not be completed. The message contains the reason."""
+    """Raised if a check could not be completed, for example in time. The message contains the
+    reason.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,9 @@ class SchemaCheck:
 
     @classmethod
     def of(cls, schema: Mapping[str, Any], most_values: int = MOST_VALUES) -> SchemaCheck:
-        """Return a check by this schema. Raises `JsonSchemaInvalid` if the schema is invalid."""
+        """Return a check against this schema. Raises `JsonSchemaInvalid` if the schema is
+        invalid.
+        """
         copied = StructureReader(most_values).read(schema)
         # With an empty registry, `jsonschema` cannot retrieve anything.
         return cls(BoundedValidator(copied, registry=Registry()))
@@ -55,7 +59,7 @@ class SchemaCheck:
         return self.first_violations(value, MOST_VIOLATIONS, seconds)
 
     def accepts(self, value: Any, seconds: float = CHECK_SECONDS) -> bool:
-        """Return whether the value is valid. Raises `CheckUnfinished` if the check could not be
+        """Return True if the value is valid. Raises `CheckUnfinished` if the check could not be
         completed.
         """
         return not self.first_violations(value, 1, seconds)
@@ -84,5 +88,5 @@ class SchemaCheck:
 
 
 def full_collections() -> int:
-    """Return how many times the garbage collector has examined all objects."""
+    """Return the number of full garbage collections in this process so far."""
     return int(gc.get_stats()[-1]["collections"])

@@ -1,6 +1,4 @@
-"""Keywords of JSON Schema as `jsonschema` implements them, each within the time budget of its
-check.
-"""
+"""Limits the keywords of JSON Schema that `jsonschema` implements to the time budget of a check."""
 
 import json
 import time
@@ -28,8 +26,8 @@ class ValidationBudgetSpent(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ValidationBudget:
-    """The time budget of a check. `ends` is in the CPU time of the thread, so other processes do
-    not count.
+    """The time budget of a check. `ends` is in CPU time of the thread, so the load of other
+    processes does not matter.
     """
 
     ends: float
@@ -39,7 +37,9 @@ class ValidationBudget:
         return cls(time.thread_time() + seconds)
 
     def left(self) -> float:
-        """Return the remaining seconds, above 0. Raises `ValidationBudgetSpent`."""
+        """Return the remaining seconds, which are more than 0. Raises `ValidationBudgetSpent` if
+        none remain.
+        """
         left = self.ends - time.thread_time()
         if left <= 0:
             raise ValidationBudgetSpent
@@ -105,12 +105,14 @@ def unique_items(
 
 
 def canonical(value: Any) -> str:
-    """Return the same text for values that JSON Schema treats as equal."""
+    """Return a text that is the same for all values that JSON Schema treats as equal."""
     return json.dumps(with_integers(value), sort_keys=True)
 
 
 def with_integers(value: Any) -> Any:
-    """Return the value with integers in place of floats such as 1.0, which equals 1."""
+    """Return the value with each float such as 1.0 replaced by an integer, because both are equal
+    in JSON Schema.
+    """
     match value:
         case float() if value.is_integer():
             return int(value)
@@ -123,7 +125,9 @@ def with_integers(value: Any) -> Any:
 
 
 def spend_budget(keyword: Keyword) -> Keyword:
-    """Check the budget before a keyword is evaluated, and shorten its messages."""
+    """Return the keyword's check, preceded by a check of the time budget and with shortened
+    messages.
+    """
 
     def check(validator: Any, expected: Any, value: Any, schema: Any) -> Iterator[ValidationError]:
         BUDGET.get().left()

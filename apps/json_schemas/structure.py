@@ -129,7 +129,7 @@ class StructureReader:
         self.keywords: dict[str, str] = {}  # One place of each copy.
 
     def read(self, schema: object) -> dict[str, Any]:
-        """Return the copy. Raises `JsonSchemaInvalid` if the schema is invalid."""
+        """Return the copy of a schema. Raises `JsonSchemaInvalid` if the schema is invalid."""
         if not isinstance(schema, Mapping):
             raise JsonSchemaInvalid(f"it is {shorten_value(schema)}; use an object.")
         root: dict[str, Any] = self.copy(schema, "", 0)
@@ -178,14 +178,14 @@ class StructureReader:
             )
 
     def count_all(self, value: object, depth: int) -> None:
-        """Count a value that is not a schema, including the values in it."""
+        """Count a value that is not a schema, and all values in it, towards the limits."""
         self.count(value, depth)
         if isinstance(value, Mapping | list):
             for one in value.values() if isinstance(value, Mapping) else value:
                 self.count_all(one, depth + 1)
 
     def check(self, key: str, value: Any, place: str) -> None:
-        """Check a keyword, except for the schemas in it."""
+        """Check the value of a keyword, but not the schemas in it. Raises `JsonSchemaInvalid`."""
         if key in UNSUPPORTED:
             raise JsonSchemaUnsupported(f"{place} is not supported; use `$ref`.")
         if key in VALUES:
@@ -230,7 +230,7 @@ class StructureReader:
 
 
 def find_target(root: Any, reference: str) -> Any:
-    """Return the target of a reference in the same document; None if it does not exist."""
+    """Return the target of a reference within the document, or None if it does not exist."""
     if reference != "#" and not reference.startswith("#/"):
         return None
     target = root
@@ -246,7 +246,7 @@ def find_target(root: Any, reference: str) -> Any:
 
 
 def shorten_value(value: object) -> str:
-    """Return the beginning of a value, for an error."""
+    """Return the beginning of a value as text, for an error message."""
     if isinstance(value, Mapping | list):
         return "an object" if isinstance(value, Mapping) else "a list"
     text = value if isinstance(value, str) else json.dumps(value, default=str)

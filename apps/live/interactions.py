@@ -71,7 +71,7 @@ def answer_interaction(
     if asked is None:
         raise too_late()
     if asked.asked.get("four_eyes") and is_same_person(by, run.bucket):
-        raise Refused("four_eyes", gettext("Another user has to decide this."))
+        raise Refused("four_eyes", gettext("Another user must approve or deny this call."))
     if kind == "elicitation":
         answer_call(asked, answer, by, name)
         return
@@ -122,7 +122,7 @@ def resolve_all(
 
 
 def too_late() -> Refused:
-    return Missing("answered", gettext("This was already answered or has expired."))
+    return Missing("answered", gettext("This request was already answered or has expired."))
 
 
 def too_soon() -> Refused:

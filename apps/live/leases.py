@@ -29,7 +29,8 @@ def claim(run: Run) -> None:
             run.save(force_insert=True)
     except IntegrityError as error:
         raise Conflict(
-            "run_going", gettext("An answer is still being written. Wait for it or stop it first.")
+            "run_going",
+            gettext("An answer is still being written. Wait for it to finish, or stop it first."),
         ) from error
 
 

@@ -1,5 +1,5 @@
-"""Renames the fields of manifests that come from other systems, which have different names for the
-same fields.
+"""Renames the fields of manifests from other systems, which have other names for the same
+fields.
 """
 
 from typing import Any
@@ -10,8 +10,8 @@ ALIASES = ("MaxTurns", "maxIterations")
 
 
 def with_own_names(document: Any) -> Any:
-    """Return the document with this project's field names. If a document sets a limit under both
-    names, both remain, and validation warns that the other name is unknown.
+    """Return the document with other systems' field names replaced by this project's. If a document
+    sets a limit under both names, both remain, and validation warns that the other name is unknown.
     """
     orchestrator = document.get("orchestrator") if isinstance(document, dict) else None
     if not isinstance(orchestrator, dict) or ITERATIONS in orchestrator:

@@ -23,8 +23,8 @@ class FileContext(Node):
     type: Literal["file"] = "file"
     """The context is a file."""
     url: str = Field(json_schema_extra=Marks(file=True))
-    """The path of the file, `files/<bucket>/<path>`; the paths of operators' shared files begin
-    with `files/public/`. The application reads it with the caller's permissions.
+    """The path of the file, `files/<bucket>/<path>`. The paths of operators' shared files begin
+    with `files/public/`. The application reads the file with the caller's permissions.
     """
     description: str | None = None
     """A description of the file, so that the model knows when to read it."""
@@ -38,14 +38,14 @@ class FolderContext(Node):
     type: Literal["folder"] = "folder"
     """The context is a folder."""
     mime: str = "application/vnd.dial.metadata+json"
-    """The MIME type that describes the folder to the model. Leave it out."""
+    """The MIME type that describes the folder to the model. Do not set this field."""
     url: str = Field(json_schema_extra=Marks(file=True))
-    """The path of the folder, `files/<bucket>/<path>/`; it ends with a slash."""
+    """The path of the folder, `files/<bucket>/<path>/`, with a slash at the end."""
     description: str | None = None
     """A description of the folder, so that the model knows when to search it."""
     max_depth: int = Field(default=10, ge=1, le=10)
-    """The number of levels to list. 1 lists only the folder itself; each further level adds the
-    folders inside.
+    """The number of folder levels to list. 1 lists only the folder itself. Each additional level
+    adds the next level of subfolders.
     """
 
     @field_validator("url")

@@ -1,7 +1,7 @@
 """Finds credentials in a document: the manifest of an application, or a predefined item.
 
 The document need not be valid. The search follows the models. If a part of the document does not
-fit its model, the search tries every possible model for that part, so that it also finds
+fit its model, the search tries every possible model for this part. It therefore also finds
 credentials next to misspelled keys.
 """
 
@@ -42,8 +42,8 @@ OUTSIDE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class CredentialPlace:
-    """The location of a credential. `keys` lead to it from the root; `secret` is the name if the
-    credential is a reference to a secret.
+    """The location of a credential in a document. `keys` are the keys and indexes from the root.
+    `secret` is the name of the secret if the credential is a reference.
     """
 
     keys: Keys
@@ -76,7 +76,9 @@ AUTHORIZATIONS: Shapes = (shape_of(RestAuthorization),)
 
 
 class Headers(BaseModel):
-    """The shape of headers. The name of a header decides whether its value is a credential."""
+    """The shape of an object with headers. The name of a header determines whether its value is a
+    credential.
+    """
 
 
 def _walk(document: Any) -> Iterator[tuple[Keys, Any]]:

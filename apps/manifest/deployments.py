@@ -1,4 +1,4 @@
-"""Deployments of models and applications, and the parameters of their calls."""
+"""Defines references to models and applications, and the parameters with which they are called."""
 
 from typing import Any, Literal, Self
 
@@ -14,8 +14,8 @@ class CustomFields(Node):
     """Parameters that only DIAL supports."""
 
     configuration: dict[str, Any] | None = None
-    """The configuration of the deployment, with the names of its configuration schema. It is sent
-    as `custom_fields.configuration`.
+    """The deployment's configuration, with the field names from its configuration schema. QuickApps
+    sends it as `custom_fields.configuration`.
     """
 
 
@@ -23,29 +23,29 @@ class Parameters(Node):
     """Request parameters. Null: the deployment's default."""
 
     temperature: float | None = None
-    """The randomness of the answer. 0 is the most predictable; most services accept up to 1 or
-    2.
+    """The randomness of the answer. With 0, the answer is the most predictable. Most services
+    accept values up to 1 or 2.
     """
     top_p: float | None = None
-    """Choose only among the most probable tokens whose probabilities add up to this share, from 0
-    to 1. Set this or `temperature`, not both.
+    """The model chooses only among the most probable tokens whose probabilities add up to this
+    value, from 0 to 1. Set either this field or `temperature`.
     """
     seed: int | None = None
     """Services that support seeds return similar answers to identical requests with the same
     seed.
     """
     stop: str | tuple[str, ...] | None = None
-    """One or more texts at which the model stops writing. Most services accept up to four."""
+    """One or more texts at which the model stops. Most services accept up to four texts."""
     n: int | None = None
-    """The number of answers that the service writes for one request. Leave it out: several answers
-    would run into one.
+    """The number of answers that the service generates for one request. Do not set this field:
+    multiple answers would be merged into one.
     """
     max_tokens: int | None = None
-    """The limit of output tokens for one reply of the model. Null: the service's own limit."""
+    """The maximum number of output tokens per model reply. Null: the service's own limit."""
     presence_penalty: float | None = None
-    """Above 0, the model prefers new subjects. Usually from -2 to 2."""
+    """With values above 0, the model prefers new subjects. The usual range is -2 to 2."""
     frequency_penalty: float | None = None
-    """Above 0, the model repeats itself less. Usually from -2 to 2."""
+    """With values above 0, the model repeats itself less. The usual range is -2 to 2."""
     reasoning_effort: ReasoningEffort | None = None
     """The amount of reasoning before the answer. The valid values depend on the model."""
     custom_fields: CustomFields | None = None
@@ -61,7 +61,7 @@ class StaticFunction(Node):
     description: str | None = None
     """A description of the tool for the deployment, if it needs one."""
     configuration: dict[str, Any] | None = None
-    """The configuration of the tool, as the deployment defines it."""
+    """The configuration of the tool, in the deployment's format."""
 
 
 class StaticFunctionTool(Node):
@@ -77,8 +77,8 @@ class StaticFunctionTool(Node):
 
 class ToolParameters(Parameters):
     tools: tuple[StaticFunctionTool, ...] | None = None
-    """Tools that the deployment runs itself, such as its own search. They are sent to it unchanged;
-    QuickApps never calls them.
+    """Tools that the deployment runs itself, such as its own search. QuickApps sends these tools to
+    the deployment unchanged, and never calls them.
     """
 
 
@@ -90,20 +90,24 @@ class DeploymentReference(Node):
     )
 
     deployment_id: str = Field(default_factory=str, json_schema_extra=Marks(resource=True))
-    """The ID of a model or an application: a deployment of this installation, one of DIAL Core, or
-    the slug of another application here.
+    """The ID of a model or an application. This can be a deployment of this installation, a DIAL
+    Core deployment, or the slug of another application of this installation.
     """
     parameters: Parameters = Field(default_factory=Parameters)
-    """Parameters sent with every request. The deployment sets the others."""
+    """Parameters that are sent with every request. Other parameters use the deployment's defaults.
+    """
     name: str = Field(
         default_factory=str,
         json_schema_extra=Marks(deprecated=True, resource=True, advice="Use `deployment_id`."),
     )
-    """An older name for `deployment_id`. If both are set, `deployment_id` wins."""
+    """An older name for `deployment_id`. If both fields are set, `deployment_id` takes precedence.
+    """
 
     @property
     def id(self) -> str:
-        """Return the deployment's ID from either field; `deployment_id` wins."""
+        """Return the deployment's ID, which is in one of two fields. `deployment_id` takes
+        precedence.
+        """
         return self.deployment_id or self.name
 
     @model_validator(mode="after")
@@ -117,6 +121,6 @@ class DeploymentReference(Node):
 
 class ToolDeployment(DeploymentReference):
     parameters: ToolParameters = Field(default_factory=ToolParameters)
-    """Parameters sent with every request; arguments from the model override them. The deployment
-    sets the others.
+    """Parameters that are sent with every request. Arguments from the model override these
+    parameters. Other parameters use the deployment's defaults.
     """

@@ -52,7 +52,8 @@ def check_expression(text: str, roots: Names) -> Any:
     """Parse the expression at the beginning of a text, and return the token after it, or None at
     the end of the text.
 
-    Raises `ExpressionInvalid`.
+    Raises `ExpressionInvalid` if the expression is invalid or contains a name or path that is not
+    in `roots`.
     """
     try:
         parser = Parser(text, _BoundedTokens())

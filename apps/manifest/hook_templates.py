@@ -62,7 +62,9 @@ def is_templated(value: object) -> bool:
 
 
 def first_problem(template: object, event: str) -> str:
-    """Return the first mistake in a template and its location, or "" if no mistake is found."""
+    """Return the first mistake in a template for a hook of the event, and its location. Return ""
+    if there is no mistake.
+    """
     return next(_problems(template, ROOTS[event], ""), "")
 
 

@@ -20,9 +20,9 @@ class RefreshCondition(Node):
     """The age at which the result of a hook expires."""
 
     kind: Literal["ttl"] = "ttl"
-    """The only condition: the result's age."""
+    """The only condition, which is the age of the result."""
     ttl_minutes: int = Field(gt=0)
-    """Minutes that the result is valid. The tool is not called again before then."""
+    """The number of minutes for which the result is valid."""
 
 
 class Hook(Node):
@@ -33,34 +33,39 @@ class Hook(Node):
     kind: Literal["tool_call"] = "tool_call"
     """The only kind."""
     event: Event
-    """The event that triggers the call. `on_request_start`: before the first request to the model,
-    which reads the result. Results for other events are dropped. `on_user_message`: when a message
-    arrives. `on_tool_result`: after each tool call. `on_completion`: when the answer has been sent
-    completely. `on_status`: when the run starts and when it ends.
+    """The event that triggers the call. `on_request_start`: before the first request to the model.
+    The model reads the result of this hook only, and results for other events are dropped.
+    `on_user_message`: when a message arrives. `on_tool_result`: after each tool call.
+    `on_completion`: when the complete answer has been sent. `on_status`: when the run starts and
+    when it ends.
     """
     name: str | None = None
     """The name of the hook in the log."""
     timeout_seconds: Annotated[float, Field(gt=0)] | None = None
-    """The time limit of the call in seconds. Null: 30 for `on_completion`, else 15."""
+    """The time limit for the call in seconds. Null: 30 for `on_completion`, and 15 for other
+    events.
+    """
     toolset_name: str | None = None
-    """The `name` of the toolset that contains the tool, for REST APIs and MCP servers. Leave it out
-    for tools of deployments and for internal tools.
+    """The `name` of the toolset that contains the tool, for REST APIs and MCP servers. Omit this
+    field for deployment tools and internal tools.
     """
     tool_name: str
-    """The name of the tool in its toolset. Without `toolset_name`: the name that the model sees."""
+    """The name of the tool in its toolset. Without `toolset_name`, this is the name that the model
+    sees.
+    """
     arguments: dict[str, Any] = Field(default_factory=dict)
-    """The arguments of the tool: a JSON-e template that is filled in when the hook runs, such as
+    """The tool's arguments, as a JSON-e template that is evaluated when the hook runs, such as
     `{"about": "${last_user_message.content}"}`.
     """
     frequency: Frequency = "append_if_changed"
-    """Controls where the result is inserted into the request; only for `on_request_start`.
-    `append_if_changed`: after the first question, and again at the end when the result has changed.
-    `always`: at the end of every request.
+    """Controls where QuickApps inserts the result into the request. This field applies only to
+    `on_request_start`. `append_if_changed`: after the first question, and again at the end when the
+    result has changed. `always`: at the end of every request.
     """
     refresh_condition: RefreshCondition | None = None
-    """When to call the tool again; only for `on_request_start`, and only if the arguments contain
-    no template. The tool is not called while its last result is valid. Null: it is called for every
-    request.
+    """The condition for calling the tool again. This field applies only to `on_request_start`, and
+    only if the arguments contain no template. While the last result is valid, QuickApps does not
+    call the tool. Null: the tool is called for every request.
     """
 
     # A validator sees the valid fields above its own field.

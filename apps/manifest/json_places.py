@@ -15,8 +15,8 @@ def value_at(document: Any, keys: Keys) -> Any:
 
 
 def replace_values(document: Any, values: Mapping[Keys, Any]) -> Any:
-    """Return a copy with the values at these locations replaced. Unchanged parts of the copy are
-    the same objects as in the document.
+    """Return a copy of the document with the values at these locations replaced. Unchanged parts of
+    the copy are the same objects as in the document.
     """
     if not values:
         return document

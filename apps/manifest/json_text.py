@@ -25,7 +25,7 @@ TOO_MANY_DIGITS = f"an integer has too many digits; the limit is {sys.get_int_ma
 
 
 class JSONTextInvalid(ValueError):
-    """Raised if text is not valid JSON. `line` and `column` count from 1; they are 0 if the
+    """Raised if a text is not valid JSON. `line` and `column` are counted from 1, or are 0 if the
     position is unknown.
     """
 
@@ -70,7 +70,7 @@ def _refuse_equal_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def unstorable(value: Any) -> Iterator[tuple[str, str]]:
-    """Yield path and reason for each value that a database column cannot store."""
+    """Yield the path of each value that a database column cannot store, and the reason."""
     waiting: list[tuple[str, Any, int]] = [("", value, 0)]
     while waiting:
         path, item, depth = waiting.pop()
@@ -92,7 +92,7 @@ _unstorable_character = re.compile("[\x00\ud800-\udfff]").search
 
 
 def objects_in(document: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield path and value of every JSON object in a document."""
+    """Yield the path and the value of every JSON object in a document."""
     waiting = [("", document)]
     while waiting:
         path, value = waiting.pop()
@@ -110,7 +110,7 @@ def members(path: str, value: dict[str, Any] | list[Any]) -> Iterator[tuple[str,
 
 
 class Position(NamedTuple):
-    """A position in a text; both numbers count from 1."""
+    """A position in a text. The line and the column are counted from 1."""
 
     line: int
     column: int
@@ -150,7 +150,9 @@ def positions(text: str) -> dict[str, Position]:
 
 
 def locate(text: str, path: str) -> Position:
-    """Return the position of the path in a valid JSON text, or of its nearest existing ancestor."""
+    """Return the position of the path in a valid JSON text. If it does not exist, return the
+    position of its nearest ancestor.
+    """
     known = positions(text)
     above = (one for one in known if path == one or path.startswith((f"{one}.", f"{one}[")))
     return known.get(max(above, key=len, default=""), Position(1, 1))

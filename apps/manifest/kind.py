@@ -22,8 +22,8 @@ class CardField:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """The facts about a kind of toolset. The studio's cards show `title`; the manifest reference
-    describes its tools with `tools`.
+    """The facts about a kind of toolset. `title` is shown on the studio's cards, and `tools`
+    describes the kind's tools in the manifest reference.
     """
 
     title: str

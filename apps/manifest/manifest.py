@@ -16,10 +16,10 @@ class PromptSkill(Node):
     """A skill that is a prompt of DIAL Core."""
 
     type: Literal["dial-prompt"] = "dial-prompt"
-    """The skill is a prompt of DIAL Core."""
+    """The skill is a prompt in DIAL Core."""
     url: str = Field(json_schema_extra=Marks(resource=True))
-    """The path of the prompt, `prompts/<bucket>/<path>`; its text is a skill document. A skill that
-    cannot be read is left out and the answer reports it.
+    """The path of the prompt, `prompts/<bucket>/<path>`. The text of the prompt is a skill
+    document. If the skill cannot be read, it is omitted, and the answer reports this.
     """
 
 
@@ -29,10 +29,10 @@ class FolderSkill(Node):
     model_config = ConfigDict(json_schema_extra=PREVIEW)
 
     type: Literal["dial-skill"] = "dial-skill"
-    """The skill is a folder of DIAL Core."""
+    """The skill is a folder in DIAL Core."""
     url: str = Field(json_schema_extra=Marks(resource=True))
-    """The path of a folder with a `SKILL.md`: `skills/<bucket>/<path>`. Requires DIAL Core 0.48.0
-    or newer.
+    """The path of a folder with a `SKILL.md`, `skills/<bucket>/<path>`. Requires DIAL Core 0.48.0
+    or later.
     """
 
 
@@ -58,22 +58,22 @@ class ConversationStarters(Node):
     intro_text: str = "Select an action"
     """The text above the buttons."""
     chat_message_input_disabled: bool = False
-    """True: users can start a conversation only with a button; the message box is disabled."""
+    """True: the message box is disabled, so users can start a conversation only with a button."""
     auto_submit: bool = True
-    """Send the question immediately. False: put it into the message box, where the user can edit
-    it.
+    """Send the question immediately. False: put the question into the message box, where the user
+    can edit it.
     """
     starters: tuple[Starter, ...] = Field(min_length=1)
     """The buttons, in the order of display."""
 
 
 class ToolDefaults(Node):
-    """Limits for the calls of all tools."""
+    """Limits for calls to all tools."""
 
     timeout_seconds: Annotated[float, Field(gt=0, le=3600)] | None = None
-    """The time limit for one tool call in seconds, including all attempts. It is also the idle
-    timeout of a deployment that is called as a tool. Null: `DEFAULT_TOOL_TIMEOUT_SECONDS` of the
-    installation, which is 300 by default.
+    """The time limit for one tool call in seconds, including all attempts. For a deployment that is
+    called as a tool, this is also the idle timeout. Null: the installation's
+    `DEFAULT_TOOL_TIMEOUT_SECONDS` (300 by default).
     """
 
 
@@ -82,7 +82,7 @@ class Manifest(Node):
     """The model that answers, its prompt, and the limits of its loop."""
     contexts: tuple[Context, ...]
     """The application's initial knowledge: texts that are added to the prompt, and files that are
-    announced to the model. `[]` for none.
+    listed for the model. `[]` for none.
     """
     tool_sets: tuple[ToolSet, ...]
     """The tools that the model may call, grouped. `[]` for none."""
@@ -100,15 +100,15 @@ class Manifest(Node):
     also has the predefined skills.
     """
     hooks: tuple[Hook, ...] | None = Field(default=None, json_schema_extra=IN_PREVIEW)
-    """Tools that are called automatically before or after the model, for example to read and write
-    memories.
+    """Tools that QuickApps calls automatically before or after the model, for example to read and
+    write memories.
     """
     features: Features | None = Field(default_factory=Features)
-    """The abilities of the application beyond its tools. Left out, or `{}`: every feature has its
-    default, so the model knows the time. Null: no features, not even the time.
+    """The application's abilities in addition to its tools. Omitted or `{}`: every feature has its
+    default value, so the model knows the time. Null: no features, not even the time.
     """
     tool_defaults: ToolDefaults = Field(default_factory=ToolDefaults)
-    """Limits for the calls of all tools."""
+    """Limits for calls to all tools."""
 
     @property
     def offered_starters(self) -> ConversationStarters | None:
@@ -120,5 +120,5 @@ class Manifest(Node):
 
     @property
     def input_attachment_types(self) -> tuple[str, ...]:
-        """Return the MIME types of files that users may attach, or () for any."""
+        """Return the MIME types of files that users may attach, or () if all types are allowed."""
         return (self.features and self.features.input_attachment_types) or ()

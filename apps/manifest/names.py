@@ -1,4 +1,4 @@
-"""Computes the names of tools that the model sees, and selects from texts in several languages."""
+"""Computes the names under which models see tools, and selects from texts in several languages."""
 
 import hashlib
 import re
@@ -32,20 +32,20 @@ def sanitize(name: str) -> str:
 
 
 def visible_name(toolset_name: str | Mapping[str, str], function_name: str) -> str:
-    """Return the name of a tool that the model sees, with its toolset's English name as the
-    prefix.
+    """Return the name under which the model sees a tool: its function's name with the toolset's
+    English name as the prefix.
     """
     return sanitize(full_name(toolset_name, function_name))
 
 
 def full_name(toolset_name: str | Mapping[str, str], function_name: str) -> str:
-    """Return the name of a tool with its toolset's name as the prefix, both unchanged."""
+    """Return the function's name with the toolset's name as the prefix, both unchanged."""
     return f"{localize_text(toolset_name)}_{function_name}"
 
 
 def possible_names(toolset_name: str | Mapping[str, str], function_name: str) -> frozenset[str]:
-    """Return the possible visible names of a tool: its plain name, and its name in case of a
-    conflict.
+    """Return the names under which the model may see a tool: the plain name, and the name in case
+    of a conflict.
     """
     shown = visible_name(toolset_name, function_name)
     return frozenset((shown, hash_name(shown, full_name(toolset_name, function_name))))
@@ -54,9 +54,9 @@ def possible_names(toolset_name: str | Mapping[str, str], function_name: str) ->
 def visible_names(
     toolset_name: str | Mapping[str, str], function_names: Iterable[str]
 ) -> dict[str, str]:
-    """Return the visible names of a toolset's tools, which are unique.
+    """Return the visible names of a toolset's tools by function name. They are unique.
 
-    A tool whose visible name is empty or equal to that of another tool gets a hash.
+    A tool whose visible name is empty, or equal to another tool's, gets a hash.
     """
     names = {name: visible_name(toolset_name, name) for name in function_names}
     counts = Counter(names.values())
@@ -71,14 +71,14 @@ def visible_names(
 
 
 def hash_name(shown: str, name: str) -> str:
-    """Return the visible name with a hash of the whole name at its end, truncated to the limit."""
+    """Return the visible name, truncated and with a hash of the whole name at its end."""
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_HASH]
     return f"{shown[: LONGEST_NAME - _HASH - 1]}_{digest}"
 
 
 def localize_text(text: str | Mapping[str, str] | None, locale: str = "en") -> str:
-    """Return the text for a locale: the text for the locale itself, for its language or in English,
-    or the first text. The first of these that exists is used.
+    """Return the text for a locale. The first that exists is used: the text for the locale, the
+    text for its language, the English text, any text.
     """
     if text is None or isinstance(text, str):
         return text or ""

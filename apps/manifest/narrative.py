@@ -1,5 +1,5 @@
-"""Writes the text before a question, which describes the user's screen or the sender of a question
-that no user sent.
+"""Writes a text before a question. It describes the user's screen or, if no user sent the question,
+the sender.
 
 Users also see this text in the conversation.
 """
@@ -27,8 +27,8 @@ _narrative = re.compile(r"\A\[The person .*?looks at: .*?\]\n\n", re.DOTALL)
 
 
 def narrative_text(title: str, narrative: str) -> str:
-    """Return the text before the question, or "" without a narrative. `title` is the title of the
-    place.
+    """Return the text to put before the question, or "" if there is no narrative. `title` is the
+    title of the place.
     """
     if not narrative:
         return ""
@@ -37,13 +37,13 @@ def narrative_text(title: str, narrative: str) -> str:
 
 
 def narrate_question(text: str, title: str, narrative: str) -> str:
-    """Return the question as the model reads it."""
+    """Return the question with the text about the place before it, as the model reads it."""
     return "\n\n".join(filter(None, (narrative_text(title, narrative), text)))
 
 
 def introduce_message(text: str, sender: Mapping[str, Any] | None) -> str:
-    """Return the message in the form for the model, after a text that introduces it. `sender`
-    describes the program that sent it.
+    """Return the message with a text before it that introduces its sender. `sender` describes the
+    program that sent it, or is None.
     """
     if sender is None or sender["kind"] not in SENDER_NOTES:
         return text
@@ -55,7 +55,7 @@ def introduce_message(text: str, sender: Mapping[str, Any] | None) -> str:
 
 
 def without_narrative(text: str) -> str:
-    """Return the question without the text that `narrate_question` or `introduce_message` added
+    """Return the question without the text that `narrate_question` or `introduce_message` put
     before it.
     """
     return _narrative.sub("", _sender.sub("", text, count=1), count=1)

@@ -1,4 +1,4 @@
-"""Defines the base of all models of a manifest, and the marks of fields for the schema."""
+"""Defines the base of all models of a manifest, and the marks of their fields in the schema."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -39,8 +39,9 @@ PREVIEW: dict[str, Any] = {"x-preview": True}
 class Marks:
     """The `json_schema_extra` of a field.
 
-    `advice`: what to use instead of a deprecated or ineffective field. `credential`: the value is a
-    secret. `headers`: the values are headers, and the value of some headers is a credential.
+    `advice` explains what to use instead of a deprecated or ineffective field. `credential` means
+    that the value is a secret. `headers` means that the values are headers, some of which contain a
+    credential.
     """
 
     preview: bool = False

@@ -15,8 +15,8 @@ from apps.manifest.toolsets.tools import AnyTool, InternalTool, PredefinedTool
 
 @dataclass(frozen=True, slots=True)
 class ManifestPart:
-    """A part of a manifest. `name` is the kind of part, such as `tool_sets.mcp`; `path` is its
-    position in the manifest.
+    """A part of a manifest that needs a capability. `name` is the kind of part, such as
+    `tool_sets.mcp`; `path` is its position in the manifest.
     """
 
     name: str

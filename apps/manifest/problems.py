@@ -36,8 +36,8 @@ class DocumentInvalid(Exception):
 
 
 def cut_problems(problems: list[Problem]) -> tuple[Problem, ...]:
-    """Return up to `MOST_PROBLEMS` problems. If there are more, append a problem with the number of
-    omitted problems.
+    """Return up to `MOST_PROBLEMS` problems. If there are more, the last problem states how many
+    were omitted.
     """
     rest = len(problems) - MOST_PROBLEMS
     if rest <= 0:
@@ -47,7 +47,9 @@ def cut_problems(problems: list[Problem]) -> tuple[Problem, ...]:
 
 
 def join_path(path: str, part: str | int) -> str:
-    """Return the path of a member. Unusual keys are quoted, and very long keys are truncated."""
+    """Return the path of a member of the value at `path`. Unusual keys are quoted, and very long
+    keys are truncated.
+    """
     if isinstance(part, int):
         return f"{path}[{part}]"
     if len(part) > _LONGEST_KEY:
@@ -58,5 +60,5 @@ def join_path(path: str, part: str | int) -> str:
 
 
 def write_path(place: Iterable[str | int]) -> str:
-    """Return the path of a location that is given as keys and indexes."""
+    """Return the path for a location that is given as keys and indexes."""
     return reduce(join_path, place, "") or ROOT

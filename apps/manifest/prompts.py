@@ -15,9 +15,11 @@ class CustomSystemPrompt(Node):
     type: Literal["custom"] = "custom"
     """The prompt is written in the manifest."""
     content: str
-    """The prompt. `{name}` is replaced by the variable of that name; other braces remain."""
+    """The prompt. QuickApps replaces `{name}` with the variable of that name. Other braces remain
+    unchanged.
+    """
     variables: dict[str, str]
-    """Values for the names in braces: `{"team": "Depot North"}`; `{}` for none."""
+    """Values for the names in braces, such as `{"team": "Depot North"}`. `{}` for none."""
 
 
 class PredefinedSystemPrompt(Node):
@@ -30,7 +32,7 @@ class PredefinedSystemPrompt(Node):
     cannot be used.
     """
     content: str | None = None
-    """QuickApps fills it in from the template; do not write it."""
+    """QuickApps fills in this field from the template. Do not set it."""
 
 
 class DialSystemPrompt(Node):
@@ -39,13 +41,13 @@ class DialSystemPrompt(Node):
     type: Literal["dial"] = "dial"
     """The prompt is stored in DIAL Core."""
     path: str
-    """The path of the prompt with its bucket, `prompts/<bucket>/<path>`. Each request reads it with
-    the caller's permissions.
+    """The path of the prompt with its bucket, `prompts/<bucket>/<path>`. Each request reads the
+    prompt with the caller's permissions.
     """
     variables: dict[str, str] | None = None
     """Values for the names in braces in the prompt, as in a `custom` prompt."""
     content: str | None = None
-    """QuickApps fills it in from DIAL; do not write it."""
+    """QuickApps fills in this field from DIAL. Do not set it."""
 
 
 SystemPrompt = Annotated[
@@ -56,7 +58,9 @@ ToolSystemPrompt = Annotated[CustomSystemPrompt | DialSystemPrompt, Field(discri
 
 
 def fill_text(text: str, variables: Mapping[str, str]) -> str:
-    """Replace `{name}` for the given names. Other braces remain, including those in values."""
+    """Return the text with each `{name}` replaced by its value in `variables`. Other braces, and
+    braces in values, remain unchanged.
+    """
     if not variables:
         return text
     names = "|".join(map(re.escape, variables))

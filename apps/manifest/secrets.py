@@ -27,7 +27,7 @@ FOREIGN = "foreign"
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """A credential. Either its text or the name of its secret is set."""
+    """A credential. Either its text is set, or the name of its secret."""
 
     text: str = field(default="", repr=False)
     secret: str = ""
@@ -83,7 +83,9 @@ FOREIGN_REFERENCE = (
 
 
 def dump_credential(credential: Credential) -> dict[str, str] | str:
-    """Return a replacement for dumps, from which the credential cannot be recovered."""
+    """Return a value that represents the credential in dumps. The credential cannot be recovered
+    from it.
+    """
     if credential.secret:
         return {SECRET: credential.secret}
     return {HIDDEN: ""} if credential.text else ""

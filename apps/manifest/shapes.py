@@ -1,4 +1,4 @@
-"""Determines the shape of a document from the models: the intended model of each object.
+"""Determines the shape of a document from the models: the intended model of each of its objects.
 
 Errors and warnings describe the written document, which cannot be reconstructed from a validated
 manifest.
@@ -31,7 +31,9 @@ class Values:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of several models. `tag` returns the intended model of a value."""
+    """A shape that is one of several models. `tag` returns the key of the intended model for a
+    value.
+    """
 
     models: dict[object, Shape]
     tag: Callable[[Any], object]
@@ -39,7 +41,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Mixed:
-    """Plain values of several types."""
+    """The shape of a plain value that may have several types."""
 
 
 Shape = type[BaseModel] | Items | Values | Choice | Mixed | None
@@ -48,7 +50,7 @@ Shape = type[BaseModel] | Items | Values | Choice | Mixed | None
 
 @dataclass(frozen=True, slots=True)
 class ShapeVisit:
-    """An object of a document, and its intended model. The path of the root is empty."""
+    """An object in a document, and its intended model. The path of the root is ""."""
 
     path: str
     model: type[BaseModel]
@@ -78,7 +80,7 @@ def _members(path: str, shape: Shape, value: Any) -> Iterator[tuple[str, Shape, 
 
 
 def inside(shape: Shape, key: str) -> Shape:
-    """Return the shape of a member of an object."""
+    """Return the shape of the member `key` of an object."""
     if isinstance(shape, type):
         return fields(shape).get(key)
     return shape.of if isinstance(shape, Values) else None

@@ -29,13 +29,14 @@ from apps.mcp_server.interactions import (
     resume,
 )
 from apps.mcp_server.requests import admitted
+from apps.mcp_server.tasks import begin_task, can_be_task
 from apps.mcp_server.tools import find_tool
 from apps.runs.failures import WITH_LIMITS, failure
 from apps.runs.requests import RunRequest
 from apps.runs.run import run_application
 from apps.workspace.local import read_only
 
-Result = types.CallToolResult | types.InputRequiredResult
+Result = types.CallToolResult | types.InputRequiredResult | dict[str, Any]
 
 
 async def call_tool(
@@ -55,6 +56,8 @@ async def call_tool(
             resumed = resume(waiting, given)
         rates = rates_of(request.caller, application)
         request.answer_headers.extend(rate_headers(await admit_request(rates)))
+        if params.request_state is None and can_be_task(context, message):
+            return await begin_task(request, application, message)
         messages = (message, *resumed.messages)
         asked = RunRequest(messages, form_answer=resumed.form_answer)
         workspace = request.open_workspace(request.caller, application)

@@ -14,14 +14,16 @@ from mcp.server.transport_security import TransportSecuritySettings
 from opentelemetry.trace import SpanKind
 
 from apps import tracing
-from apps.doors.admission import visit
+from apps.accounts.oauth.resources import SCOPE, resource_of
+from apps.accounts.oauth.tokens import authenticate_token, sends_token
+from apps.doors.admission import Admission, visit
 from apps.doors.bodies import check_depth, decode_body
 from apps.doors.consumer import Header
 from apps.doors.door_consumer import DoorConsumer
 from apps.doors.origins import is_allowed
 from apps.doors.run_slots import Recorded
 from apps.errors import BadRequest
-from apps.live.hub import HUB
+from apps.live.hub import HUB, Hub
 from apps.live.limits.run_slots import RunSlots
 from apps.mcp_server.requests import SCOPE_KEY, AdmittedRequest, OpenWorkspace
 from apps.mcp_server.server import make_server
@@ -54,12 +56,14 @@ class McpConsumer(DoorConsumer):
         open_workspace: OpenWorkspace = open_workspace,
         recorded: Recorded = HUB.summaries.recorded,
         places: RunSlots = HUB.places,
+        hub: Hub = HUB,
     ) -> None:
         super().__init__()
         self.server = server
         self.open_workspace = open_workspace
         self.recorded = recorded
         self.places = places
+        self.hub = hub
         self.body = b""
         self.admitted: AdmittedRequest | None = None
 
@@ -70,17 +74,28 @@ class McpConsumer(DoorConsumer):
         parent = tracing.received_context(self.scope["headers"])
         attributes = {"http.request.method": "POST", "http.route": ROUTE}
         with tracing.span(f"POST {ROUTE}", attributes, SpanKind.SERVER, parent):
-            admission = await visit(self.scope, self.while_connected)
+            admission = await self.admit()
             application = await admission.find(self.slug) if self.slug else None
             self.body = await self.read_body(settings.GATEWAY_MAX_BODY_BYTES)
             check_body(self.body)
             self.admitted = AdmittedRequest(
-                admission, application, self.open_workspace, self.recorded, self.places
+                admission,
+                application,
+                self.open_workspace,
+                self.recorded,
+                self.places,
+                self.hub,
             )
             # Whitespace around a value is not part of the value (RFC 9110), but the SDK compares
             # the raw bytes.
             headers = [(name, value.strip(b" \t")) for name, value in self.scope["headers"]]
             await self.serve({**self.scope, "headers": headers, SCOPE_KEY: self.admitted})
+
+    async def admit(self) -> Admission:
+        if settings.MCP_OAUTH and sends_token(self.scope):
+            resource = resource_of(self.scope["path"])
+            return Admission(await authenticate_token(self.scope, resource))
+        return await visit(self.scope, self.while_connected)
 
     async def serve(self, scope: Mapping[str, Any]) -> None:
         """Pass the request to the SDK. If the client disconnects, the SDK's work and the run are
@@ -125,7 +140,9 @@ class McpConsumer(DoorConsumer):
 
     async def send_failure(self, found: RunFailure, headers: Iterable[Header] = ()) -> None:
         if found.status == 401:
-            headers = (*headers, (b"www-authenticate", challenge(self.scope["path"]).encode()))
+            is_refused = bool(self.header(b"authorization"))
+            told = challenge(self.scope["path"], is_refused=is_refused)
+            headers = (*headers, (b"www-authenticate", told.encode()))
         await super().send_failure(found, headers)
 
 
@@ -156,29 +173,35 @@ def check_body(body: bytes) -> None:
     check_depth(body, [read], settings.GATEWAY_MAX_DEPTH, level=1)
 
 
-def resource_of(path: str) -> str:
-    return f"{settings.PUBLIC_URL}{path.rstrip('/')}"
-
-
-def challenge(path: str) -> str:
-    """Return the `WWW-Authenticate` value with the URL of the resource's metadata. `path` is the
-    path of the resource.
+def challenge(path: str, *, is_refused: bool) -> str:
+    """Return the header with the URL of the resource's metadata. `is_refused`: the request has a
+    key or token that is not valid.
     """
-    return f'Bearer resource_metadata="{settings.PUBLIC_URL}{METADATA}{path.rstrip("/")}"'
+    told = {"resource_metadata": f"{settings.PUBLIC_URL}{METADATA}{path.rstrip('/')}"}
+    if settings.MCP_OAUTH:
+        told["scope"] = SCOPE
+    if is_refused:
+        told["error"] = "invalid_token"
+    return "Bearer " + ", ".join(f'{name}="{value}"' for name, value in told.items())
 
 
 class ResourceMetadataConsumer(McpConsumer):
-    """Serves `GET /.well-known/oauth-protected-resource/mcp…`, which RFC 9728 defines. There is no
-    authorization server: clients send a key as a bearer token.
+    """Serves `GET /.well-known/oauth-protected-resource/mcp…`, which RFC 9728 defines.
+
+    Clients send a key or an access token as a bearer token. Without `MCP_OAUTH`, there is no
+    authorization server.
     """
 
     methods = ("GET", "HEAD")
 
     async def answer(self) -> None:
         path = self.scope["path"].removeprefix(METADATA) or ROUTE
-        metadata = {
+        metadata: dict[str, Any] = {
             "resource": resource_of(path),
             "resource_name": "QuickApps",
             "bearer_methods_supported": ["header"],
         }
+        if settings.MCP_OAUTH:
+            metadata["authorization_servers"] = [settings.PUBLIC_URL]
+            metadata["scopes_supported"] = [SCOPE]
         await self.send_json(200, metadata)

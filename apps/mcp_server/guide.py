@@ -5,12 +5,12 @@ from apps.doors.guides import DoorGuide, Snippet, Trial
 MCP = DoorGuide(
     "mcp",
     "MCP server",
-    "For IDEs and assistants, which call the application as a tool. {origin}/mcp has all your applications.",
+    "IDEs and assistants call the application as a tool. {origin}/mcp offers all your applications.",
     "{origin}/mcp/{slug}",
     "mcp-server.md",
     (
         Snippet(
-            "Configuration of MCP clients",
+            "MCP client configuration",
             "json",
             """\
 {

@@ -11,6 +11,7 @@ from apps.catalog.resolved_application import ResolvedApplication
 from apps.doors.admission import Admission
 from apps.doors.consumer import Header
 from apps.doors.run_slots import Recorded
+from apps.live.hub import Hub
 from apps.live.limits.run_slots import RunSlots
 from apps.workspace.port import Workspace
 
@@ -33,11 +34,16 @@ class AdmittedRequest:
     open_workspace: OpenWorkspace
     recorded: Recorded
     places: RunSlots
+    hub: Hub
     answer_headers: list[Header] = field(default_factory=list)
 
     @property
     def caller(self) -> Caller:
         return self.admission.caller
+
+    def workspaces(self, application: ResolvedApplication | None) -> Callable[[Caller], Workspace]:
+        """Return a function that opens workspaces for runs of the application."""
+        return lambda caller: self.open_workspace(caller, application)
 
 
 def admitted(context: ServerRequestContext[Any, Any]) -> AdmittedRequest:

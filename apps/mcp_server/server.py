@@ -21,6 +21,14 @@ from apps.mcp_server.content import failure_error
 from apps.mcp_server.prompts import get_prompt, list_prompts
 from apps.mcp_server.requests import admitted
 from apps.mcp_server.resources import complete, list_resources, list_templates, read_resource
+from apps.mcp_server.tasks import (
+    EXTENSION,
+    TaskParams,
+    UpdateParams,
+    cancel_task,
+    get_task,
+    update_task,
+)
 from apps.mcp_server.tools import list_tools
 from apps.runs.asking_ledger import LONGEST
 from apps.runs.failures import WITH_LIMITS, failure
@@ -83,12 +91,13 @@ def guarded(handle: Handle[Params, Result]) -> Handle[Params, Result]:
 
 
 def make_server() -> Server[Any]:
+    handle_call: Any = guarded(call_tool)  # The SDK's type excludes results of extensions.
     server = Server(
         NAME,
         version=VERSION,
         instructions=INSTRUCTIONS,
         on_list_tools=guarded(list_tools),
-        on_call_tool=guarded(call_tool),
+        on_call_tool=handle_call,
         on_list_resources=guarded(list_resources),
         on_list_resource_templates=guarded(list_templates),
         on_read_resource=guarded(read_resource),
@@ -98,6 +107,10 @@ def make_server() -> Server[Any]:
         # No schema here contains a header. Without this, each call would list all tools.
         get_tool_input_schema=lambda name: None,
     )
+    server.extensions[EXTENSION] = {}
+    server.add_request_handler("tasks/get", TaskParams, guarded(get_task))
+    server.add_request_handler("tasks/update", UpdateParams, guarded(update_task))
+    server.add_request_handler("tasks/cancel", TaskParams, guarded(cancel_task))
     # The door creates the request's span itself, and the state contains the deadline for the
     # answer.
     security = RequestStateSecurity(codec=SealedStates(), ttl=LONGEST, bind_principal=principal)

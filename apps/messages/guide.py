@@ -5,7 +5,7 @@ from apps.doors.guides import DoorGuide, Snippet, Trial
 MESSAGES = DoorGuide(
     "messages",
     "Messages API",
-    "Anthropic’s API, for its SDKs and Claude Code.",
+    "This is Anthropic’s API, which Anthropic’s SDKs and Claude Code use.",
     "{origin}/v1/messages",
     "messages.md",
     (

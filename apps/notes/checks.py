@@ -67,7 +67,7 @@ def fence_problems(text: str) -> Iterator[NoteProblem]:
     if begun is not None:
         yield NoteProblem(
             begun[0],
-            gettext("The code block that begins here never ends; add {begun} below it.").format(
+            gettext("This code block isn’t closed. Add {begun} on a line after it.").format(
                 begun=begun[1]
             ),
         )
@@ -88,7 +88,7 @@ def broken_links(note: Note) -> Iterator[NoteProblem]:
         if title_key(title) not in there:
             yield NoteProblem(
                 line_of(note.text, title),
-                gettext("A link leads to {title}, but no such note exists.").format(
+                gettext("This note links to {title}, but no note has this title.").format(
                     title=repr(title)
                 ),
             )
@@ -103,7 +103,8 @@ def missing_files(note: Note) -> Iterator[NoteProblem]:
     for path in paths:
         if find_place(path) not in there:
             yield NoteProblem(
-                line_of(note.text, path), gettext("There is no file {path}.").format(path=path)
+                line_of(note.text, path),
+                gettext("The file {path} doesn’t exist.").format(path=path),
             )
 
 

@@ -73,9 +73,9 @@ def checked_title(title: str, field: str = "title") -> str:
     if any(letter in _marks or is_control(letter) for letter in line):
         raise NoteRefused(
             field,
-            gettext("{line} contains one of [ ] | or a control character; remove these.").format(
-                line=repr(line[:60])
-            ),
+            gettext(
+                "{line} contains [, ], | or a control character. Remove these characters."
+            ).format(line=repr(line[:60])),
         )
     return line
 
@@ -121,12 +121,11 @@ def check_field(name: str, value: str) -> None:
         raise NoteRefused(
             place,
             gettext(
-                "a name begins with a letter and has up to {limit} letters, digits and . _ -; "
-                "choose another name."
+                "names must begin with a letter and contain only letters, digits and . _ - (up to {limit} characters). Choose another name."
             ).format(limit=LONGEST_NAME),
         )
     if name in OWN_NAMES:
-        raise NoteRefused(place, gettext("every note already has this field; choose another name."))
+        raise NoteRefused(place, gettext("this name is reserved; choose another name."))
     if len(value) > LONGEST_VALUE:
         raise NoteRefused(place, too_long(len(value), LONGEST_VALUE))
     if any(is_control(letter) and letter not in "\n\t" for letter in value):

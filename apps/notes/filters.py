@@ -23,6 +23,7 @@ from apps.notes.content import storable_text, title_key
 from apps.notes.models import NoteTag
 from apps.notes.word_index import containing
 
+EXAMPLE = "2026-11-01"
 LONGEST = 1_000
 MOST_TERMS = 20
 UNDERSTOOD = (
@@ -76,7 +77,7 @@ def parse(filter: str) -> list[Term]:
     found = [term for part in _term.finditer(text) for term in terms_of(part)]
     if len(found) > MOST_TERMS:
         raise refusal_error(
-            gettext("it has {count} conditions; the limit is {limit}.").format(
+            gettext("the filter has {count} conditions; the limit is {limit}.").format(
                 count=len(found), limit=MOST_TERMS
             )
         )
@@ -115,7 +116,7 @@ def steps_of(written: str, *, is_not: bool) -> Iterator[Term]:
         kind = {"tag": "tag", "title": "exact", "": "exact", "search": "word"}.get(step["operator"])
         if kind is None or is_not:
             raise refusal_error(
-                gettext("Unknown: {step}. Use {understood}.").format(
+                gettext("Unknown filter: {step}. Use {understood}.").format(
                     step=repr(step[0][:60]), understood=UNDERSTOOD
                 )
             )
@@ -175,16 +176,12 @@ def moments(written: str) -> tuple[datetime, datetime]:
     """
     try:
         if len(written) <= 10:
-            day = read_datetime(written)
+            day = read_datetime(written, example=EXAMPLE)
             return day, day + timedelta(days=1)
-        moment = read_datetime(written)
+        moment = read_datetime(written, example=EXAMPLE)
         return moment, moment + timedelta(microseconds=1)
-    except ValueError:
-        raise refusal_error(
-            gettext(
-                "{written} isn’t a date from 1900 to 2199. Use the form 2026-11-01 or 2026-11-01T14:30."
-            ).format(written=repr(written[:40]))
-        ) from None
+    except ValueError as error:
+        raise refusal_error(str(error)) from None
 
 
 def refusal_error(text: str) -> NoteRefused:

@@ -72,7 +72,7 @@ def create(
     if notes_of(owner).count() >= MOST_NOTES:
         raise NoteRefused(
             "",
-            gettext("the limit of {limit} notes is reached; delete some first.").format(
+            gettext("You’ve reached the limit of {limit} notes. Delete some first.").format(
                 limit=f"{MOST_NOTES:,}"
             ),
         )
@@ -104,7 +104,7 @@ def create_all(owner: str, new: Sequence[NewNote], author: Author, action: str) 
     if notes_of(owner).count() + len(new) > MOST_NOTES:
         raise NoteRefused(
             "",
-            gettext("the limit of {limit} notes is reached; delete some first.").format(
+            gettext("You’ve reached the limit of {limit} notes. Delete some first.").format(
                 limit=f"{MOST_NOTES:,}"
             ),
         )
@@ -267,7 +267,7 @@ def unique(title: str) -> Iterator[None]:
     except IntegrityError as error:
         raise NoteRefused(
             "title",
-            gettext("a note {title} already exists; choose another title.").format(
+            gettext("a note titled {title} already exists. Choose another title.").format(
                 title=repr(title)
             ),
         ) from error

@@ -5,7 +5,7 @@ from apps.doors.guides import DoorGuide, Snippet, Trial
 RESPONSES = DoorGuide(
     "responses",
     "Responses API",
-    "OpenAI’s newer API, for its SDKs, the Agents SDK and Codex.",
+    "This is OpenAI’s newer API, which OpenAI’s SDKs, the Agents SDK and Codex use.",
     "{origin}/v1/responses",
     "responses.md",
     (

@@ -42,8 +42,7 @@ def cron_problem(expression: str) -> str:
     parts = fields_of(expression).split()
     if len(parts) != FIELDS:
         return gettext(
-            "Enter five fields: minute, hour, day of the month, month, day of the week, such "
-            "as “0 9 * * MON-FRI”; or one of {names}."
+            "Enter five fields (minute, hour, day of the month, month and day of the week), such as “0 9 * * MON-FRI”, or one of these names: {names}."
         ).format(names=", ".join(NAMES))
     if error := syntax_error(parts):
         return gettext("{error}. Enter five fields such as “0 9 * * MON-FRI”.").format(error=error)
@@ -81,4 +80,4 @@ def cron_words(expression: str) -> str:
         return CronSim(fields_of(expression), ANY_TIME).explain()
     if (repeat := read_repeat(fields_of(expression))) is not None:
         return repeat_words(repeat)
-    return gettext("By the cron expression {expression}").format(expression=expression)
+    return gettext("On the cron schedule {expression}").format(expression=expression)

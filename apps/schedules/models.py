@@ -27,9 +27,9 @@ LONGEST_MESSAGE = 10_000
 LONGEST_REASON = 500
 LIVE = gettext_lazy("the live version")
 MOST_MINUTES = 30 * 24 * 60
-"""Users can have at most this many minutes (30 days) to answer a run's questions."""
-NEVER = gettext_noop("The schedule never runs: change its times or its active hours.")
-NO_TIME_LEFT = gettext_noop("It has run for the last time.")
+"""The maximum number of minutes that a user can have to answer, which is 30 days."""
+NEVER = gettext_noop("The schedule never runs. Change its times or its active hours.")
+NO_TIME_LEFT = gettext_noop("The schedule has run for the last time.")
 
 
 class Schedule(models.Model):
@@ -43,19 +43,19 @@ class Schedule(models.Model):
     """
 
     class Kind(models.TextChoices):
-        AT = "at", gettext_lazy("at a time")
-        INTERVAL = "interval", gettext_lazy("in intervals")
-        CRON = "cron", gettext_lazy("by a cron expression")
-        RRULE = "rrule", gettext_lazy("by a recurrence rule")
+        AT = "at", gettext_lazy("at a specific time")
+        INTERVAL = "interval", gettext_lazy("at regular intervals")
+        CRON = "cron", gettext_lazy("on a cron schedule")
+        RRULE = "rrule", gettext_lazy("on a recurrence rule")
 
     class Missed(models.TextChoices):
-        SKIP = "skip", gettext_lazy("skip them")
-        ONCE = "once", gettext_lazy("run once for all of them")
-        ALL = "all", gettext_lazy("run each of them")
+        SKIP = "skip", gettext_lazy("skip missed runs")
+        ONCE = "once", gettext_lazy("run once for all missed runs")
+        ALL = "all", gettext_lazy("run each missed run")
 
     class Unanswered(models.TextChoices):
         WAIT = "wait", gettext_lazy("wait for the answer")
-        DENY = "deny", gettext_lazy("continue without an answer after a time")
+        DENY = "deny", gettext_lazy("deny the call after a time limit")
 
     class Maker(models.TextChoices):
         PERSON = "person"
@@ -100,7 +100,7 @@ class Schedule(models.Model):
     message = models.TextField(
         gettext_lazy("message"),
         max_length=LONGEST_MESSAGE,
-        help_text=gettext_lazy("The message to the app."),
+        help_text=gettext_lazy("The message to send to the app."),
     )
     is_alarm = models.BooleanField(gettext_lazy("alarm"), default=False, editable=False)
     is_heartbeat = models.BooleanField(gettext_lazy("heartbeat"), default=False, editable=False)
@@ -113,10 +113,10 @@ class Schedule(models.Model):
 
     kind = models.CharField(gettext_lazy("runs"), max_length=10, choices=Kind, default=Kind.CRON)
     start_at = BoundedDateTimeField(
-        gettext_lazy("from"),
+        gettext_lazy("start time"),
         default=timezone.now,
         help_text=gettext_lazy(
-            "The time of the run, or the start: the schedule never runs before."
+            "The time of a single run, or the time when a repeating schedule starts."
         ),
     )
     interval_seconds = models.PositiveIntegerField(
@@ -125,7 +125,7 @@ class Schedule(models.Model):
         blank=True,
         validators=[MinValueValidator(SHORTEST_SECONDS), MaxValueValidator(LONGEST_SECONDS)],
         help_text=gettext_lazy(
-            "The time between two runs, at least 60. Leave empty for no repetition."
+            "The number of seconds between runs: 60 or more. Leave empty to run only once."
         ),
     )
     expression = models.CharField(
@@ -133,7 +133,7 @@ class Schedule(models.Model):
         max_length=300,
         blank=True,
         help_text=gettext_lazy(
-            "For example, “0 9 * * MON-FRI”, or FREQ=MONTHLY;BYDAY=-1FR for a recurrence rule."
+            "For example, “0 9 * * MON-FRI” as a cron expression, or FREQ=MONTHLY;BYDAY=-1FR as a recurrence rule."
         ),
     )
     time_zone = models.CharField(
@@ -146,24 +146,26 @@ class Schedule(models.Model):
         gettext_lazy("active from"),
         null=True,
         blank=True,
-        help_text=gettext_lazy("Runs only between these hours, which can cross midnight."),
+        help_text=gettext_lazy(
+            "The schedule runs only between these hours. The period can extend past midnight."
+        ),
     )
     active_until = models.TimeField(gettext_lazy("active until"), null=True, blank=True)
     max_runs = models.PositiveIntegerField(
         gettext_lazy("maximum runs"), null=True, blank=True, validators=[MinValueValidator(1)]
     )
     is_deleted_after = models.BooleanField(
-        gettext_lazy("delete at the end"),
+        gettext_lazy("delete after the last run"),
         default=False,
         help_text=gettext_lazy("Delete the schedule after its last run."),
     )
     missed = models.CharField(
-        gettext_lazy("missed times"),
+        gettext_lazy("missed runs"),
         max_length=4,
         choices=Missed,
         default=Missed.ONCE,
         help_text=gettext_lazy(
-            "What to do with times that were missed while no server was running."
+            "Choose what happens to runs that were missed while no server was running."
         ),
     )
     missed_most = models.PositiveSmallIntegerField(
@@ -171,7 +173,7 @@ class Schedule(models.Model):
         default=3,
         validators=[MinValueValidator(1), MaxValueValidator(10)],
         help_text=gettext_lazy(
-            "The newest missed runs that are made up for, if each run has its own conversation."
+            "The maximum number of missed runs to catch up on, starting with the most recent. Applies only if each run has its own conversation."
         ),
     )
     unanswered = models.CharField(
@@ -181,17 +183,19 @@ class Schedule(models.Model):
         default=Unanswered.WAIT,
     )
     unanswered_minutes = models.PositiveIntegerField(
-        gettext_lazy("minutes to answer"),
+        gettext_lazy("minutes to wait for an answer"),
         default=60,
         validators=[MinValueValidator(1), MaxValueValidator(MOST_MINUTES)],
-        help_text=gettext_lazy("After this time, the call is denied."),
+        help_text=gettext_lazy("If you don’t answer within this time, the tool call is denied."),
     )
     budget_tokens = models.PositiveIntegerField(
         gettext_lazy("token budget"),
         null=True,
         blank=True,
         validators=[MinValueValidator(1)],
-        help_text=gettext_lazy("For one run. After that, models are no longer called."),
+        help_text=gettext_lazy(
+            "The maximum number of tokens for each run. When a run reaches this limit, models are no longer called."
+        ),
     )
     budget_money = models.DecimalField(
         gettext_lazy("cost budget"),
@@ -200,13 +204,17 @@ class Schedule(models.Model):
         null=True,
         blank=True,
         validators=[MinValueValidator(0)],
-        help_text=gettext_lazy("For one run, in the currency below."),
+        help_text=gettext_lazy("The maximum cost of each run, in the currency below."),
     )
     budget_currency = models.CharField(
-        gettext_lazy("currency of the budget"),
+        gettext_lazy("budget currency"),
         max_length=3,
         default="USD",
-        validators=[RegexValidator("^[A-Z]{3}$", gettext_lazy("For example, USD."))],
+        validators=[
+            RegexValidator(
+                "^[A-Z]{3}$", gettext_lazy("Enter a three-letter currency code, such as USD.")
+            )
+        ],
     )
 
     is_paused = models.BooleanField(gettext_lazy("paused"), default=False)

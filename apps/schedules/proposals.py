@@ -27,7 +27,7 @@ LIMITS = (
 CHANGEABLE = (*TIMES, *LIMITS)
 """Operators can propose changes to these fields: times and limits, but not the message."""
 WAITS = gettext_noop(
-    "An operator proposes a change. The schedule resumes once you accept or reject it."
+    "An operator has proposed a change. The schedule resumes when you accept or reject the change."
 )
 
 

@@ -29,8 +29,8 @@ PARTS = frozenset(
     }
 )
 INSTEAD = {
-    "COUNT": gettext_lazy("Set a limit on how often it runs instead"),
-    "BYSECOND": gettext_lazy("Times have no seconds"),
+    "COUNT": gettext_lazy("Set the maximum number of runs instead"),
+    "BYSECOND": gettext_lazy("Times can’t include seconds"),
 }
 STEPS = {"DAILY": timedelta(days=1), "WEEKLY": timedelta(weeks=1)}
 DAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
@@ -54,34 +54,37 @@ def interval_of(parts: Mapping[str, str]) -> int:
 def rule_problem(rule: str) -> str:
     """Return a sentence with the reason why a rule cannot be stored, or "" if it can be stored."""
     if len(rule) > LONGEST or "\n" in rule.strip():
-        return gettext("Enter one rule, of at most {longest} characters.").format(longest=LONGEST)
+        return gettext("Enter a single rule with up to {longest} characters.").format(
+            longest=LONGEST
+        )
     parts = parts_of(rule)
     if parts.get("FREQ") not in FREQUENCIES:
         return gettext(
-            "Enter a rule such as FREQ=MONTHLY;BYDAY=-1FR, with FREQ one of DAILY, WEEKLY, "
-            "MONTHLY and YEARLY. For shorter times, choose an interval or a cron expression."
+            "Enter a rule such as FREQ=MONTHLY;BYDAY=-1FR. FREQ must be DAILY, WEEKLY, MONTHLY or YEARLY. To run more often, choose an interval or a cron expression."
         )
     if problem := part_problem(parts):
         return problem
     try:
         expand_rule(rule, ANY_TIME, ANY_TIME)
     except (ValueError, TypeError, OverflowError, AttributeError) as error:
-        return gettext("The rule cannot be read: {error}.").format(error=error)
+        return gettext("The rule isn’t valid: {error}. Correct it and try again.").format(
+            error=error
+        )
     return ""
 
 
 def part_problem(parts: Mapping[str, str]) -> str:
     for name in parts:
         if name not in PARTS:
-            return gettext("{problem}: leave out {name}.").format(
-                problem=INSTEAD.get(name, gettext("This isn’t supported here")), name=name
+            return gettext("{problem}. Remove {name}.").format(
+                problem=INSTEAD.get(name, gettext("This part isn’t supported")), name=name
             )
     if not interval_of(parts):
-        return gettext("INTERVAL: enter a number from 1 to {most_interval}.").format(
+        return gettext("INTERVAL must be a number from 1 to {most_interval}.").format(
             most_interval=MOST_INTERVAL
         )
     if not _until.fullmatch(parts.get("UNTIL", "20000101")):
-        return gettext("UNTIL: enter a day such as 20271231.")
+        return gettext("UNTIL must be a date such as 20271231.")
     times = len(parts.get("BYHOUR", "0").split(",")) * len(parts.get("BYMINUTE", "0").split(","))
     if times > MOST_TIMES_A_DAY:
         return gettext(

@@ -23,16 +23,14 @@ def find_problems(row: Schedule) -> dict[str, str]:
     """Return a sentence about the error in each invalid field, by field name."""
     found: dict[str, str] = {}
     if not row.message.strip():
-        found["message"] = gettext("Enter the message to the app.")
+        found["message"] = gettext("Enter the message to send to the app.")
     if row.time_zone not in zone_names():
-        found["time_zone"] = gettext(
-            "This time zone does not exist. Enter one such as Europe/Berlin."
-        )
+        found["time_zone"] = gettext("Enter a valid time zone, such as Europe/Berlin.")
     start: datetime | None = row.start_at  # The field may be empty in a form.
     if start is None:
         found["start_at"] = gettext("Enter a time.")
     if row.made_by == row.Maker.MODEL and not (row.budget_tokens or row.budget_money):
-        found["budget_tokens"] = gettext("Enter the number of tokens that one run may use.")
+        found["budget_tokens"] = gettext("Enter the maximum number of tokens for each run.")
     found |= version_problems(row)
     return found | expression_problems(row) | hours_problems(row) | interval_problems(row)
 
@@ -44,8 +42,7 @@ def version_problems(row: Schedule) -> dict[str, str]:
     if row.application.versions.filter(number=row.pinned_version, withdrawn_at=None).exists():
         return {}
     problem = gettext(
-        "The app has no version {pinned_version}, or it was withdrawn. Enter "
-        "another number, or leave it empty for the live version."
+        "Version {pinned_version} of the app doesn’t exist or was withdrawn. Enter another version, or leave the field empty for the live version."
     ).format(pinned_version=row.pinned_version)
     return {"pinned_version": problem}
 
@@ -58,9 +55,9 @@ def expression_problems(row: Schedule) -> dict[str, str]:
 
 def hours_problems(row: Schedule) -> dict[str, str]:
     if (row.active_from is None) != (row.active_until is None):
-        return {"active_until": gettext("Enter both hours, or none.")}
+        return {"active_until": gettext("Enter both a start and an end hour, or leave both empty.")}
     if row.active_from is not None and row.active_from == row.active_until:
-        return {"active_until": gettext("Enter two different hours.")}
+        return {"active_until": gettext("Enter different start and end hours.")}
     return {}
 
 
@@ -68,14 +65,12 @@ def interval_problems(row: Schedule) -> dict[str, str]:
     seconds = row.interval_seconds
     if seconds is None and row.kind == row.Kind.INTERVAL:
         return {
-            "interval_seconds": gettext(
-                "Enter the number of seconds between two runs, at least 60."
-            )
+            "interval_seconds": gettext("Enter the number of seconds between runs: 60 or more.")
         }
     if seconds is not None and not SHORTEST_SECONDS <= seconds <= LONGEST_SECONDS:
         return {
             "interval_seconds": gettext(
-                "Enter {shortest_seconds} to {longest_seconds} seconds."
+                "Enter a number of seconds from {shortest_seconds} to {longest_seconds}."
             ).format(shortest_seconds=SHORTEST_SECONDS, longest_seconds=LONGEST_SECONDS)
         }
     return {}

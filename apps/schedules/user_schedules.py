@@ -2,7 +2,7 @@
 These functions are synchronous and run on a database thread.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -58,12 +58,16 @@ class Owner:
 @dataclass(frozen=True, slots=True)
 class UserSchedules:
     """A user's schedules with one application, which its model can change from one conversation.
-    `pinned_version` is the conversation's pinned version, or None.
+
+    `find_saver` returns the ID of the user who is responsible for schedules that the model saves.
+    It raises `ValidationError` if that user may not use the owner's account. `pinned_version` is
+    the conversation's pinned version, or None.
     """
 
     owner: Owner
     application: int
     conversation: UUID
+    find_saver: Callable[[], int]
     time_zone: str = ""
     pinned_version: int | None = None
 
@@ -76,9 +80,7 @@ class UserSchedules:
         """Set the conversation's alarm, replacing an earlier alarm. Raises `ValidationError` if the
         alarm is invalid.
         """
-        row = self.owner.new(
-            self.application,
-            Schedule.Maker.MODEL,
+        row = self.new(
             {
                 "name": "Alarm",
                 "message": message,
@@ -130,8 +132,12 @@ class UserSchedules:
             "budget_tokens": BUDGET_TOKENS,
             "pinned_version": self.pinned_version,
         }
-        row = self.owner.new(self.application, Schedule.Maker.MODEL, {**defaults, **fields})
-        return add(row)
+        return add(self.new({**defaults, **fields}))
+
+    def new(self, fields: Mapping[str, Any]) -> Schedule:
+        row = self.owner.new(self.application, Schedule.Maker.MODEL, fields)
+        row.saved_by_id = self.find_saver()
+        return row
 
     def change(self, pk: UUID, fields: Mapping[str, Any]) -> Schedule | None:
         """Change a schedule and return it, or return None if it does not exist. Raises
@@ -142,6 +148,7 @@ class UserSchedules:
             return None
         for name, value in fields.items():
             setattr(row, name, value)
+        row.saved_by_id = self.find_saver()
         return replan(row)
 
 

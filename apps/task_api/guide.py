@@ -5,7 +5,7 @@ from apps.doors.guides import DoorGuide, Snippet, Trial
 CONVERSATIONS = DoorGuide(
     "conversations",
     "Conversations API",
-    "For runs that outlive the request and can wait for a user. Conversations are stored.",
+    "Runs outlive the request and can wait for a user. Conversations are stored.",
     "{origin}/api/IAIAssistantApi/SubmitMessage",
     "task-api.md",
     (

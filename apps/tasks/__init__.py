@@ -1,6 +1,6 @@
 """Runs background jobs, once or on a schedule. A job remains stored if the process that enqueued it
 ends.
 
-The interface is that of `django.tasks`. On PostgreSQL, Procrastinate stores the jobs; on SQLite,
-they are rows of this app. The process that serves requests also runs jobs; see `worker`.
+The interface is `django.tasks`. On PostgreSQL, Procrastinate stores the jobs; on SQLite, they are
+rows of this app. The process that serves requests also runs jobs; see `worker`.
 """

@@ -32,7 +32,9 @@ def do_chore(work: str) -> None:
 
 @task("tasks.do_async_chore", priority=PRIORITY)
 async def do_async_chore(work: str) -> None:
-    """Run a chore that is a coroutine function. It uses no thread, and ends when canceled."""
+    """Run a chore that is a coroutine function. It uses no thread, and ends when this call is
+    canceled.
+    """
     if (chore := find_chore(work)) is not None:
         with reported(chore) as run:
             run.changed = await import_string(work)() or 0
@@ -44,7 +46,9 @@ def task_of(chore: Chore) -> Task[Any, Any]:
 
 
 def enqueue_chore(work: str) -> None:
-    """Run a chore now, before its next scheduled time, unless a job for it is already waiting."""
+    """Enqueue a run of the chore before its next scheduled time, unless a job for the chore is
+    already waiting.
+    """
     if (chore := find_chore(work)) is not None:
         queue().enqueue_once(task_of(chore), work, work)
 
@@ -58,7 +62,9 @@ def find_chore(work: str) -> Chore | None:
 
 @contextmanager
 def reported(chore: Chore) -> Iterator[ChoreRun]:
-    """Log the chore's outcome, and record it in the yielded row, which is not stored yet."""
+    """Log the outcome of the chore that the block runs. The outcome is recorded in the yielded row,
+    which is not stored yet.
+    """
     run, began = ChoreRun(work=chore.work, started_at=timezone.now()), time.monotonic()
     try:
         yield run

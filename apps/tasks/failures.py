@@ -27,7 +27,9 @@ because the job may be the cause.
 
 
 def give_up(task: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-    """Call the task's `given_up` for a job that will not run again. Its errors are logged."""
+    """Call the task's `given_up` function for a job that will not run again. Errors of the function
+    are logged.
+    """
     found = all_tasks().get(task)
     if found is not None and found.given_up is not None:
         try:
@@ -38,7 +40,8 @@ def give_up(task: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
 
 
 def cancel(job: str) -> Job | None:
-    """Delete a waiting or failed job, or end a running job. Return None if it does not exist.
+    """Delete a waiting or failed job, or end a running job. Return the job, or None if it does not
+    exist.
 
     A function on a thread runs to its end, but its job does not run again.
     """
@@ -65,7 +68,7 @@ def record_failure(
 def record_lost(task: str, job: str, attempt: int) -> bool:
     """Record that the process of an attempt was killed. Return True if the job will run again.
 
-    It does not run again after `MOST_LOST` such attempts since an operator last ran it.
+    The job does not run again after `MOST_LOST` such attempts since an operator last ran it.
     """
     earlier = TaskFailure.objects.filter(job=job).order_by("-pk")
     since_final = takewhile(lambda row: not row.is_final, earlier)
@@ -81,6 +84,8 @@ def record_lost(task: str, job: str, attempt: int) -> bool:
 
 
 def delete_old() -> int:
-    """Delete failures and failed jobs that are older than `FAILURE_DAYS`. Return their number."""
+    """Delete failures and failed jobs that are older than `FAILURE_DAYS`. Return the number of
+    deleted rows.
+    """
     before = timezone.now() - timedelta(days=FAILURE_DAYS)
     return delete_older(TaskFailure, "at", FAILURE_DAYS) + queue().delete_failed(before)

@@ -1,5 +1,5 @@
-"""Defines the kinds of jobs, which operators see and pause. Each chore is a kind, and each other
-task is a kind.
+"""Defines the kinds of jobs, which operators see and pause. Each chore is a kind, and each task
+other than the chores' tasks is a kind.
 
 All chores use the same two tasks. Only their jobs have a lock, which is the path of the chore's
 function.
@@ -23,7 +23,9 @@ def kind_of(task: str, lock: str | None) -> str:
 
 
 def of_kind(kind: str, task: str = "task") -> Q:
-    """Select the jobs of a kind by the columns `task` and `lock`."""
+    """Return a filter for the jobs of a kind. `task` is the name of the column with the task's
+    key.
+    """
     return Q() if kind == ALL else Q(**{task: kind}) | Q(lock=kind)
 
 
@@ -45,15 +47,15 @@ def is_paused(kind: str) -> bool:
 
 
 def pause(kind: str) -> bool:
-    """Start no more jobs of this kind. Running jobs continue. Return False if it is already
-    paused.
+    """Pause a kind, so that no more jobs of this kind are started. Running jobs continue. Return
+    False if the kind was already paused.
     """
     _, is_new = PausedKind.objects.get_or_create(kind=kind)
     return is_new
 
 
 def delete_pause(kind: str) -> bool:
-    """Delete the pause. Return False if the kind is not paused. The queue's `resume` also moves the
-    waiting jobs.
+    """Delete the pause of a kind. Return False if the kind was not paused. `Queue.resume` calls
+    this and also moves the waiting jobs.
     """
     return bool(PausedKind.objects.filter(kind=kind).delete()[0])

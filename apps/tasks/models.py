@@ -1,4 +1,6 @@
-"""Rows of jobs on SQLite, of failures, of the last run of each chore, and of pauses."""
+"""The database models of jobs on SQLite, of failures, of the last run of each chore, and of
+pauses.
+"""
 
 from django.db import models
 from django.db.models import Q
@@ -51,9 +53,10 @@ class QueuedJob(models.Model):
 
 
 class TaskFailure(models.Model):
-    """A failed attempt at a job: it raised an exception, or (`is_lost`) its process was killed.
+    """A failed attempt at a job. It raised an exception or, if `is_lost` is True, its process was
+    killed.
 
-    `is_final` is true if no attempt follows.
+    `is_final` is True if no further attempt follows.
     """
 
     job = models.CharField(max_length=40)
@@ -74,7 +77,7 @@ class TaskFailure(models.Model):
 
 
 class ChoreRun(models.Model):
-    """The last run of a chore. `error` is "" if it succeeded."""
+    """The last run of a chore. `error` is "" if the run succeeded."""
 
     work = models.CharField(max_length=200, unique=True)
     started_at = models.DateTimeField()

@@ -1,4 +1,4 @@
-"""Runs jobs for both kinds of workers: on a thread, or on the event loop."""
+"""Runs jobs, on a thread or on the event loop, for the workers of both databases."""
 
 import inspect
 from collections.abc import Callable
@@ -34,7 +34,9 @@ class JobThreads:
         self.executor = ThreadPoolExecutor(THREADS, thread_name_prefix="jobs")
 
     async def call(self, function: Callable[P, Any], *args: P.args, **kwargs: P.kwargs) -> Any:
-        """Call a coroutine function on the event loop, and any other function on a thread."""
+        """Await a coroutine function on the event loop, or call any other function on a thread.
+        Return the result.
+        """
         if inspect.iscoroutinefunction(function):
             return await function(*args, **kwargs)
         run = sync_to_async(closing(function), thread_sensitive=False, executor=self.executor)

@@ -18,13 +18,15 @@ logger = logging.getLogger(__name__)
 
 
 class Queue(Protocol):
-    """The interface of both backends beyond enqueuing."""
+    """The interface that both backends have in addition to enqueuing."""
 
     def counts(self) -> dict[str, int]:
-        """Return the number of jobs by state, one of `STATES`."""
+        """Return the number of jobs in each state. The keys are in `STATES`."""
 
     def waiting_since(self) -> datetime | None:
-        """Return the time at which the oldest job that no worker has started became due."""
+        """Return the time at which the oldest job that no worker has started became due, or None if
+        there is none.
+        """
 
     def enqueue_once(self, task: Task[Any, Any], lock: str, *args: Any) -> None:
         """Enqueue a job, unless a job with the same lock is already waiting. Jobs with the same
@@ -32,23 +34,25 @@ class Queue(Protocol):
         """
 
     def retry(self, job: str) -> bool:
-        """Run a failed job again. Return False if it does not exist or has not failed."""
+        """Run a failed job again. Return False if the job does not exist or has not failed."""
 
     def jobs(self, state: str, kind: str, most: int) -> Sequence[Job]:
-        """Return jobs of a state and a kind in the order in which they will run; failed jobs newest
-        first.
+        """Return up to `most` jobs of a kind in a state, in the order in which they will run.
+        Failed jobs are sorted newest first.
         """
 
     def cancel(self, job: str) -> Job | None:
-        """Delete a waiting or failed job, or end a running one. Return None if it does not
-        exist.
+        """Delete a waiting or failed job, or end a running job. Return the job, or None if it does
+        not exist.
         """
 
     def resume(self, kind: str) -> bool:
         """End the pause of a kind. Return False if it was not paused."""
 
     def delete_failed(self, before: datetime) -> int:
-        """Delete failed jobs that were enqueued before that time. Return their number."""
+        """Delete failed jobs that were enqueued before this time. Return the number of deleted
+        jobs.
+        """
 
 
 def queue() -> Queue:
@@ -77,8 +81,8 @@ def chore_seconds() -> Iterator[Reading]:
 
 
 def reading(read: Callable[[], Iterator[Reading]]) -> Callable[[], Iterator[Reading]]:
-    """Decorate a metrics function: the decorated function returns nothing while the database is
-    down, and releases the thread's connection.
+    """Decorate a function that reads metrics. The decorated function yields nothing while the
+    database is down, and then releases the thread's connection.
     """
 
     def readings() -> Iterator[Reading]:

@@ -1,4 +1,4 @@
-"""The decorator `task`, which makes a function a task that can be enqueued."""
+"""Defines the decorator `task`, which makes a function a task that can be enqueued."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,8 +37,8 @@ class Task(base.Task[P, T]):
     given_up: Callable[..., object] | None = None
 
     def pause_after(self, attempt: int) -> timedelta | None:
-        """Return the time until the next attempt, or None if this attempt, counted from 1, was the
-        last.
+        """Return the pause after attempt number `attempt`, counted from 1, or None if this was the
+        last attempt.
         """
         if attempt > self.retries:
             return None
@@ -49,7 +49,7 @@ _tasks: dict[str, Task[Any, Any]] = {}
 
 
 def task(key: str, **options: Any) -> Callable[[Callable[P, T]], Task[P, T]]:
-    """Define the decorated function as a task. `options` are fields of `Task`."""
+    """Return a decorator that makes a function a task. `key` and `options` are fields of `Task`."""
 
     def decorate(function: Callable[P, T]) -> Task[P, T]:
         made = cast("Task[P, T]", django_tasks.task(key=key, **options)(function))
@@ -63,7 +63,7 @@ def task(key: str, **options: Any) -> Callable[[Callable[P, T]], Task[P, T]]:
 
 
 def find_task(key: str) -> Task[Any, Any]:
-    """Return the task. Raises `LookupError` if no app has a task with this key."""
+    """Return the task with this key. Raises `LookupError` if no app defines it."""
     return all_tasks()[key]
 
 
@@ -73,7 +73,7 @@ def all_tasks() -> dict[str, Task[Any, Any]]:
 
 
 def all_chores() -> Iterator[Chore]:
-    """Yield the recurring work that apps declare in their configs."""
+    """Yield the chores that all apps declare in their configs."""
     for config in apps.get_app_configs():
         yield from getattr(config, "chores", ())
 
@@ -81,7 +81,7 @@ def all_chores() -> Iterator[Chore]:
 def result_of(
     task: Task[Any, Any], job: str, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> TaskResult[Any]:
-    """Return the result of `enqueue`, for both backends."""
+    """Return the result of `enqueue` for a new job, in the form that both backends use."""
     return TaskResult(
         task=task,
         id=job,

@@ -1,4 +1,4 @@
-"""Selects the worker for the database."""
+"""Creates the worker that fits the database."""
 
 from django.db import connection
 from django.utils.module_loading import import_string

@@ -15,7 +15,7 @@ from apps.triggers.models import Webhook
 
 NO_ACCOUNT = "The service account is closed."
 NO_APPLICATION = "The service account cannot use the application, or the application is disabled."
-NO_RIGHTS = gettext_noop("Its account can’t use the app, or the app is disabled.")
+NO_RIGHTS = gettext_noop("The account can’t use the app, or the app is disabled.")
 
 
 def can_use(application: int, caller: Caller) -> bool:

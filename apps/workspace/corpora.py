@@ -1,5 +1,5 @@
-"""The interface to the files that an operator attached to an application, whose text is stored for
-searches.
+"""The interface for searching the files that an operator attached to an application. The text of
+these files is stored.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -13,10 +13,11 @@ from apps.workspace.embeddings.port import Vectors
 
 @dataclass(frozen=True, slots=True)
 class AttachedDocument:
-    """A file attached to an application. `number` and `version` identify one content at `address`.
+    """A file that is attached to an application. `number` and `version` identify one content of the
+    file at `address`.
 
     - `is_searchable`: the text is stored, and the file has not changed since.
-    - `state`: waiting, reading, embedding, ready or failed. `problem`: the reason of a failure.
+    - `state`: waiting, reading, embedding, ready or failed. `problem`: the reason for a failure.
     - `vectors`: the number of its `chunks` that have a vector of `model`.
     """
 
@@ -40,7 +41,7 @@ class AttachedText:
 
 @dataclass(frozen=True, slots=True)
 class PageNames:
-    """The word for a document's pages, such as "slide" ("" for a document without pages), and the
+    """The word for a document's pages, such as "slide", or "" for a document without pages, and the
     titles of its pages.
     """
 
@@ -56,15 +57,13 @@ class CorpusReader(Protocol):
     """Searches the attached files of an application that the caller may read."""
 
     async def is_large(self) -> bool:
-        """Return True if the corpus is too large to be loaded as a whole, so the database searches
-        it.
-        """
+        """Return True if the database searches the corpus because it is too large to be loaded."""
         ...
 
     async def documents(self) -> Sequence[AttachedDocument]: ...
 
     async def text(self, document: AttachedDocument) -> AttachedText | None:
-        """Return the text, or None if the document has changed in the meantime."""
+        """Return the text of the document, or None if the document has changed in the meantime."""
         ...
 
     async def nearest(
@@ -75,23 +74,25 @@ class CorpusReader(Protocol):
         most: int,
         least: float,
     ) -> Mapping[ChunkPlace, float]:
-        """Return the cosine similarity of chunks with the vector: the `most` highest values that
-        are at least `least`.
+        """Return the chunks that are most similar to the vector, with their cosine similarity: up
+        to `most` chunks whose similarity is at least `least`.
         """
         ...
 
     async def with_words(
         self, documents: Sequence[int], request: str, most: int
     ) -> Mapping[ChunkPlace, float]:
-        """Return the `most` chunks that best match the words of a request, with their scores. Call
-        this only for a large corpus.
+        """Return up to `most` chunks that best match the words of a request, with their scores. May
+        be called only for a large corpus.
         """
         ...
 
     async def chunks(self, places: Collection[ChunkPlace]) -> Mapping[ChunkPlace, TextChunk]:
-        """Return the chunks that exist."""
+        """Return the chunks at these places, except chunks that no longer exist."""
         ...
 
     async def page_names(self, pages: Mapping[int, Collection[int]]) -> Mapping[int, PageNames]:
-        """Return the page names of documents, by the numbers of the documents."""
+        """Return the page names of each document, by the document's number. `pages` contains the
+        pages of which titles are needed.
+        """
         ...

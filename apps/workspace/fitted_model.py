@@ -1,4 +1,4 @@
-"""Wraps models, and omits content from requests that the model is known not to support."""
+"""Wraps models, and omits content from requests if the model is known not to support it."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,10 +27,10 @@ NOUNS: Mapping[str, str] = {
 def fit_model(
     model: WritingModel, name: str, can: ModelCapabilities, *, text_tools: bool = True
 ) -> WritingModel:
-    """Return a model that omits unsupported content, or the model itself if no content is known to
-    be unsupported.
+    """Return a model that omits unsupported content, or the model itself if all content may be
+    supported.
 
-    `text_tools`: a model without tool support calls tools in its text.
+    With `text_tools`, a model without tool support calls tools in its text.
     """
     if can.tools is False:
         model = TextToolModel(model, name, text_tools)
@@ -41,13 +41,15 @@ def fit_model(
 
 @dataclass(frozen=True, slots=True)
 class FittedModel:
-    """Replaces the parts of messages that the model cannot read with a line of text."""
+    """A model that gets a line of text in place of each part of a message that it cannot read."""
 
     model: WritingModel
     can: ModelCapabilities
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
-        """Stream the answer. Raises `ModelFailed` if the service fails."""
+        """Call the model with unsupported content replaced, and yield its answer. Raises
+        `ModelFailed`.
+        """
         return self.model.stream(self.fitted(request))
 
     def write(self, request: ModelRequest) -> bytes:
@@ -63,8 +65,8 @@ class FittedModel:
 
 
 def readable(message: ModelMessage, can: ModelCapabilities) -> ModelMessage:
-    """Return the message without unreadable parts, or the message itself if the model can read
-    everything.
+    """Return the message with unreadable parts replaced, or the message itself if the model can
+    read everything.
     """
     content, attachments = message.content, message.attachments
     kept = tuple(one for one in attachments if can.reads(one.type) is not False)

@@ -1,4 +1,4 @@
-"""Requests to identity providers, sent through the guarded client."""
+"""Sends requests to identity providers through the guarded client."""
 
 from apps.accounts.sign_in.social import SocialAdapter
 from apps.workspace.egress.requests_session import GuardedSession

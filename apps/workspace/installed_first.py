@@ -1,7 +1,7 @@
-"""The workspace for an operator's application that DIAL Core calls.
+"""The workspace for an application that an operator defined and DIAL Core calls.
 
-Deployments of this installation take precedence over Core's. All other resources of the caller
-belong to Core.
+Deployments of this installation take precedence over Core's deployments. All other resources belong
+to the caller's workspace at Core.
 """
 
 from collections.abc import Collection
@@ -21,8 +21,8 @@ from apps.workspace.port import DeploymentInfo
 
 
 class InstalledFirst(DialWorkspace):
-    """The workspace of applications whose manifests operators wrote, because the operators' keys
-    pay for the installed deployments.
+    """The workspace of applications whose manifests operators wrote. Only these may use the
+    installed deployments, because the operators' keys pay for them.
     """
 
     async def described(self, deployment_id: str, find: FindInfo) -> DeploymentInfo:
@@ -38,8 +38,8 @@ class InstalledFirst(DialWorkspace):
         headers: Collection[str] | None = None,
         idle_seconds: float | None = None,
     ) -> Model:
-        """Return the model. Raises `DeploymentNotFound` if the caller cannot use it, and
-        `CallsItself` if it is in the chain of callers.
+        """Return the deployment as a model. Raises `DeploymentNotFound` if the caller cannot use
+        the deployment, and `CallsItself` if it is in the chain of callers.
         """
         try:
             found = await find_deployment(deployment_id)

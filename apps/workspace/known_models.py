@@ -1,7 +1,8 @@
-"""Looks up public facts about models, by the name of a model in the spelling of any service.
+"""Looks up public facts about models by name. Services spell the name of the same model
+differently.
 
-The facts in `known_models.json` come from the vendors' documentation. Nothing is known about a
-model that is not listed, or about a capability that depends on the service that runs the model.
+The facts in `known_models.json` come from the vendors' documentation. They contain nothing about
+models that are not listed, and nothing that depends on the service that runs the model.
 """
 
 import re
@@ -40,7 +41,9 @@ class KnownModel:
 
 @cache
 def read_catalogue() -> tuple[KnownModel, ...]:
-    """Return the known models. The first model that matches a name is used."""
+    """Return the known models, in the order in which they are matched. The first model that matches
+    a name is used.
+    """
     entries = msgspec.json.decode(CATALOGUE.read_bytes())
     return tuple(
         KnownModel(
@@ -53,8 +56,8 @@ def read_catalogue() -> tuple[KnownModel, ...]:
 
 @lru_cache(maxsize=1000)
 def known_model(name: str) -> ModelCapabilities:
-    """Return the capabilities of a model by its name at the service: `gpt-4o`,
-    `us.anthropic.claude-sonnet-4-20250514-v1:0`, …
+    """Return the capabilities of a model by its name at the service, such as `gpt-4o` or
+    `us.anthropic.claude-sonnet-4-20250514-v1:0`.
     """
     for spelling in spellings(name):
         for known in read_catalogue():
@@ -64,7 +67,9 @@ def known_model(name: str) -> ModelCapabilities:
 
 
 def spellings(name: str) -> Iterator[str]:
-    """Yield the name without the vendor, then repeatedly the name with one suffix fewer."""
+    """Yield the name without its vendor, then the same name with one more suffix removed each
+    time.
+    """
     if len(name) > MOST_CHARACTERS:
         return
     plain = name.lower().removeprefix("ft:").rpartition("/")[2]
@@ -77,7 +82,7 @@ def spellings(name: str) -> Iterator[str]:
 
 @lru_cache(maxsize=1000)
 def listed_window(name: str, base_url: str) -> int | None:
-    """Return the context window of a model at the service with that URL, or None if it is not
+    """Return the context window of a model at the service with this URL, or None if it is not
     listed.
 
     The URL must belong to a known vendor, because other services may configure a different window.
@@ -97,7 +102,7 @@ def listed_window(name: str, base_url: str) -> int | None:
 
 
 def is_public_name(host: str) -> bool:
-    """Return True if the host may belong to a vendor. IP addresses and single-label names belong to
-    private networks.
+    """Return True if the host may belong to a vendor. An IP address or a name without a dot belongs
+    to a private network.
     """
     return "." in host and not host.rpartition(".")[2].isdigit()

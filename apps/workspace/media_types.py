@@ -4,13 +4,15 @@ from collections.abc import Sequence
 
 
 def media_type(content_type: str) -> str:
-    """Return the bare type: `text/html` for `text/HTML; charset=utf-8`."""
+    """Return a content type in lower case and without parameters, such as `text/html` for
+    `text/HTML; charset=utf-8`.
+    """
     return content_type.partition(";")[0].strip().lower()
 
 
 def matches_any(content_type: str, patterns: Sequence[str]) -> bool:
-    """Return True if one of the patterns (`*/*`, `image/*`, `image/png`) matches the type; "" never
-    matches.
+    """Return True if one of the patterns (`*/*`, `image/*`, `image/png`) matches the type. A type
+    that is "" never matches.
     """
     name = media_type(content_type)
     family, slash, _ = name.partition("/")

@@ -1,4 +1,4 @@
-"""Capabilities of a model, merged from several sources."""
+"""Describes the capabilities of a model, merged from several sources."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -43,15 +43,15 @@ class ModelCapabilities:
     max_output_tokens: int | None = None
 
     def over(self, other: "ModelCapabilities") -> Self:
-        """Return these capabilities, with unknown values replaced with those of `other`."""
+        """Return these capabilities, with each unknown value replaced by the value of `other`."""
         found = {name: getattr(self, name) for name in CAPABILITIES}
         return type(self)(
             **{n: getattr(other, n) if value is None else value for n, value in found.items()}
         )
 
     def reads(self, media_type: str) -> bool | None:
-        """Return True if the model reads a part of that type, or None if unknown or for other
-        types.
+        """Return True if the model can read content of this type, False if it cannot, and None if
+        this is unknown.
         """
         family = media_type.partition("/")[0].strip().lower()
         kind = media_type.partition(";")[0].strip().lower()
@@ -86,11 +86,13 @@ def read_features(features: Mapping[str, Any]) -> ModelCapabilities:
 
 
 def token_limit(value: Any) -> int | None:
-    """Return a limit, or None if the value is not a count."""
+    """Return a limit in tokens, or None if the value is not a positive integer."""
     return value if type(value) is int and 0 < value < 2**31 else None
 
 
 def read_types(types: Sequence[str]) -> ModelCapabilities:
-    """Return the capabilities that the attachment types imply; absent types imply nothing."""
+    """Return the capabilities that the accepted attachment types imply. A missing type implies
+    nothing.
+    """
     reads = {name: matches_any(kind, types) or None for name, kind in ATTACHMENT_KINDS.items()}
     return ModelCapabilities(**reads)

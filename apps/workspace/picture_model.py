@@ -1,5 +1,5 @@
-"""A model around an image service: the question describes an image, and the answer is the image,
-stored in the caller's files.
+"""A model that wraps an image service. The question describes an image, and the answer is the
+image, stored in the caller's files.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ PICTURE_TYPES = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"}
 
 @dataclass(frozen=True, slots=True)
 class Pictures:
-    """A service that returns images as bytes, each with its MIME type."""
+    """The images that a service returned, as bytes, each with its MIME type."""
 
     contents: tuple[tuple[bytes, str], ...]
     usage: Usage | None = None
@@ -44,14 +44,14 @@ class Pictures:
 
 class PictureService(Protocol):
     async def make(self, prompt: str, options: Mapping[str, Any]) -> Pictures:
-        """Return at least one image. Raises `ModelFailed` if the service fails."""
+        """Return at least one image for the prompt. Raises `ModelFailed` if the service fails."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ImageModel:
-    """A model that answers with images. `parameters` are part of every request; `files` stores new
-    files.
+    """A model that answers with images. `parameters` are part of every request; `files` stores the
+    images.
     """
 
     service: PictureService
@@ -59,7 +59,9 @@ class ImageModel:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
-        """Stream the answer. Raises `ModelFailed` if the service fails."""
+        """Yield the answer, whose images are stored as files. Raises `ModelFailed` if the service
+        fails.
+        """
         prompt = prompt_of(request.messages)
         made = await self.service.make(prompt, {**self.parameters, **options_of(request)})
         for content, kind in made.contents:
@@ -69,7 +71,7 @@ class ImageModel:
 
 
 def prompt_of(messages: Sequence[ModelMessage]) -> str:
-    """Return the text of the newest question. Raises `ModelFailed` if there is none."""
+    """Return the text of the newest question. Raises `ModelFailed` if there is no text."""
     asked = next((m.text.strip() for m in reversed(messages) if m.role == "user"), "")
     if not asked:
         text = "Describe the picture that you want."
@@ -78,7 +80,9 @@ def prompt_of(messages: Sequence[ModelMessage]) -> str:
 
 
 def options_of(request: ModelRequest) -> dict[str, Any]:
-    """Return the parameters or the configuration that a tool sent."""
+    """Return the options for the image service: the request's parameters, overridden by the
+    configuration that a tool sent.
+    """
     given = request.parameters
     configuration = (given.get("custom_fields") or {}).get("configuration") or {}
     return {n: v for n, v in given.items() if n in OPTIONS} | dict(configuration)
@@ -99,14 +103,15 @@ class Placeholders:
 
 
 def size_of(written: object) -> tuple[int, int]:
-    """Return width and height in pixels for a text such as `1024x1792`."""
+    """Return the width and height in pixels that a text such as `1024x1792` contains."""
     found = _size.fullmatch(str(written))
     return (int(found[1]), int(found[2])) if found else USUAL_SIZE
 
 
 @dataclass(frozen=True, slots=True)
 class PictureKeeper:
-    """A chat model that may generate images. Images that it sends as data are stored as files.
+    """Wraps a chat model that may generate images. Images that the model sends as data are stored
+    as files.
 
     An image of an unsupported type, such as SVG, is omitted, because the text has no reference to
     it.
@@ -116,7 +121,9 @@ class PictureKeeper:
     files: Files
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
-        """Stream the answer. Raises `ModelFailed` if the service fails."""
+        """Call the model, and yield its answer with images stored as files. Raises
+        `ModelFailed`.
+        """
         async with aclosing(self.model.stream(request)) as batches:
             async for batch in batches:
                 if any(map(is_picture, batch)):
@@ -127,8 +134,8 @@ class PictureKeeper:
         return self.model.write(request)
 
     async def kept(self, delta: Delta) -> Delta | None:
-        """Return the delta with a stored image, or None for an image that is omitted. Raises
-        `ModelFailed` if the service fails.
+        """Return the delta with its image stored as a file, or None if the image is omitted. Raises
+        `ModelFailed` if the image cannot be stored.
         """
         if not isinstance(delta, AttachmentAdded) or not is_picture(delta):
             return delta
@@ -163,8 +170,8 @@ async def keep_picture(files: Files, content: bytes, kind: str, title: str) -> A
 
 
 def picture_type(content: bytes) -> str:
-    """Return the MIME type, detected from the first bytes and not taken from the service. Raises
-    `ModelFailed` if the content is not an image.
+    """Return the MIME type of an image, detected from its first bytes. Raises `ModelFailed` if the
+    content is not an image.
     """
     kind = filetype.guess_mime(content)
     if kind not in PICTURE_TYPES:

@@ -78,7 +78,9 @@ class DeploymentInfo:
         return self.can.max_output_tokens
 
     def reads(self, media_type: str) -> bool | None:
-        """Return True if attachments of a type are sent to the deployment, or None if unknown."""
+        """Return True if attachments of this type are sent to the deployment, False if they are
+        not, and None if this is unknown.
+        """
         if self.input_attachment_types:
             return matches_any(media_type, self.input_attachment_types)
         return self.can.reads(media_type)
@@ -118,8 +120,8 @@ class Workspace(Protocol):
     """
 
     def inside(self, application: str, keys: KeyUse = "platform") -> "Workspace":
-        """Return the workspace for a run of that application, which cannot be called again within
-        the run.
+        """Return the workspace for a run of the application. The application cannot be called again
+        within this run.
         """
         ...
 
@@ -139,7 +141,7 @@ class Workspace(Protocol):
         ...
 
     async def assumed(self, deployment_id: str) -> DeploymentInfo:
-        """Return the facts about a deployment that are known without a request. Raises the same
+        """Return the facts that are known about a deployment without a request. Raises the same
         errors as `deployment`.
         """
         ...
@@ -153,53 +155,57 @@ class Workspace(Protocol):
     ) -> Model:
         """Return the deployment as a model.
 
-        `headers` lists the caller's headers that are forwarded to DIAL and our own applications, or
-        is None for all. `idle_seconds` is the idle timeout of the service; None means the timeout
-        of tools. Raises `DeploymentNotFound` if the caller cannot use it, and `CallsItself` if it
-        is in the chain of callers.
+        `headers` lists the caller's headers that are forwarded to DIAL and to this installation's
+        applications, or is None for all headers. `idle_seconds` is the idle timeout of the service;
+        None means the timeout of tools. Raises `DeploymentNotFound` if the caller cannot use the
+        deployment, and `CallsItself` if it is in the chain of callers.
         """
         ...
 
     async def embedder(self, deployment_id: str | None) -> Embedder:
-        """Return a deployment that embeds texts; `deployment_id` is None for the installation's
+        """Return a deployment as an embedder. `deployment_id` is None for the installation's
         default.
 
-        Raises `DeploymentNotFound`, including for a deployment of another kind.
+        Raises `DeploymentNotFound`, also for a deployment of another kind.
         """
         ...
 
     async def usable_deployments(self) -> Collection[str] | None:
-        """Return the IDs of all deployments that the caller may use, or None if they are unknown."""
+        """Return the IDs of all deployments that the caller may use, or None if they are
+        unknown.
+        """
         ...
 
     async def memories(self, *, is_shared: bool = False) -> "MemoryStore | None":
-        """Return the application's memories of this run's caller, or None for a caller without
-        memories.
+        """Return the memories that this run's caller has in the application, or None if the caller
+        cannot have memories.
 
-        `is_shared`: return the memories that all applications with shared memories use, if the
-        caller enabled that.
+        If `is_shared` is True and the caller has enabled sharing, return the memories that all such
+        applications share.
         """
         ...
 
     def corpus(self) -> CorpusReader | None:
-        """Return the files attached to the application of this run, or None if none are stored."""
+        """Return the files that are attached to this run's application, or None if none are
+        stored.
+        """
         ...
 
     async def prompt(self, path: str) -> str:
-        """Return the text of a stored prompt. Raises `Unsupported` without DIAL Core, and
-        `FileRefused` if the caller cannot read it.
+        """Return the text of a stored prompt. Raises `Unsupported` if there is no DIAL Core, and
+        `FileRefused` if the caller cannot read the prompt.
         """
         ...
 
     async def skill(self, path: str) -> StoredSkill:
-        """Return a stored skill, `skills/{bucket}/{name}`. Raises `Unsupported` without DIAL Core,
-        and `FileRefused` if the caller cannot read it.
+        """Return a stored skill. `path` is `skills/{bucket}/{name}`. Raises `Unsupported` if there
+        is no DIAL Core, and `FileRefused` if the caller cannot read the skill.
         """
         ...
 
     async def skill_file(self, path: str, file: str) -> str:
-        """Return the text of a file in a skill. Raises `Unsupported` without DIAL Core, and
-        `FileRefused` if the caller cannot read it.
+        """Return the text of a file in a skill. Raises `Unsupported` if there is no DIAL Core, and
+        `FileRefused` if the caller cannot read the file.
         """
         ...
 
@@ -209,20 +215,25 @@ class Workspace(Protocol):
     async def mcp_endpoint(self, deployment_id: str) -> McpEndpoint:
         """Return the MCP endpoint of a toolset, or of an application with the feature `mcp`.
 
-        Raises `DeploymentNotFound` if the caller cannot use it, and `Unsupported` if it has none.
+        Raises `DeploymentNotFound` if the caller cannot use it, and `Unsupported` if it has no
+        endpoint.
         """
         ...
 
     async def sign_in(self, toolset_ids: Sequence[str]) -> Mapping[str, SignIn]:
-        """Ask the user to sign in to all of these toolsets at once, and return the outcome by ID.
-        This never raises.
+        """Ask the user to sign in to all of these toolsets at once, and return the outcomes by ID.
+        Never raises.
         """
         ...
 
     async def sign_in_to_service(self, scope: str) -> SignIn:
-        """Ask the user to sign in to a service that an MCP server needs. This never raises."""
+        """Ask the user to sign in to a service that an MCP server needs, and return the outcome.
+        Never raises.
+        """
         ...
 
     async def grant(self, paths: Sequence[str], receiver: str) -> None:
-        """Allow a deployment or toolset to read files during this request. Raises `FileRefused`."""
+        """Allow a deployment or toolset (`receiver`) to read the files during this request. Raises
+        `FileRefused`.
+        """
         ...

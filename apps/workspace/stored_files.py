@@ -1,4 +1,4 @@
-"""Metadata of a workspace's files, and the operations on them."""
+"""Defines the metadata of a workspace's files, and the operations on the files."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -49,13 +49,13 @@ class Files(Protocol):
     """
 
     async def home(self) -> str:
-        """Return the folder for files that an application creates for its caller; it ends with a
-        slash.
+        """Return the path of the folder for files that an application creates for its caller. The
+        path ends with a slash.
         """
         ...
 
     async def is_own(self, path: str) -> bool:
-        """Return True if the caller stored the file or folder, or an operator stored it for
+        """Return True if the caller stored the file or folder, or if an operator stored it for
         everyone.
         """
         ...
@@ -63,14 +63,14 @@ class Files(Protocol):
     async def info(self, path: str) -> FileInfo: ...
 
     async def read(self, path: str, *, limit: int | None = None) -> FileContent:
-        """Return the content, up to `limit` bytes; None means the installation's limit. Larger
-        files are rejected.
+        """Return the content of a file. Files larger than `limit` bytes are rejected; None means
+        the installation's limit.
         """
         ...
 
     async def keep(self, name: str, content: bytes, content_type: str) -> FileInfo:
-        """Create or replace the file with that name (plain, not percent-encoded) in the home
-        folder.
+        """Create or replace the file with this name in the home folder. The name is plain, not
+        percent-encoded.
         """
         ...
 
@@ -83,21 +83,27 @@ class Files(Protocol):
         etag: str | None = None,
         is_new: bool = False,
     ) -> FileInfo:
-        """Create or replace a file. Raises `FileChanged` unless the file still has `etag`, or still
-        does not exist.
+        """Create or replace a file. Raises `FileChanged` if the file no longer has the ETag `etag`
+        or, with `is_new`, if it already exists.
         """
         ...
 
     async def list(self, folder: str, *, is_deep: bool = False) -> Sequence[FileInfo | FolderInfo]:
-        """Return the entries of a folder, by path: files and folders, or all files below it."""
+        """Return the entries of a folder, sorted by path: its files and folders or, with `is_deep`,
+        all files below it.
+        """
         ...
 
     async def copy(self, source: str, destination: str, *, overwrite: bool = False) -> None:
-        """Copy a file. Raises `FileChanged` if the destination exists and may not be overwritten."""
+        """Copy a file. Raises `FileChanged` if the destination exists and may not be
+        overwritten.
+        """
         ...
 
     async def move(self, source: str, destination: str, *, overwrite: bool = False) -> None:
-        """Move a file. Raises `FileChanged` if the destination exists and may not be overwritten."""
+        """Move a file. Raises `FileChanged` if the destination exists and may not be
+        overwritten.
+        """
         ...
 
     async def delete(self, path: str) -> None: ...

@@ -1,4 +1,6 @@
-"""Rows with a version that each save increases, for comparison by caches and concurrent editors."""
+"""Defines rows with a version, which each save increases. Caches and concurrent editors compare the
+versions.
+"""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -22,7 +24,8 @@ class Versioned(models.Model):
     """A row with a version. The database increases `version`, so concurrent saves result in
     different versions.
 
-    A save is a transaction, so records about a change are written together with it or not at all.
+    A save is a transaction. Records about a change are therefore written together with the change,
+    or not at all.
     """
 
     version = models.PositiveIntegerField(default=0, editable=False)

@@ -1,9 +1,10 @@
-"""Word indexes over columns of a table. The database itself updates them.
+"""Creates and searches word indexes for columns of a table. The database itself updates the
+indexes.
 
-SQLite: a table of trigrams (FTS5) that triggers fill. A migration that makes Django copy the
-indexed table on SQLite loses the triggers, so it has to call `drop` and `create` again. PostgreSQL:
-a table with the lower-case words of each row, which triggers also fill. A column instead of a table
-would rewrite the indexed table.
+On SQLite, an index is a table of trigrams (FTS5), which triggers fill. The triggers are lost if a
+migration makes Django copy the indexed table, so such a migration has to call `drop` and `create`.
+On PostgreSQL, an index is a table with the lower-case words of each row, which triggers also fill.
+A column instead of a table would rewrite the indexed table.
 """
 # ruff: noqa: S608 - these statements contain only names from modules of this project
 
@@ -43,14 +44,16 @@ Chinese and others. In Hebrew and Arabic, articles and prepositions are prefixes
 
 @dataclass(frozen=True, slots=True)
 class WordIndex:
-    """An index `name` over text `columns` of a table whose key is `id`."""
+    """An index of the text `columns` of a table whose key is `id`. `name` is the name of the
+    index.
+    """
 
     name: str
     table: str
     columns: Sequence[str]
 
     def create(self, apps: Any, schema_editor: BaseDatabaseSchemaEditor) -> None:
-        """Create the index. Like `drop`, this is a migration step."""
+        """Create the index. This is a step of a migration, like `drop`."""
         self.execute({"sqlite": self.sqlite(), "postgresql": self.postgresql()}, schema_editor)
 
     def drop(self, apps: Any, schema_editor: BaseDatabaseSchemaEditor) -> None:
@@ -65,9 +68,9 @@ class WordIndex:
         self.execute(dropped, schema_editor)
 
     def store_vectors(self, apps: Any, schema_editor: BaseDatabaseSchemaEditor) -> None:
-        """Replace PostgreSQL's old index on an expression while other transactions write.
+        """Replace the old index on an expression in PostgreSQL, while other transactions write.
 
-        This is a step of a non-atomic migration and can be rerun after an interruption.
+        This is a step of a non-atomic migration, and can be repeated after an interruption.
         """
         if schema_editor.connection.vendor != "postgresql":
             return
@@ -106,7 +109,9 @@ class WordIndex:
         )
 
     def postgresql(self) -> Sequence[str]:
-        """Return the statements for a table that nothing writes to yet."""
+        """Return the statements that create the index in PostgreSQL, while nothing writes to the
+        table yet.
+        """
         return (
             *self.filled_table(),
             f"INSERT INTO {self.vectors} SELECT id, {self.words()} FROM {self.table}",
@@ -143,7 +148,9 @@ class WordIndex:
 
     @property
     def vectors(self) -> str:
-        """Return the name of PostgreSQL's table. Its old index has the name `name`."""
+        """Return the name of the index's table in PostgreSQL. The old index on an expression is
+        named `name`.
+        """
         return f"{self.name}_stored"
 
     def triggers(self) -> dict[str, str]:
@@ -163,8 +170,8 @@ class WordIndex:
         return ", ".join(f"{prefix}{column}" for column in self.columns)
 
     def words(self, prefix: str = "") -> str:
-        """Return the expression for the words of a row, without their positions, because each word
-        is searched separately.
+        """Return the SQL expression for the words of a row, without their positions, because each
+        word is searched separately.
         """
         text = " || ' ' || ".join(f"{prefix}{column}" for column in self.columns)
         marks = MARKS.replace("'", "''")
@@ -174,17 +181,17 @@ class WordIndex:
         )
 
     def rows_with(self, word: str) -> RawSQL:
-        """Return the keys of all rows with a word for which `is_indexed` is true, ignoring case.
+        """Return the keys of all rows that contain a word, ignoring case. `is_indexed` must be True
+        for the word.
 
         SQLite matches anywhere within a word, PostgreSQL only at the beginning.
         """
         return RawSQL(*self.lookup(word))  # noqa: S611 - the word is a parameter
 
     def has_word(self, word: str) -> Q:
-        """Limit the given rows to those with the word, checking row by row.
+        """Return a condition for rows that contain the word, which the database checks row by row.
 
-        Otherwise PostgreSQL would, for a frequent word, read all rows of the installation that
-        contain it.
+        Otherwise, PostgreSQL would read all rows of the installation that contain a frequent word.
         """
         if connection.vendor != "postgresql":
             return Q(pk__in=self.rows_with(word))
@@ -194,7 +201,7 @@ class WordIndex:
         return Q(RawSQL(of_row, quoted, BooleanField()))  # noqa: S611 - the word is a parameter
 
     def count_rows_with(self, word: str, most: int) -> int:
-        """Count the rows with a word, up to `most`."""
+        """Return the number of rows with a word, but at most `most`."""
         statement, parameters = self.lookup(word)
         with connection.cursor() as cursor:
             cursor.execute(
@@ -203,7 +210,7 @@ class WordIndex:
             return int(cursor.fetchone()[0])
 
     def lookup(self, word: str) -> tuple[str, list[str]]:
-        """Return the statement for the keys of the rows with the word, and its parameters."""
+        """Return an SQL statement for the keys of the rows with the word, and its parameters."""
         if connection.vendor == "postgresql":
             statement = f"SELECT id FROM {self.vectors} WHERE words @@ to_tsquery('simple', %s)"
             return statement, [f"'{word}':*"]
@@ -212,7 +219,9 @@ class WordIndex:
 
 
 def is_indexed(word: str) -> bool:
-    """Return True if an index can find the word; otherwise texts have to be read."""
+    """Return True if an index can find the word. Otherwise, the texts themselves must be
+    searched.
+    """
     if len(word) < SHORTEST or connection.vendor not in ("sqlite", "postgresql"):
         return False
     return connection.vendor == "sqlite" or (word.isalnum() and not _unspaced.search(word))

@@ -14,10 +14,10 @@ register = template.Library()
 
 @register.simple_tag
 def preload_imports(script: str) -> SafeString:
-    """Return tags by which the browser fetches all imports of a script before it has parsed the
+    """Return HTML tags that make the browser fetch all imports of a script before it has parsed the
     script.
 
-    Return nothing if pages use individual scripts.
+    Return "" if pages do not use bundles.
     """
     if f"/{bundles.FOLDER}" not in static(script):
         return SafeString("")

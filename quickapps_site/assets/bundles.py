@@ -1,5 +1,5 @@
-"""Describes the bundles of scripts and styles, by which a page fetches a few files instead of a
-hundred.
+"""Describes the bundles of scripts and styles. With bundles, a page fetches a few files instead of
+a hundred.
 
 `make bundles` creates them, and records their sources. While a source differs from the recorded
 source, pages use the source files themselves.
@@ -46,7 +46,7 @@ def root_of_sources() -> Path:
 
 
 def changed_sources(bundles: Bundles, root: Path) -> list[str]:
-    """Return the files below `root` that differ from those in the bundles, or are missing."""
+    """Return the files below `root` that are missing or differ from the sources of the bundles."""
     return [name for name, digest in bundles.sources.items() if digest != digest_of(root / name)]
 
 

@@ -1,4 +1,5 @@
-"""Builds the static files for browsers: compressed, and with a hash of their content in the name.
+"""Builds the static files for browsers, which are compressed and have a hash of their content in
+their names.
 
 The files are built into `STATIC_ROOT` once for each version. If the files are not built (in tests,
 and with `DEBUG`), pages use their plain names and the source files.
@@ -74,7 +75,9 @@ def sources() -> Iterator[tuple[str, bytes]]:
 class QuickCompressor(Compressor):  # type: ignore[misc]
     @staticmethod
     def compress_brotli(data: bytes) -> bytes:
-        """Compress with a ratio a few per cent below the best, in a tenth of the time."""
+        """Compress data with Brotli. The result is a few percent larger than possible, but takes a
+        tenth of the time.
+        """
         return bytes(brotli.compress(data, quality=9))
 
 
@@ -97,15 +100,15 @@ def is_in_comment(match: re.Match[str]) -> bool:
 
 
 def is_in_text(match: re.Match[str]) -> bool:
-    """Return True if the apparent export or import is part of a string."""
+    """Return True if the match is not an export or import, but part of a string."""
     found = match.groupdict()
     clause = found.get("exports") or found.get("import") or ""
     return any(quote in clause for quote in "\"'`")
 
 
 def digest_beside_bundles(paths: dict[str, Any]) -> str:
-    """Return a digest that covers the contents of all bundles, and of every file that they may
-    refer to.
+    """Return a digest of the contents of all bundles, and of every file to which the bundles may
+    refer.
     """
     folder = bundles.FOLDER.partition("/")[0]
     digest = hashlib.sha256()
@@ -119,8 +122,8 @@ def digest_beside_bundles(paths: dict[str, Any]) -> str:
 
 
 def current_bundles() -> dict[str, str]:
-    """Return the bundle that replaces each file. A bundle is not used while one of its sources
-    differs from the recorded source.
+    """Return a mapping from files to the bundles that replace them. A bundle is not used while one
+    of its sources differs from the recorded source.
     """
     try:
         root = bundles.root_of_sources()
@@ -155,7 +158,9 @@ class BuiltFiles(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
         yield from super().post_process(paths, *arguments, **options)
 
     def file_hash(self, name: str | None, content: Any = None) -> str | None:
-        """Return one hash for all bundles, because they refer to each other in cycles."""
+        """Return the hash of a file for its name. All bundles have the same hash, because they
+        refer to each other in cycles.
+        """
         if name and name.startswith(bundles.FOLDER) and self.digest_of_bundles:
             return self.digest_of_bundles
         found: str | None = super().file_hash(name, content)
@@ -187,7 +192,8 @@ class BuiltFiles(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
     def url_converter(
         self, name: str, hashed_files: dict[str, str], template: str | None = None
     ) -> Callable[[re.Match[str]], str]:
-        """Leave types in comments unchanged, because scripts may import each other's types.
+        """Return a function that replaces the URLs in a file, but not imports of types in comments,
+        because scripts may import each other's types.
 
         Bundles have no comments, but long lines, in which strings may look like imports.
         """

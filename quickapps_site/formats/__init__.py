@@ -1,1 +1,1 @@
-"""Formats of dates and numbers that replace the formats of Django."""
+"""Formats of dates and numbers, which replace Django's formats."""

@@ -1,4 +1,4 @@
-"""Limits request bodies, because Django reads a whole body before it calls a view."""
+"""Limits the size of request bodies, because Django reads a whole body before it calls a view."""
 
 import logging
 import re
@@ -22,16 +22,18 @@ LimitOf = Callable[[str], int]
 
 
 def body_limits(limits: Iterable[tuple[str, int]]) -> LimitOf:
-    """Return a function that looks up limits. `limits` contains path patterns. The first match
-    applies, and at least one pattern must match each path.
+    """Return a function that returns the limits for a path. `limits` contains pairs of a path
+    pattern and a size in bytes.
+
+    The first pattern that matches applies, and at least one pattern must match each path.
     """
     compiled = [(re.compile(pattern), most) for pattern, most in limits]
     return lambda path: next(most for pattern, most in compiled if pattern.match(path))
 
 
 def with_bounded_bodies(application: Any, limit_of: LimitOf, seconds: float) -> Any:
-    """Return an HTTP application that limits the size of bodies, and the time to send them to
-    `seconds`.
+    """Return an application that limits the size of request bodies, and the time in which clients
+    must send them to `seconds`.
     """
 
     async def bounded(scope: Message, receive: Receive, send: Send) -> None:
@@ -84,7 +86,7 @@ async def answer_early(
     body: BoundedBody,
     send: Send,
 ) -> None:
-    """Answer a request whose body may not have arrived completely."""
+    """Send a response to a request whose body may not have arrived completely."""
     sent = [
         (b"content-type", content_type),
         (b"content-length", b"%d" % len(content)),

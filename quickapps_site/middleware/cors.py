@@ -1,7 +1,7 @@
-"""Allows pages of other origins to call the gateway, if the operator allows their origin.
+"""Allows pages of other origins to call the gateway, if the operator allows their origins.
 
-The middleware wraps the whole application, because the gateway's consumers are routed before
-Django, so that a Django middleware would never receive their requests.
+The middleware wraps the whole application. The gateway's consumers are routed before Django, so a
+Django middleware would never receive their requests.
 """
 
 from collections.abc import Collection
@@ -11,7 +11,9 @@ from starlette.middleware.cors import CORSMiddleware
 
 from apps.live import doors
 
-PATHS = tuple(start for starts in doors.PATHS.values() for start in starts)
+OAUTH_PATHS = ("/.well-known/oauth-", "/oauth/")
+"""The path prefixes with which MCP clients sign in."""
+PATHS = (*(start for starts in doors.PATHS.values() for start in starts), *OAUTH_PATHS)
 METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE")
 EXPOSED = (
     "Content-Disposition",
@@ -26,7 +28,9 @@ EXPOSED = (
 
 
 def with_cors(application: Any, origins: Collection[str]) -> Any:
-    """Return the wrapped application, or the application itself if no origins are allowed."""
+    """Return an application that allows these origins, or the given application if there are
+    none.
+    """
     if not origins:
         return application
     shared = CORSMiddleware(

@@ -15,7 +15,9 @@ FORMS = frozenset({"application/x-www-form-urlencoded", "multipart/form-data"})
 
 @sync_and_async_middleware
 def read_forms_as_utf8(get_response: Any) -> Any:
-    """Decode forms as UTF-8. This middleware must be before every middleware that reads a form."""
+    """Return a middleware that decodes forms as UTF-8. It must come before every middleware that
+    reads a form.
+    """
 
     def middleware(request: HttpRequest) -> Any:
         if request.encoding and request.content_type in FORMS:

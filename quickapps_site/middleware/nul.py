@@ -22,7 +22,9 @@ CODE = "invalid_character"
 
 
 def with_clean_addresses(application: Any) -> Any:
-    """Reject requests and WebSockets whose path or query contains a NUL character."""
+    """Return an application that rejects requests and WebSockets whose path or query contains a NUL
+    character.
+    """
 
     def checked(scope: Message, receive: Receive, send: Send) -> Awaitable[None]:
         # This adds no coroutine, because each chunk of an answer passes through every coroutine.
@@ -60,8 +62,8 @@ def refusal_of(path: str, accept: str, text: str) -> tuple[bytes, bytes]:
 
 @sync_and_async_middleware
 def refuse_nul_in_forms(get_response: Any) -> Any:
-    """Reject forms that contain a NUL character. This middleware must be after the middleware that
-    sets the encoding of forms.
+    """Return a middleware that rejects forms with a NUL character. It must come after the
+    middleware that sets the encoding of forms.
     """
 
     def refused(request: HttpRequest) -> HttpResponse | None:
@@ -85,7 +87,7 @@ def refuse_nul_in_forms(get_response: Any) -> Any:
 
 
 def field_with_nul(request: HttpRequest) -> str | None:
-    """Return the name of the first form field with a NUL character."""
+    """Return the name of the first form field that contains a NUL character, or None."""
     if request.method != "POST" or request.content_type not in FORMS:
         return None
     try:

@@ -1,6 +1,6 @@
-"""Sets the content security policy of a page: the strict policy, with exceptions for some URLs.
+"""Sets the content security policy of each page: the strict policy, with exceptions for some URLs.
 
-`settings.CONTENT_SECURITY_POLICIES` contains the replaced directives, by the name of a URL.
+`settings.CONTENT_SECURITY_POLICIES` maps the names of URLs to the directives that are replaced.
 """
 
 from csp.middleware import CSPMiddleware, PolicyParts

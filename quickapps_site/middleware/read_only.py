@@ -1,6 +1,6 @@
-"""Defines the middleware that rejects views that write while the installation is read-only.
+"""Rejects views that write while the installation is read-only.
 
-Doors that are routed before Django check the mode themselves.
+Doors that are routed before Django check the read-only mode themselves.
 """
 
 from typing import Any
@@ -53,7 +53,9 @@ def refuse_writes(get_response: Any) -> Any:
 
 
 def banner(request: HttpRequest) -> dict[str, Any]:
-    """Return the template context of the banner that pages show while the site is read-only."""
+    """Return the variables for the banner on pages of a read-only site. This is a context
+    processor.
+    """
     return {"read_only_notice": read_only_notice}
 
 

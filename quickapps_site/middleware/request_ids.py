@@ -10,7 +10,9 @@ HEADS = frozenset({"http.response.start", "websocket.accept"})
 
 
 def with_request_ids(application: Any) -> Any:
-    """Use the client's ID, or create one."""
+    """Return an application in which each request has the client's ID, or a new ID if it sent
+    none.
+    """
 
     async def identified(scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":

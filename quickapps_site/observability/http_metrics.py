@@ -47,7 +47,7 @@ LOOP_LAG = Instrument(
 
 
 def with_request_metrics(application: Any) -> Any:
-    """Return the ASGI application, whose HTTP requests are counted when they end."""
+    """Return an application whose HTTP requests are counted and measured when they end."""
 
     async def counted(scope: Any, receive: Any, send: Any) -> None:
         started, status = time.perf_counter(), CUT_OFF

@@ -16,8 +16,8 @@ LEVEL_WIDTH = 9
 
 
 class TextFormatter(logging.Formatter):
-    """Formats time, level, logger, request ID and message. The time is formatted once for all
-    records of a second.
+    """Formats a record as text: time, level, logger, request ID and message. The time is formatted
+    only once per second.
     """
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class TextFormatter(logging.Formatter):
 
 
 class LineHandler(logging.StreamHandler[TextIO]):
-    """Writes each record to stderr immediately; stderr flushes at the end of a line."""
+    """Writes each record to stderr, which flushes at the end of each line."""
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
@@ -48,8 +48,8 @@ class LineHandler(logging.StreamHandler[TextIO]):
 
 
 class JsonFormatter(logging.Formatter):
-    """Formats a record as a JSON object. The fields of a named event are next to the fields of
-    every record.
+    """Formats a record as a JSON object. It contains the fields of every record and the fields of a
+    named event.
     """
 
     def format(self, record: logging.LogRecord) -> str:
@@ -71,7 +71,7 @@ class JsonFormatter(logging.Formatter):
 
 
 class PercentFormatter(logging.Formatter):
-    """Formats text with the operator's format."""
+    """Formats a record with the operator's text format."""
 
     def __init__(self, form: str) -> None:
         super().__init__(form, DATE_FORMAT)
@@ -82,9 +82,9 @@ class PercentFormatter(logging.Formatter):
 
 
 class TemplateFormatter(logging.Formatter):
-    """Formats the operator's JSON object, in which each text is a format.
+    """Formats a record with the operator's JSON template, in which each text is a format.
 
-    If the template does not contain a traceback, it is added as `traceback`.
+    If the template contains no traceback, it is added as `traceback`.
     """
 
     def __init__(self, template: Mapping[str, Any]) -> None:
@@ -108,7 +108,9 @@ class TemplateFormatter(logging.Formatter):
 
 
 def add_fields(record: logging.LogRecord) -> None:
-    """Add the fields that a format may use in addition to the standard fields."""
+    """Add the fields to a record that an operator's format may use in addition to the standard
+    fields.
+    """
     record.levelprefix = f"{record.levelname}:".ljust(LEVEL_WIDTH)
     record.request_id = request_ids.current() or "-"
     span = trace.get_current_span().get_span_context()
@@ -137,13 +139,17 @@ def formats_in(template: Any) -> Iterator[str]:
 
 
 def read_text_format(raw: str) -> str:
-    """Return the format. Raises `ValueError` if the format cannot write every record."""
+    """Return the text format if it can be used. Raises `ValueError` if the format cannot write
+    every record.
+    """
     try_out(PercentFormatter(raw))
     return raw
 
 
 def read_json_template(raw: str) -> dict[str, Any]:
-    """Return the template. Raises `ValueError` if the template cannot write every record."""
+    """Return the JSON template if it can be used. Raises `ValueError` if the template cannot write
+    every record.
+    """
     template = json.loads(raw)
     if not isinstance(template, dict):
         raise ValueError("It is not an object.")
@@ -162,7 +168,7 @@ def try_out(formatter: logging.Formatter) -> None:
 
 
 class CutPayloads(logging.Filter):
-    """Truncates logged contents to `length` characters."""
+    """A filter that truncates logged contents to `length` characters."""
 
     def __init__(self, length: int) -> None:
         super().__init__()
@@ -177,14 +183,14 @@ class CutPayloads(logging.Filter):
 
 
 def is_about_no_job(record: logging.LogRecord) -> bool:
-    """Return False for records about the outcome of Procrastinate's jobs, which QuickApps logs
-    itself.
+    """Return False for a record about the outcome of one of Procrastinate's jobs, because QuickApps
+    logs the outcome itself.
     """
     return not str(getattr(record, "action", "")).startswith("job_")
 
 
 def remove_traceback_of_refusal(record: logging.LogRecord) -> bool:
-    """Remove the traceback from the record of a request that Django rejected with a 4xx status."""
+    """Remove the traceback from the record if Django rejected the request with a 4xx status."""
     if record.levelno < logging.ERROR:
         record.exc_info = record.exc_text = None
     return True
@@ -200,10 +206,10 @@ def logging_of(
     text_format: str = "",
     json_template: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return Django's LOGGING. `own` is the level of QuickApps's records, and `form` is `text` or
-    `json`.
+    """Return Django's LOGGING setting. `own` is the level of QuickApps's records, and `form` is
+    `text` or `json`.
 
-    If the operator sets no formats, fields that only such formats can show are omitted.
+    Fields that only an operator's formats can show are omitted if there are no such formats.
     """
     if not text_format and json_template is None:
         # The computation of the values takes longer than the output of the record.

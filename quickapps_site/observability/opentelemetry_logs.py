@@ -43,7 +43,9 @@ def set_up_opentelemetry_logs() -> None:
 
 
 def severity_of(level: int) -> SeverityNumber:
-    """Return the first of the four OpenTelemetry severities of a level."""
+    """Return the OpenTelemetry severity for a logging level: the first of the four severities for
+    the level.
+    """
     return SeverityNumber(min(level // 10, 5) * 4 + 1)
 
 

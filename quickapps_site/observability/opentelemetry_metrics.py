@@ -65,5 +65,7 @@ def set_up_opentelemetry_metrics(gauges: Iterable[Gauge]) -> None:
 
 
 def is_set(provider: MeterProvider) -> bool:
-    """Return True if the process was started with a provider, as OpenTelemetry's launcher does."""
+    """Return True if the process was started with its own meter provider, as OpenTelemetry's
+    launcher does.
+    """
     return not type(provider).__module__.startswith(opentelemetry.__name__)

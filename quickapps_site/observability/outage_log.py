@@ -1,6 +1,4 @@
-"""Defines a log filter that logs an outage once a minute, instead of each failure that the outage
-causes.
-"""
+"""Logs an outage once a minute, instead of each failure that the outage causes."""
 
 import logging
 import threading
@@ -36,8 +34,8 @@ MOST_CAUSES = 20
 
 
 class OutageFilter(logging.Filter):
-    """A filter that accepts one record per minute for each kind of outage, and one record about its
-    end.
+    """A filter that accepts one record per minute for each kind of outage, and one record when the
+    outage ends.
     """
 
     def __init__(self) -> None:
@@ -67,14 +65,14 @@ class OutageFilter(logging.Filter):
 
 
 def complete(record: logging.LogRecord, outage: Outage, left_out: int) -> bool:
-    """Add the outage's code and the number of omitted records to a record that passes."""
+    """Add the outage's code and the number of omitted records to a record that will be logged."""
     count = f" ({left_out:,} more records of this outage omitted)" if left_out else ""
     record.msg, record.args = f"{outage.code}: {record.getMessage()}{count}", ()
     return True
 
 
 def logged_outage(record: logging.LogRecord) -> Outage | None:
-    """Return the outage that a record is about."""
+    """Return the outage that caused the failure in a record, or None."""
     if record.levelno < logging.WARNING and not record.args and not record.exc_info:
         return None
     if record.name == POOL and record.levelno >= logging.WARNING:

@@ -27,9 +27,9 @@ def is_scraped() -> bool:
 
 
 def serve_scrapes(sink: "PrometheusSink") -> None:
-    """Serve scrapes in a thread until the process ends. If the port is in use, log an error.
+    """Serve the metrics in a thread until the process ends. If the port is in use, log an error.
 
-    Raises `ImproperlyConfigured`.
+    Raises `ImproperlyConfigured` if the port or the address is invalid.
     """
     # Imported only if metrics are scraped.
     from prometheus_client import MetricsHandler

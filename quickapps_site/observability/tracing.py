@@ -16,7 +16,7 @@ NO_PACKAGES = "%s is set, but the packages for it are missing: install the extra
 
 
 def set_up_tracing() -> None:
-    """Set up tracing, once at startup.
+    """Set up the export of spans, once at startup.
 
     Without an endpoint for spans, no spans are created, unless the process was started with its own
     provider, as OpenTelemetry's launcher does.
@@ -42,8 +42,8 @@ def set_up_tracing() -> None:
 
 
 def exporters_of(variable: str, addresses: Iterable[str] = ()) -> frozenset[str]:
-    """Return the exporters in the variable, or `otlp` if the variable is not set and there is an
-    endpoint.
+    """Return the exporters that the variable contains. If it is not set, return `otlp` if there is
+    an endpoint.
     """
     if os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
         return frozenset()

@@ -36,7 +36,9 @@ class DamagedArchive(Exception):
 
 
 class Header(BaseModel):
-    """The origin of a backup. `vendor` is Django's name of the database engine."""
+    """The content of `backup.json`, which describes the origin of a backup. `vendor` is Django's
+    name for the database engine.
+    """
 
     format: int
     version: str
@@ -62,8 +64,8 @@ class Contents(BaseModel):
 
 @contextmanager
 def new_file(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file that only its owner can read. At the end, rename it to `path`. After a failure,
-    delete it.
+    """Open a new file that only its owner can read. At the end of the block, rename it to `path`.
+    If the block fails, delete it.
     """
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
@@ -88,7 +90,7 @@ class ArchiveWriter:
         self.add(name, iter((content,)), len(content))
 
     def add(self, name: str, content: Iterator[bytes], size: int) -> None:
-        """Add a member. Raises OSError if the content is shorter than `size`."""
+        """Add a member to the archive. Raises OSError if its content is shorter than `size`."""
         member = tarfile.TarInfo(name)
         member.size, member.mode, member.mtime = size, 0o600, int(time.time())
         self.checksum.update(f"{name}\0{size}\0".encode())
@@ -131,7 +133,7 @@ class HashedReader:
 
 
 def read_header(file: IO[bytes]) -> Header:
-    """Read the header. Raises `DamagedArchive` if the archive is damaged."""
+    """Return the header of an archive. Raises `DamagedArchive`."""
     for member, content in members(file):
         if member.name != HEADER:
             break
@@ -140,7 +142,9 @@ def read_header(file: IO[bytes]) -> Header:
 
 
 def verify(file: IO[bytes]) -> Contents:
-    """Read the whole archive. Raises `DamagedArchive` if the archive is damaged."""
+    """Read the whole archive and verify its checksum. Return its contents. Raises
+    `DamagedArchive`.
+    """
     checksum, number = hashlib.sha256(), 0
     found: Contents | None = None
     for number, (member, content) in enumerate(members(file)):
@@ -161,7 +165,7 @@ def verify(file: IO[bytes]) -> Contents:
 
 
 def check_place(name: str, number: int) -> None:
-    """Check the position of a member. Raises `DamagedArchive` if the archive is damaged."""
+    """Raise `DamagedArchive` if no backup has a member with this name at position `number`."""
     if number < 2:
         is_right = name == (HEADER, DATABASE)[number]
     else:
@@ -173,7 +177,9 @@ def check_place(name: str, number: int) -> None:
 
 
 def members(file: IO[bytes]) -> Iterator[tuple[tarfile.TarInfo, IO[bytes]]]:
-    """Yield the members in order. Raises `DamagedArchive` if the archive is damaged."""
+    """Yield the members of the archive in order, each with a file that reads its content. Raises
+    `DamagedArchive`.
+    """
     file.seek(0)
     size = os.fstat(file.fileno()).st_size
     with damage(), tarfile.open(fileobj=file, mode="r:") as tar:
@@ -190,7 +196,7 @@ def members(file: IO[bytes]) -> Iterator[tuple[tarfile.TarInfo, IO[bytes]]]:
 
 
 def pieces(content: IO[bytes]) -> Iterator[bytes]:
-    """Yield the content in pieces. Raises `DamagedArchive` if the archive is damaged."""
+    """Yield the content of a member in pieces. Raises `DamagedArchive` if it cannot be read."""
     with damage():
         while piece := content.read(PIECE_BYTES):
             yield piece
@@ -198,7 +204,7 @@ def pieces(content: IO[bytes]) -> Iterator[bytes]:
 
 @contextmanager
 def damage() -> Iterator[None]:
-    """Convert errors from reading a tar archive into `DamagedArchive`."""
+    """Convert errors from reading a tar archive inside the block to `DamagedArchive`."""
     try:
         yield
     except (tarfile.TarError, UnicodeError, EOFError) as error:
@@ -206,7 +212,7 @@ def damage() -> Iterator[None]:
 
 
 def parse_document(kind: type[Document], content: IO[bytes]) -> Document:
-    """Parse a JSON member. Raises `DamagedArchive` if the archive is damaged."""
+    """Parse a JSON member of the archive. Raises `DamagedArchive` if it is invalid."""
     raw = content.read(MOST_JSON_BYTES + 1)
     try:
         if len(raw) <= MOST_JSON_BYTES:
@@ -217,7 +223,9 @@ def parse_document(kind: type[Document], content: IO[bytes]) -> Document:
 
 
 def open_regular(path: Path) -> IO[bytes]:
-    """Open the archive. Raises OSError, and `DamagedArchive` for a folder, pipe or device."""
+    """Open an archive for reading. Raises OSError, and `DamagedArchive` if the path is a folder,
+    pipe or device.
+    """
     file = path.open("rb")
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()

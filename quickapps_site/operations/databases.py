@@ -1,4 +1,4 @@
-"""Copies the database consistently into one file, and restores it, for both engines."""
+"""Copies the database consistently into one file, and restores it, for PostgreSQL and SQLite."""
 
 import os
 import re
@@ -41,7 +41,7 @@ class DatabaseCopy:
 
 @contextmanager
 def copy_database(folder: Path) -> Iterator[DatabaseCopy]:
-    """Copy the database into a file in `folder`. Raises `CommandError`."""
+    """Copy the database into a file in `folder`, and yield the copy. Raises `CommandError`."""
     copy = copy_postgresql if connection.vendor == "postgresql" else copy_sqlite
     with copy(folder / "database") as found:
         yield found
@@ -67,7 +67,7 @@ def copy_sqlite(path: Path) -> Iterator[DatabaseCopy]:
 
 @contextmanager
 def copy_postgresql(path: Path) -> Iterator[DatabaseCopy]:
-    """Copy a PostgreSQL database. Raises `CommandError`."""
+    """Copy a PostgreSQL database into a file, and yield the copy. Raises `CommandError`."""
     program = client_program("pg_dump")
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -90,7 +90,7 @@ def count_rows(cursor: Any, tables: list[str]) -> dict[str, int]:
 
 
 def check_copy(path: Path) -> None:
-    """Raise `CommandError` if this machine cannot load the file."""
+    """Raise `CommandError` if the programs on this machine cannot load the copy."""
     if connection.vendor == "postgresql":
         run_client(client_program("pg_restore"), "--list", str(path), connects=False)
         return
@@ -104,7 +104,7 @@ def check_copy(path: Path) -> None:
 
 
 def load_database(path: Path) -> None:
-    """Load a copy into the empty database, all or nothing. Raises `CommandError`."""
+    """Load a copy into the empty database, completely or not at all. Raises `CommandError`."""
     if connection.vendor == "postgresql":
         connection.close()
         run_client(
@@ -122,8 +122,8 @@ def load_database(path: Path) -> None:
 
 
 def client_program(name: str) -> str:
-    """Return the path of a client program that supports the server's version. Raises
-    `CommandError`.
+    """Return the path of a PostgreSQL client program that supports the server's version. Raises
+    `CommandError` if there is none.
     """
     connection.ensure_connection()
     needed: int = connection.pg_version // 10_000  # type: ignore[attr-defined]  # of this backend
@@ -143,7 +143,9 @@ def client_program(name: str) -> str:
 
 
 def run_client(*command: str, connects: bool = True) -> None:
-    """Run a client program. Raises `CommandError`."""
+    """Run a PostgreSQL client program. Raises `CommandError` if it fails. If `connects` is True, it
+    connects to the database.
+    """
     if not connects:
         run(list(command), dict(os.environ))
         return
@@ -164,7 +166,7 @@ def run_client(*command: str, connects: bool = True) -> None:
 
 
 def run(command: list[str], environment: dict[str, str]) -> str:
-    """Run a command. Raises `CommandError`."""
+    """Run a command and return its output. Raises `CommandError` if it fails."""
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)  # noqa: S603
     if done.returncode:
         raise CommandError(f"{Path(command[0]).name} failed: {done.stderr.strip()}")

@@ -1,5 +1,5 @@
-"""Checks the keys that encrypt stored secrets: computes their fingerprint for a backup, and finds
-secrets that they cannot decrypt.
+"""Checks the keys that encrypt stored secrets. It computes their fingerprint for a backup, and
+finds secrets that no key can decrypt.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ def fingerprint() -> str:
 
 
 def fits(print_of_archive: str) -> bool:
-    """Return True if one of the configured keys, current or old, has the fingerprint."""
+    """Return True if one of the configured keys, current or old, has this fingerprint."""
     salt, _, expected = print_of_archive.partition(":")
     return any(
         hmac.compare_digest(digest(key, salt_key, bytes.fromhex(salt)), expected)
@@ -39,7 +39,7 @@ def digest(key: str, salt_key: str, salt: bytes) -> str:
 
 
 def unreadable_secrets() -> Iterator[str]:
-    """Yield the label and ID of each row whose secret no key can decrypt."""
+    """Yield the model's label and the ID of each row whose secret no key can decrypt."""
     for model, field in secret_columns():
         for number, secret in model._default_manager.values_list("pk", field).iterator():
             if isinstance(secret, UnreadableSecret):

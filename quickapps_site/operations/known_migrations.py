@@ -21,7 +21,9 @@ backups have recorded them."""
 
 
 def known_migrations() -> set[tuple[str, str]]:
-    """Return the migrations on disk, and the replaced and removed migrations."""
+    """Return the app and the name of each migration on disk, and of each replaced or removed
+    migration.
+    """
     loader = MigrationLoader(None, ignore_no_migrations=True)
     replaced = {one for migration in loader.replacements.values() for one in migration.replaces}
     removed = {(app, name) for app, names in REMOVED.items() for name in names}

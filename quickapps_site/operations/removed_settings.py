@@ -1,4 +1,4 @@
-"""Reports environment variables that were settings and have no effect now."""
+"""Reports environment variables that were settings in earlier versions and have no effect now."""
 
 import os
 from typing import Any

@@ -1,4 +1,4 @@
-"""Detects the model changes that need a migration. Changed texts and choices need none, because
+"""Detects model changes that need a migration. Changed texts and choices need no migration, because
 the database does not contain them.
 """
 
@@ -13,7 +13,7 @@ NOT_IN_DATABASE = frozenset(
 
 
 class SchemaAutodetector(MigrationAutodetector):
-    """Ignores the attributes of fields that only forms and pages use."""
+    """Detects model changes, and ignores the attributes of fields that only forms and pages use."""
 
     def deep_deconstruct(self, obj: Any) -> Any:
         deconstructed = super().deep_deconstruct(obj)

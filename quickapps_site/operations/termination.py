@@ -1,4 +1,4 @@
-"""Raises an exception on SIGTERM, so that a command removes unfinished files."""
+"""Raises an exception on SIGTERM, so that a command can remove unfinished files."""
 
 import signal
 import sys
@@ -9,7 +9,9 @@ from types import FrameType
 
 @contextmanager
 def termination_raises() -> Iterator[None]:
-    """Raise SystemExit in the block when the process receives SIGTERM. Only for the main thread."""
+    """Raise SystemExit inside the block if the process receives SIGTERM. Must be used only in the
+    main thread.
+    """
     previous = signal.signal(signal.SIGTERM, end)
     try:
         yield

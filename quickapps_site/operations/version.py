@@ -7,7 +7,9 @@ from django.conf import settings
 
 
 def product_version() -> str:
-    """Return the version in the checkout's `pyproject.toml`, or that of the installed package."""
+    """Return the version in the checkout's `pyproject.toml`, or the version of the installed
+    package.
+    """
     try:
         text = (settings.BASE_DIR / "pyproject.toml").read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -16,5 +18,7 @@ def product_version() -> str:
 
 
 def version_numbers(version: str) -> tuple[int, ...]:
-    """Return the numbers of a version, for comparison. Raises ValueError."""
+    """Return the numbers in a version, so that versions can be compared. Raises ValueError if it is
+    invalid.
+    """
     return tuple(int(part) for part in version.split("."))

@@ -47,13 +47,15 @@ _page_shares: dict[str, PageShare] = {}
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """A connection to the database that uses only sessions that responded recently."""
+    """A connection to the database that uses only pooled connections that responded recently."""
 
     share: PageShare | None = None
     """The share that this connection is part of, while it is open."""
 
     def ensure_connection(self) -> None:
-        """Replace a broken connection that a thread has retained."""
+        """Open a connection if there is none. A connection that a thread has retained is replaced
+        if it no longer works.
+        """
         kept = self.connection
         if kept is not None and not self.in_atomic_block and not works(kept):
             kept.close()
@@ -61,10 +63,11 @@ class DatabaseWrapper(base.DatabaseWrapper):
         super().ensure_connection()
 
     def is_usable(self) -> bool:
-        """Check the connection after an error, even if the client of the request has disconnected.
+        """Return True if the connection still works. The check runs even if the request's client
+        has disconnected.
 
-        Django checks it at the end of a request. If the check were canceled, the connection would
-        not return to the pool.
+        Django calls this after an error, at the end of a request. If the check were canceled, the
+        connection would not return to the pool.
         """
         with clients.unwatched():
             return super().is_usable()
@@ -128,8 +131,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
 def working_connection(
     pool: ConnectionPool[Any], reachability: Reachability
 ) -> psycopg.Connection[Any]:
-    """Return a working connection. Raises `psycopg.OperationalError` if the database is down, and
-    `PoolTimeout` if the pool is full.
+    """Return a working connection from the pool. Raises `psycopg.OperationalError` if the database
+    is down, and `PoolTimeout` if all connections remain in use.
     """
     deadline = time.monotonic() + pool.timeout
     while True:
@@ -150,7 +153,7 @@ def working_connection(
 
 
 def works(connection: psycopg.Connection[Any]) -> bool:
-    """Return True for an open connection that responded recently or responds now."""
+    """Return True if the connection is open, and responded recently or responds now."""
     if connection.closed:
         return False
     age = time.monotonic() - getattr(connection, "answered_at", float("-inf"))
@@ -163,8 +166,8 @@ def works(connection: psycopg.Connection[Any]) -> bool:
 
 
 def is_alive(connection: psycopg.Connection[Any]) -> bool:
-    """Return True if the server responds to an empty query in time. A dead peer may never report
-    that it has closed.
+    """Return True if the server responds to an empty query in time. A server that is down may never
+    report that the connection is closed.
     """
     link = connection.pgconn
     deadline = time.monotonic() + CHECK_SECONDS

@@ -22,7 +22,9 @@ CANCEL_SECONDS = 2.0
 
 
 class DatabaseClient:
-    """The client of one request, and its connections that wait for the database."""
+    """The client of one request, and the connections with which the request waits for the
+    database.
+    """
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -30,8 +32,8 @@ class DatabaseClient:
         self.is_gone = False
 
     def leave(self) -> None:
-        """Cancel the running statement and all further statements. The call blocks while it
-        notifies the database.
+        """Cancel the client's running statements, and reject further statements. The call blocks
+        while it notifies the database.
         """
         # The lock prevents a connection from serving another request before its statement is
         # canceled.
@@ -43,8 +45,8 @@ class DatabaseClient:
 
     @contextmanager
     def wait(self, connection: psycopg.Connection[Any]) -> Iterator[None]:
-        """Register the connection for a transaction. Raises `CancelledError` if the client
-        disconnects, or has already disconnected.
+        """Register the connection while it waits for the database. Raises `CancelledError` if the
+        client disconnects, or has already disconnected.
         """
         with self.lock:
             if self.is_gone and connection.pgconn.transaction_status == TransactionStatus.IDLE:
@@ -77,8 +79,8 @@ def unwatched() -> Iterator[None]:
 
 
 def with_ended_statements(application: Callable[..., Awaitable[None]]) -> Any:
-    """Return the ASGI application. When a client disconnects, the statements of its read-only
-    requests are canceled.
+    """Return an application that cancels the statements of a read-only request when its client
+    disconnects.
     """
 
     async def ending(scope: Any, receive: Any, send: Any) -> None:

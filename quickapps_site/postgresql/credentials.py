@@ -1,4 +1,4 @@
-"""Reads the current user and password of the database from the file of `DATABASE_URL`."""
+"""Reads the current username and password for the database from the file of `DATABASE_URL`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ logger = logging.getLogger(__name__)
 
 
 def with_current_credentials(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters for a new connection."""
+    """Return the parameters for a new connection with the current username and password."""
     address = latest("DATABASE_URL", "")
     if not address:
         return parameters

@@ -19,7 +19,7 @@ class Limits:
 
     @property
     def settings(self) -> dict[str, str]:
-        """Return the limits under PostgreSQL's names."""
+        """Return the limits by the names of PostgreSQL's settings."""
         return {
             "lock_timeout": f"{round(self.lock * 1000)}ms",
             "statement_timeout": f"{round(self.statement * 1000)}ms",
@@ -30,7 +30,7 @@ _limits = Limits()
 
 
 def apply_limits(limits: Limits) -> None:
-    """Set the limits for new connections, and close the pools, so that no connection has other
+    """Set the limits for new connections, and close the pools so that no open connection has other
     limits.
     """
     global _limits
@@ -41,7 +41,7 @@ def apply_limits(limits: Limits) -> None:
 
 
 def limit(connection: Any) -> bool:
-    """Set the limits of a new connection. Return True if a commit is needed."""
+    """Set the limits of a new connection. Return True if the change must be committed."""
     if _limits == Limits():
         return False
     with connection.cursor() as cursor:

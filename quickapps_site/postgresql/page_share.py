@@ -1,8 +1,9 @@
-"""Limits the connections of requests to Django's views, so that they leave connections for the
-database threads.
+"""Limits the number of connections that requests to Django's views use, so that enough connections
+remain for the database threads.
 
-Each of these requests has its own thread, and there is no limit to their number. Without a share,
-pages that wait for a lock would hold the whole pool, and the doors would wait for a connection.
+Each of these requests has its own thread, and their number is not limited. Without this limit,
+pages that wait for a lock would hold all connections of the pool, and the doors would wait for a
+connection.
 """
 
 import threading
@@ -12,15 +13,17 @@ from psycopg_pool import PoolTimeout
 
 
 class PageShare:
-    """The connections of a pool that requests to Django's views can hold at the same time."""
+    """The part of a pool's connections that requests to Django's views can use at the same time."""
 
     def __init__(self, pool_size: int, threads: int) -> None:
         self.count = max(1, pool_size - threads)
         self.free = threading.BoundedSemaphore(self.count)
 
     def take(self, seconds: float) -> bool:
-        """Reserve a connection. Return False if the work is not part of such a request, and needs
-        none. Raises `PoolTimeout` if all connections of the share are in use for this long.
+        """Reserve a connection of the share. Return False if the current thread does not handle a
+        request to a view, so that no reservation is needed.
+
+        Raises `PoolTimeout` if all connections of the share are in use for `seconds`.
         """
         if not is_page_request():
             return False
@@ -35,5 +38,7 @@ class PageShare:
 
 
 def is_page_request() -> bool:
-    """Return True on a thread of a request to a view: only these have a context of their own."""
+    """Return True if the current thread handles a request to a view. Only such threads have a
+    context of their own.
+    """
     return SyncToAsync.thread_sensitive_context.get(None) is not None

@@ -1,4 +1,4 @@
-"""Checks if a database responds, with one thread for all callers."""
+"""Checks whether a database responds, with one thread for all callers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TOO_MANY_CONNECTIONS = "53300"
 
 @dataclass(slots=True)
 class Reachability:
-    """Checks the database whose connection parameters are `parameters`."""
+    """Checks whether the database with these connection `parameters` responds."""
 
     parameters: dict[str, Any] = field(repr=False)
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -32,7 +32,9 @@ class Reachability:
             raise psycopg.OperationalError(str(self.problem))
 
     def probe(self) -> None:
-        """Connect outside the pool. Raises `psycopg.OperationalError` if the database is down."""
+        """Open a connection outside the pool and close it. Raises `psycopg.OperationalError` if the
+        database is down.
+        """
         with self.lock:
             if time.monotonic() - self.checked_at >= MEMORY_SECONDS:
                 self.problem = problem_of(self.parameters)

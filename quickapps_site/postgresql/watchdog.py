@@ -1,7 +1,7 @@
 """Ends statements that wait for a database that no longer responds.
 
-A hung server keeps its connections open, so callers would wait forever. A slow statement is not
-ended while the database accepts new connections.
+A server that hangs keeps its connections open, so callers would wait forever. As long as the
+database accepts new connections, slow statements are not ended.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _waiting: dict[psycopg.Connection[Any], float] = {}
 
 
 class WatchedConnection(psycopg.Connection[Any]):
-    """A connection that reports to the watchdog the time for which it has waited for its server,
-    and records the last response.
+    """A connection that reports to the watchdog how long it has waited for the server, and records
+    the time of the last response.
     """
 
     answered_at = float("-inf")
@@ -52,7 +52,7 @@ class WatchedConnection(psycopg.Connection[Any]):
 
 
 def start(reachability: Reachability) -> None:
-    """Watch the connections until the process ends."""
+    """Watch all connections in a thread until the process ends."""
     threading.Thread(target=watch, args=(reachability,), name="database", daemon=True).start()
 
 
@@ -71,6 +71,6 @@ def watch(reachability: Reachability) -> None:
 
 
 def hang_up(connection: psycopg.Connection[Any]) -> None:
-    """Close the connection of a waiting thread, which then gets an error."""
+    """Close a connection for which a thread is waiting. The thread gets an error."""
     with suppress(psycopg.Error, OSError), socket.socket(fileno=os.dup(connection.fileno())) as end:
         end.shutdown(socket.SHUT_RDWR)

@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 
 
 class ProcessRole(StrEnum):
-    """The work of a process: serving the site, running background jobs, or both."""
+    """The role of a process: it serves the site, runs background jobs, or does both."""
 
     ALL = "all"
     WEB = "web"
@@ -24,10 +24,10 @@ class ProcessRole(StrEnum):
 
 
 class Background:
-    """The background work of this process, until it is canceled.
+    """Runs the background work of this process until it is canceled.
 
-    When the process stops, jobs are canceled first; `watchers` run until the answers of the
-    process have ended.
+    When the process stops, jobs are canceled first; `watchers` run until all answers of the process
+    have ended.
     """
 
     def __init__(self, role: ProcessRole) -> None:

@@ -1,8 +1,8 @@
-"""Extends uvicorn's connections with time and size limits for request heads, and with a limit for
-stalled clients.
+"""Extends uvicorn's connections with time and size limits for request heads, and disconnects
+clients that stop reading.
 
-The classes override only public methods of asyncio's and uvicorn's protocols. Request bodies are
-limited by the doors (`apps.doors.bodies`), which need different limits.
+The classes override only public methods of asyncio's and uvicorn's protocols. The doors limit
+request bodies (`apps.doors.bodies`), because they need different limits.
 """
 
 import asyncio
@@ -31,9 +31,10 @@ enough for two heartbeats, and for a phone to change networks.
 
 
 class StallGuard(asyncio.Protocol):
-    """Disconnects a client that reads nothing for `STALLED_SECONDS` while a sender waits for it.
+    """Disconnects a client that reads nothing for `STALLED_SECONDS` while a sender waits for the
+    client.
 
-    Senders wait by themselves: uvicorn's `send` returns when the transport's buffer has room.
+    Senders need not be notified: uvicorn's `send` returns when the transport's buffer has room.
     """
 
     transport: asyncio.Transport
@@ -80,7 +81,9 @@ class BoundedWebSocket(StallGuard, WebSocketsSansIOProtocol):
 
 
 class BoundedHttp(StallGuard, HttpToolsProtocol):
-    """Limits each head to `HEAD_SECONDS` and `HEAD_BYTES`, and the process to `CONNECTIONS`."""
+    """A connection that limits each request head to `HEAD_SECONDS` and `HEAD_BYTES`, and the
+    connections of the process to `CONNECTIONS`.
+    """
 
     awaits_head = True
     head_bytes = 0
@@ -122,7 +125,9 @@ class BoundedHttp(StallGuard, HttpToolsProtocol):
         super().on_message_complete()
 
     def expect_head(self) -> None:
-        """Start the timer, except during an answer, which may take any time."""
+        """Start the timer for the next request head. During an answer, which may take any time, do
+        nothing.
+        """
         if self.head_timer is None and not self.is_answering():
             self.head_timer = asyncio.get_running_loop().call_later(
                 HEAD_SECONDS, self.refuse, HTTPStatus.REQUEST_TIMEOUT
@@ -140,7 +145,9 @@ class BoundedHttp(StallGuard, HttpToolsProtocol):
         return not is_complete
 
     def refuse(self, status: HTTPStatus) -> None:
-        """Respond without a body and disconnect. During another response, only disconnect."""
+        """Send a response without a body and disconnect. If another response has begun, only
+        disconnect.
+        """
         retry = "retry-after: 1\r\n" if status is HTTPStatus.SERVICE_UNAVAILABLE else ""
         if not self.is_answering():
             self.transport.write(

@@ -1,10 +1,10 @@
-"""Provides the threads on which coroutines use the database, each with its own connection.
+"""Provides the threads on which coroutines use the database. Each thread has its own connection.
 
-asgiref runs all such work of a process on one thread, so a statement that waits for a lock would
-block every request. Only code that opens a transaction in one call and continues it in the next
-needs that, and this project has none.
+asgiref runs all database work of a process on one thread, so a statement that waits for a lock
+would block every request. This is needed only by code that opens a transaction in one call and
+continues it in the next call, and this project has no such code.
 
-A third of the threads are reserved for kinds of calls of which none is running. Many calls that
+A third of the threads are reserved for kinds of calls that are not running yet. Many calls that
 wait for the same lock therefore leave threads for requests that do not need the lock.
 """
 
@@ -25,7 +25,7 @@ RESERVED_SHARE = 3
 
 
 class DatabaseThreads(ThreadPoolExecutor):
-    """An executor that returns the connection of a thread to the pool after each call."""
+    """An executor that returns a thread's connection to the pool after each call."""
 
     def __init__(self, count: int) -> None:
         super().__init__(count, thread_name_prefix="database")
@@ -44,7 +44,7 @@ class DatabaseThreads(ThreadPoolExecutor):
         return future
 
     def start_waiting(self) -> None:
-        """Start the waiting calls that can have a thread, the oldest first."""
+        """Start the waiting calls for which a thread is available, oldest first."""
         while kinds := self.startable():
             kind = min(kinds, key=lambda one: self.waiting[one][0][0])
             _, call = self.waiting[kind].popleft()
@@ -73,8 +73,8 @@ class DatabaseThreads(ThreadPoolExecutor):
 
 
 def kind_of(function: Callable[..., Any]) -> Kind:
-    """Return the kind of a call. asgiref submits its own handler; the last argument of the handler
-    is the function of the project.
+    """Return the kind of a call, which is the function of this project that it runs. asgiref passes
+    this function to its own handler as the last argument.
     """
     while isinstance(function, functools.partial):
         is_handler = getattr(function.func, "__name__", "") == "thread_handler"
@@ -108,10 +108,11 @@ def run(
 
 
 def start(count: int) -> None:
-    """Start this number of threads, and use them for all calls that specify no other thread.
+    """Start this number of threads, and use them for all database calls that specify no other
+    thread.
 
-    Each of Django's requests has its own thread, and tests call coroutines on the thread of their
-    transaction.
+    Requests to Django's views have their own threads, and tests run coroutines' calls on the thread
+    of their transaction.
     """
     before = SyncToAsync.single_thread_executor
     SyncToAsync.single_thread_executor = DatabaseThreads(count)

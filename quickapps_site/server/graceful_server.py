@@ -1,5 +1,5 @@
-"""Configures uvicorn, and stops it gracefully: it first waits for answers, and then closes
-connections.
+"""Configures uvicorn, and stops it gracefully. It first waits for answers to end, and then closes
+the connections.
 """
 
 import asyncio
@@ -23,19 +23,19 @@ logger = logging.getLogger(__name__)
 
 
 def announce_nothing() -> None:
-    """Do nothing, for an application that reports no readiness."""
+    """Do nothing. This is the default for applications that do not report their readiness."""
 
 
 async def end_nothing(seconds: float) -> None:
-    """Do nothing, for an application whose work ends with its connections."""
+    """Do nothing. This is the default for applications whose work ends with their connections."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shutdown:
     """The steps of a server's shutdown after SIGTERM.
 
-    The server calls `announce`, accepts connections for another `drain_seconds`, so that load
-    balancers notice, and closes the listener. Answers have `grace_seconds` to finish. `end` is
+    The server calls `announce`, and accepts connections for another `drain_seconds`, so that load
+    balancers notice. It then closes the listener. Answers have `grace_seconds` to finish. `end` is
     called with `grace_seconds`, and ends the remaining answers after that time.
     """
 
@@ -88,13 +88,13 @@ def make_config(application: Any, *, trusted_proxies: Sequence[str] = ()) -> uvi
 
 
 def url_host(host: str) -> str:
-    """Return the host as written in a URL."""
+    """Return the host in the form in which a URL contains it."""
     return f"[{host}]" if ":" in host else host
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Open the listening socket. Raises `OSError`. `::` also accepts IPv4 if the system supports
-    it.
+    """Open a listening socket. `::` also accepts IPv4 if the system supports this. Raises
+    `OSError`.
     """
     if ":" not in host:
         return socket.create_server((host, port), backlog=BACKLOG)
@@ -112,8 +112,8 @@ class GracefulServer(uvicorn.Server):
         self.wake: Callable[[], object] = announce_nothing
 
     async def main_loop(self) -> None:
-        """Tick once a second, for the `Date` header. The loop of uvicorn ticks ten times a second,
-        which takes more processor time of an idle process than everything else.
+        """Update the `Date` header once a second. uvicorn's own loop runs ten times a second, which
+        takes more processor time of an idle process than everything else.
         """
         stopped, loop = asyncio.Event(), asyncio.get_running_loop()
         self.wake = partial(loop.call_soon_threadsafe, stopped.set)
@@ -123,7 +123,9 @@ class GracefulServer(uvicorn.Server):
                     await stopped.wait()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop gracefully with exit status 0. A second Ctrl-C ends the process immediately."""
+        """Stop the server gracefully with exit status 0. A second Ctrl-C ends the process
+        immediately.
+        """
         if not self.should_exit and sig == signal.SIGTERM:  # Ctrl-C involves no load balancer.
             self.drain_seconds = self.stopping.drain_seconds
         self.should_exit = True
@@ -157,7 +159,9 @@ class GracefulServer(uvicorn.Server):
         await super().shutdown(sockets)
 
     async def accept_waiting(self) -> None:
-        """Accept the connections in the listeners' queues, because closing a listener resets them."""
+        """Accept the connections that wait in the listeners' queues. They would be reset when the
+        listeners close.
+        """
         loop = asyncio.get_running_loop()
         end = loop.time() + FAREWELL_SECONDS
         with selectors.DefaultSelector() as queues:

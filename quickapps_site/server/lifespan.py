@@ -26,7 +26,7 @@ those of the connection pool in which a job would then wait 30 seconds for a con
 
 
 async def lifespan(scope: Any, receive: Any, send: Any) -> None:
-    """Handle the events of the ASGI scope `lifespan`."""
+    """Start and stop the process, as the events of the ASGI scope `lifespan` request."""
     await receive()
     warn_of_deaf_processes()
     background = Background(ProcessRole(settings.ROLE))
@@ -51,14 +51,16 @@ async def lifespan(scope: Any, receive: Any, send: Any) -> None:
 
 
 def warn_of_deaf_processes() -> None:
-    """Run the check of the channel layer, because servers run no Django checks themselves."""
+    """Log a warning if processes cannot notify each other. Servers do not run Django's checks, so
+    this check is run separately.
+    """
     for warning in processes_hear_each_other():
         logger.warning("%s %s", warning.msg, warning.hint)
 
 
 async def end_answers(seconds: float) -> None:
-    """Release the chat page's answers, so that other processes continue them, and end the answers
-    of other doors.
+    """Release the chat page's answers, so that other processes continue them. End the answers of
+    other doors after `seconds`.
 
     A second call does nothing.
     """

@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 
 
 def check_predefined_content() -> None:
-    """Read predefined content and managed directories at startup, so that the log shows their
+    """Read predefined content and managed directories, so that the startup log contains their
     problems.
 
     Raises `ImproperlyConfigured` if a whole layer is missing.
@@ -34,8 +34,8 @@ def check_predefined_content() -> None:
 
 
 def check_installation() -> None:
-    """Log the resources that this process does not share with other processes of its
-    installation.
+    """Log a warning for each resource that this process does not share with the other processes of
+    its installation.
     """
     try:
         for problem in installation.register_process():
@@ -49,8 +49,8 @@ def check_installation() -> None:
 
 
 def offer_setup(host: str, port: int) -> None:
-    """If there is no administrator, log the URL and the token for the setup of the first
-    administrator.
+    """If there is no administrator, log the URL and the token with which the first administrator
+    can be created.
     """
     try:
         token = first_run.offer()

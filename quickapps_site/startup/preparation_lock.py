@@ -1,6 +1,4 @@
-"""Provides a lock for all processes that use a database, for work that only one process at a time
-may do.
-"""
+"""Provides a lock for work that only one of all processes that use a database may do at a time."""
 
 import logging
 import time

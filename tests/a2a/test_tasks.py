@@ -16,6 +16,7 @@ from apps.runs.failures import RunFailure
 from tests.a2a.scripts import Agent, agent_scene, agent_with_key, message, state_of
 from tests.chat.scripts import MANIFEST, says, settled
 from tests.contract import proves_feature
+from tests.insights.budgets.rows import make_budget
 from tests.tables import each_row
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
@@ -152,6 +153,31 @@ async def test_a_rate_limit_is_no_error_of_the_parameters_and_says_when_to_retry
         assert (over_http.status, over_http.body["error"]["status"]) == (429, "RESOURCE_EXHAUSTED")
         seconds = [int(told.headers["retry-after"]) for told in (*refused, over_http)]
         assert all(0 < one <= 60 for one in seconds)
+
+
+async def test_a_spent_budget_is_refused_with_its_renewal_and_begins_no_task():
+    async with agent_scene() as (_, agent):
+        await database_sync_to_async(make_budget)(amount=0)
+        params = {"message": message("Hi")}
+
+        refused = [
+            await agent.http(
+                "POST", "", {"jsonrpc": "2.0", "id": 7, "method": method, "params": params}
+            )
+            for method in ("SendMessage", "SendStreamingMessage")
+        ]
+        over_http = await agent.http("POST", "/message:send", params)
+        listed = await agent.call("ListTasks")
+
+        for told in refused:
+            assert (told.status, told.body["id"], told.body["error"]["code"]) == (429, 7, -32000)
+            assert told.body["error"]["message"].startswith("The daily budget of this application")
+            info = told.body["error"]["data"][0]
+            assert (info["reason"], info["domain"]) == ("INSUFFICIENT_QUOTA", "quickapps")
+        assert (over_http.status, over_http.body["error"]["status"]) == (429, "RESOURCE_EXHAUSTED")
+        seconds = [int(told.headers["retry-after"]) for told in (*refused, over_http)]
+        assert all(0 < one <= 86_400 for one in seconds)
+        assert listed["tasks"] == []
 
 
 def test_only_wrong_parameters_have_the_code_for_wrong_parameters():

@@ -57,11 +57,23 @@ def test_a_key_can_end_at_a_time():
     ("arguments", "told"),
     [
         (["robot", "--application", "nothing"], "Unknown application: 'nothing'"),
-        (["robot", "--expires", "tomorrow"], "'tomorrow' is not a date from 1900 to 2199"),
-        (["robot", "--expires", "2999-13-01"], "'2999-13-01' is not a date from 1900 to 2199"),
+        (
+            ["robot", "--expires", "tomorrow"],
+            "'tomorrow' can’t be used. Enter a date from 1900 to 2199",
+        ),
+        (
+            ["robot", "--expires", "2999-13-01"],
+            "'2999-13-01' can’t be used. Enter a date from 1900 to 2199",
+        ),
         (["robot", "--expires", "2001-01-01"], "in the past"),
-        (["robot", "--expires", "2999-01-31"], "'2999-01-31' is not a date from 1900 to 2199"),
-        (["robot", "--expires", "9999-12-31T23:59:59-14:00"], "is not a date from 1900 to 2199"),
+        (
+            ["robot", "--expires", "2999-01-31"],
+            "'2999-01-31' can’t be used. Enter a date from 1900 to 2199",
+        ),
+        (
+            ["robot", "--expires", "9999-12-31T23:59:59-14:00"],
+            "can’t be used. Enter a date from 1900 to 2199",
+        ),
         ([" "], "1 to 50 characters"),
         (["x" * 51], "1 to 50 characters"),
     ],

@@ -49,7 +49,7 @@ def test_nobody_is_added_by_less(ada, grace, written):
     User.objects.create_user("old", is_active=False)
     ServiceAccount.objects.create(user=User.objects.create_user("robot"))
 
-    with pytest.raises(Refused, match="No account has this exact username or email address"):
+    with pytest.raises(Refused, match="No account uses this exact username or email address"):
         add_member(team, written)
 
     assert list(members_of(team)) == [ada]

@@ -186,7 +186,7 @@ def sign_out(page: Page) -> None:
 
 def open_more(page: Page) -> None:
     """Open the menu of the current conversation."""
-    page.get_by_role("button", name="More about this conversation").press("Enter")
+    page.get_by_role("button", name="More options for this conversation").press("Enter")
 
 
 def barriers(page: Page) -> list[str]:

@@ -76,7 +76,9 @@ def test_a_long_conversation_is_warned_of_then_summarised_and_stays_whole(page: 
 
     block.locator("summary").click()
 
-    expect(block.get_by_text("The model reads this instead of everything above")).to_be_visible()
+    expect(
+        block.get_by_text("The model reads this summary instead of everything above")
+    ).to_be_visible()
     expect(page.locator(".question")).to_have_count(4)
     assert barriers(page) == []
     page.reload()

@@ -75,7 +75,7 @@ def test_conversations_are_imported_read_and_gone_on_with(
     page.get_by_role("button", name="Import", exact=True).click()
 
     expect(page.get_by_text("2 conversations with 7 messages imported")).to_be_visible()
-    expect(page.get_by_text("1 picture or file")).to_be_visible()
+    expect(page.get_by_text("1 attachment")).to_be_visible()
     picture(page, f"imported-{scheme}-{width}")
     assert barriers(page) == []
     page.get_by_role("link", name="Open “Keeping”").click()

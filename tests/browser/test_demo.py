@@ -146,7 +146,7 @@ def test_a_conversation_can_be_renamed_and_deleted(demo: Page) -> None:
     wait_for_answer(demo)
     demo.get_by_role("link", name="What can you do?").hover()
 
-    demo.get_by_role("button", name="More for What can you do?").click()
+    demo.get_by_role("button", name="More options for What can you do?").click()
     demo.get_by_role("menuitem", name="Rename").click()
     demo.get_by_label("Title").fill("Abilities")
     demo.get_by_label("Title").press("Enter")
@@ -156,7 +156,7 @@ def test_a_conversation_can_be_renamed_and_deleted(demo: Page) -> None:
 
     address = demo.url
     demo.get_by_role("link", name="Abilities").hover()
-    demo.get_by_role("button", name="More for Abilities").click()
+    demo.get_by_role("button", name="More options for Abilities").click()
     demo.get_by_role("menuitem", name="Delete").click()
     demo.wait_for_url("**/chat/demo/")
     expect(demo.get_by_role("link", name="Abilities")).to_have_count(0)

@@ -83,7 +83,7 @@ def test_a_pdf_is_read_by_a_tool_and_is_there_after_a_reload_and_in_a_second_tab
 
 
 def test_what_cannot_be_sent_says_why(chat: Page, folder: Path) -> None:
-    (folder / "huge.bin").write_bytes(bytes(10_485_761))
+    (folder / "huge.bin").write_bytes(bytes(50_000_001))
     (folder / "empty.txt").write_bytes(b"")
     (folder / "lie.png").write_bytes(b"\x00\x01")
 
@@ -92,16 +92,16 @@ def test_what_cannot_be_sent_says_why(chat: Page, folder: Path) -> None:
     details = chat.locator(".chip[data-state=failed] .chip-detail")
     expect(details).to_have_count(3)
     assert [text.split(" ", 1)[1] for text in details.all_inner_texts()] == [
-        "is too large (10 MB). The limit is 10 MB.",
-        "is empty, or a folder.",
-        "doesn’t match its name: its content isn’t image/png. "
-        "Check the file, or correct the ending of its name.",
+        "is too large (50 MB). The limit is 50 MB.",
+        "can’t be attached because it is empty or a folder.",
+        "content of “lie.png” isn’t image/png, as its name suggests. "
+        "Check the file, or change its extension.",
     ]
     assert barriers(chat) == []
     question(chat).fill("Read them")
     question(chat).press("Enter")
     expect(chat.locator(".composer").get_by_role("alert")).to_have_text(
-        "Not sent: huge.bin could not be uploaded. Remove it."
+        "Not sent because huge.bin could not be uploaded. Remove the file."
     )
     expect(question(chat)).to_have_value("Read them")
     for name in ("huge.bin", "empty.txt", "lie.png"):
@@ -151,13 +151,13 @@ def test_the_panel_lists_downloads_and_deletes_with_the_keyboard_alone(
     assert chat.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert barriers_of_schemes(chat) == []
     chat.get_by_role("button", name="Delete notes.md").press("Enter")
-    expect(chat.get_by_role("button", name="Keep")).to_be_focused()
+    expect(chat.get_by_role("button", name="Cancel")).to_be_focused()
     chat.keyboard.press("Tab")
     chat.keyboard.press("Enter")
 
     expect(chat.locator(".files-line")).to_have_count(1)
     expect(chat.get_by_role("dialog").get_by_role("link", name="notes.md")).to_have_count(0)
     chat.keyboard.press("Escape")
-    expect(chat.get_by_role("button", name="More about this conversation")).to_be_focused()
+    expect(chat.get_by_role("button", name="More options for this conversation")).to_be_focused()
     chat.locator("summary", has_text="notes.md").click()
     expect(chat.get_by_text("The file no longer exists.")).to_be_visible()

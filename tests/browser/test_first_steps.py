@@ -37,7 +37,7 @@ def test_an_administrator_takes_the_three_steps_on_the_keyboard(page: Page, new_
     steps.get_by_role("button", name="Continue with the demo model").press("Enter")
     expect(steps.get_by_role("heading", name="Connect a model (Done)")).to_be_visible()
 
-    steps.get_by_role("link", name="Make an app").press("Enter")
+    steps.get_by_role("link", name="Create an app").press("Enter")
     gallery = page.get_by_role("list", name="Start from a template")
     expect(gallery.get_by_role("listitem")).to_have_count(8)
     found += barriers_of_looks(page)
@@ -51,7 +51,7 @@ def test_an_administrator_takes_the_three_steps_on_the_keyboard(page: Page, new_
     expect(page.locator(".studio-bar .studio-status")).to_have_text("Published as version 1.")
 
     page.goto(f"{site.url}/")
-    steps.get_by_role("link", name="Talk to it").press("Enter")
+    steps.get_by_role("link", name="Try your app").press("Enter")
     page.get_by_role("button", name="An order", exact=True).press("Enter")
     answer = wait_for_answer(page)
     page.goto(f"{site.url}/")

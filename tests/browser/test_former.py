@@ -73,7 +73,7 @@ def test_its_owner_is_told_finds_it_again_downloads_and_deletes_it(
     assert "## Question" in Path(download.value.path()).read_text()
 
     page.get_by_role("link", name="Where to?").hover()
-    page.get_by_role("button", name="More for Where to?").click()
+    page.get_by_role("button", name="More options for Where to?").click()
     page.get_by_role("menuitem", name="Delete").click()
     page.wait_for_url(f"{site.url}/")
     expect(page.get_by_role("heading", name=f"Travel {slug}")).to_have_count(0)

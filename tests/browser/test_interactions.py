@@ -80,7 +80,7 @@ def test_a_call_is_approved_with_a_changed_argument_after_a_reload(page: Page, a
     expect(page).to_have_title("Waiting for you · call Weather_now · Interactions")
     page.reload()
 
-    expect(card.locator(".risk")).to_have_text("Only reads")
+    expect(card.locator(".risk")).to_have_text("Only reads data")
     expect(card.get_by_role("timer")).to_contain_text("left")
     assert barriers_of_looks(page) == []
     card.get_by_label("city").fill("Riga")
@@ -105,9 +105,9 @@ def test_a_person_who_is_not_asked_again_can_withdraw_that(page: Page, address: 
 
     page.goto("/approvals/")
     assert barriers_of_looks(page) == []
-    page.get_by_role("button", name="Ask again: Weather_now").click()
+    page.get_by_role("button", name="Ask again for Weather_now").click()
     expect(
-        page.get_by_text("None yet. When an app asks before it runs a tool, you")
+        page.get_by_text("No tools yet. When an app asks for your approval, you")
     ).to_be_visible()
 
     ask(page, address)
@@ -131,7 +131,7 @@ def test_a_person_is_asked_each_time_where_the_application_asks_nobody(
     settings.get_by_role("button", name="Ask me each time").press("Enter")
     expect(settings.get_by_role("heading", name="All tools")).to_be_visible()
     assert barriers_of_looks(settings) == []
-    settings.get_by_role("button", name="Withdraw: Weather_now").click()
+    settings.get_by_role("button", name="Stop asking for Weather_now").click()
     expect(settings.get_by_role("heading", name="Weather_now")).to_have_count(0)
 
     ask(page, address)

@@ -54,7 +54,9 @@ def test_a_key_is_stored_and_tested_by_keyboard_and_pays_for_an_answer(
     host = service.url.removeprefix("http://").removesuffix("/v1")
     sign_in_as_admin(page, site)
     page.goto(f"{site.url}/connections/")
-    expect(page.get_by_text("No key: the installation pays.")).to_be_visible()
+    expect(
+        page.get_by_text("You haven’t saved a key, so the installation’s key is used.")
+    ).to_be_visible()
     page.get_by_label(f"Key for {host}").fill("sk-wrong")
     page.keyboard.press("Enter")
     expect(page.get_by_role("status")).to_have_text(f"Your key for {host} was saved.")
@@ -71,7 +73,7 @@ def test_a_key_is_stored_and_tested_by_keyboard_and_pays_for_an_answer(
     expect(page.get_by_role("alert")).to_contain_text("Check the key.")
     page.get_by_label(f"Another key for {host}").fill(OWN)
     page.keyboard.press("Enter")
-    expect(page.get_by_text("Stored on")).to_be_visible()
+    expect(page.get_by_text("Saved on")).to_be_visible()
     assert barriers(page) == []
     assert OWN not in page.content()
 

@@ -104,32 +104,32 @@ def test_memories_are_read_changed_and_deleted_by_keyboard(
     assert barriers(page) == []
     page.get_by_label("Importance").fill("0.9")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("status")).to_have_text("Changed.")
-    expect(page.get_by_role("main")).to_contain_text("importance 0.9")
+    expect(page.get_by_role("status")).to_have_text("Memory updated.")
+    expect(page.get_by_role("main")).to_contain_text("Importance: 0.9")
     press_on(page, "Forget “Does not like")
-    expect(page.get_by_role("status")).to_have_text("Forgotten.")
+    expect(page.get_by_role("status")).to_have_text("Memory forgotten.")
     expect(texts).to_have_count(2)
 
     press_on(page, "Delete everything…", "link")
     expect(page.get_by_role("heading", name="Delete all memories?")).to_be_visible()
     assert barriers(page) == []
     press_on(page, "Delete")
-    expect(page.get_by_role("heading", name="No memories")).to_be_visible()
+    expect(page.get_by_role("heading", name="No memories yet")).to_be_visible()
     assert barriers(page) == []
 
 
 def test_settings_are_kept(page: Page, site: Site):
     sign_in_as_admin(page, site)
     page.goto("/memory/")
-    page.get_by_label("Share it between apps").focus()
+    page.get_by_label("Share memories between apps").focus()
     page.keyboard.press("Space")
     press_on(page, "Save")
 
     expect(page.get_by_role("status")).to_contain_text("Saved.")
-    expect(page.get_by_label("Share it between apps")).to_be_checked()
-    page.get_by_label("Share it between apps").uncheck()
+    expect(page.get_by_label("Share memories between apps")).to_be_checked()
+    page.get_by_label("Share memories between apps").uncheck()
     press_on(page, "Save")
-    expect(page.get_by_label("Share it between apps")).not_to_be_checked()
+    expect(page.get_by_label("Share memories between apps")).not_to_be_checked()
 
 
 @pytest.mark.slow("uses several pages in a browser")

@@ -65,14 +65,15 @@ def test_another_model_is_chosen_for_the_conversation_and_for_one_more_answer(
     wait_for_answer(page)
     expect(model).to_have_accessible_name("Choose a model: Careful")
 
-    page.get_by_role("button", name="More about this answer").focus()
+    page.get_by_role("button", name="More options for this answer").focus()
     page.keyboard.press("Enter")
     expect(page.get_by_role("menuitem")).to_have_text(
         [
             "Copy as text",
             "Read aloud",
-            "Again with Quick",
-            "Again with Careful",
+            "Answer again with Quick",
+            "Answer again with Careful",
+            "Compare models",
             "New chat from here",
             "Delete question and answer",
         ]
@@ -83,26 +84,59 @@ def test_another_model_is_chosen_for_the_conversation_and_for_one_more_answer(
         assert (scheme, width, barriers(page)) == (scheme, width, [])
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.keyboard.press("Escape")
-    page.get_by_role("button", name="More about this answer").press("Enter")
-    page.get_by_role("menuitem", name="Again with Quick").press("Enter")
+    page.get_by_role("button", name="More options for this answer").press("Enter")
+    page.get_by_role("menuitem", name="Answer again with Quick").press("Enter")
     expect(page.locator(".actions-place")).to_have_text("2/2")
     wait_for_answer(page)
     expect(page.locator(".figures")).to_contain_text("Quick")
     expect(model).to_have_accessible_name("Choose a model: Careful")
 
 
+def test_answers_of_two_models_are_compared_and_one_is_picked(page: Page, address: str):
+    page.goto(address)
+    ask(page, "Which is better?")
+    page.get_by_role("button", name="More about this answer").press("Enter")
+    page.get_by_role("menuitem", name="Compare models").press("Enter")
+    dialog = page.get_by_role("dialog", name="Compare models")
+    expect(dialog.get_by_role("heading", level=3)).to_have_text(
+        [re.compile("^Quick"), "Another model"]
+    )
+    dialog.get_by_role("button", name="Careful").press("Enter")
+    expect(dialog.get_by_role("heading", level=3)).to_have_text(
+        [re.compile("^Quick"), re.compile(r"^Careful \S+ s"), "Another model"]
+    )
+    for scheme, width in LOOKS:
+        page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size({"width": width, "height": 800})
+        assert (scheme, width, barriers(page)) == (scheme, width, [])
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    tabs = dialog.get_by_role("group", name="Answers")
+    pick = dialog.get_by_role("button", name="Pick this answer")
+    expect(pick).to_have_count(1)  # one answer is shown at a time
+    tabs.get_by_role("button", name="Quick").press("Enter")
+
+    pick.press("Enter")
+
+    expect(dialog).to_have_count(0)
+    expect(page.locator(".actions-place")).to_have_text("1/2")
+    thumb = page.get_by_role("button", name="Good answer")
+    expect(thumb).to_have_attribute("aria-pressed", "true")
+    thumb.press("Enter")
+    expect(page.locator("chat-feedback textarea")).to_have_value("Preferred to: Careful")
+
+
 @pytest.mark.slow("uses several pages in a browser")
 def test_a_folder_has_instructions_and_files_for_its_conversations(page: Page, address: str):
     page.goto(address)
     ask(page, "Where to?")
-    page.get_by_role("button", name="More for Where to?").press("Enter")
+    page.get_by_role("button", name="More options for Where to?").press("Enter")
     page.get_by_role("menuitem", name="Move to folder…").press("Enter")
     page.get_by_label("Name").fill("Riga")
     page.keyboard.press("Enter")
     expect(page.locator(".history-folder").get_by_role("link", name="Where to?")).to_be_visible()
     expect(page.locator("history-dialog dialog")).to_have_count(0)  # the list may be faster
 
-    more = page.get_by_role("button", name="More for the folder Riga")
+    more = page.get_by_role("button", name="More options for the folder Riga")
     dialog = page.get_by_role("dialog", name="Riga")
     field = dialog.get_by_label("Instructions for all")
 
@@ -119,7 +153,7 @@ def test_a_folder_has_instructions_and_files_for_its_conversations(page: Page, a
     expect(dialog.get_by_role("listitem")).to_have_count(2)
     expect(field).to_have_value("Answer in Latvian.")
     dialog.get_by_role("button", name="Delete b.txt").press("Enter")
-    expect(dialog.get_by_role("button", name="Keep")).to_be_focused()
+    expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     expect(dialog.get_by_role("listitem")).to_have_count(1)
@@ -152,7 +186,7 @@ def test_a_conversation_goes_on_with_another_application(
     other.goto(page.url)
     wait_for_answer(other)
 
-    page.get_by_role("button", name="More for A train?").press("Enter")
+    page.get_by_role("button", name="More options for A train?").press("Enter")
     page.get_by_role("menuitem", name="Continue in another app…").press("Enter")
     dialog = page.get_by_role("dialog", name="Continue in another app")
     dialog.get_by_label(f"Ships {slug}").press("Space")
@@ -164,7 +198,7 @@ def test_a_conversation_goes_on_with_another_application(
     wait_for_answer(page)
     ask(page, "A ship?")
     for one in (page, other):
-        expect(one.get_by_text(f"From here on: Ships {slug}")).to_be_visible()
+        expect(one.get_by_text(f"Ships {slug} answers from here on")).to_be_visible()
         expect(one.locator(".question")).to_have_count(2)
     for scheme, width in LOOKS:
         page.emulate_media(color_scheme=scheme)

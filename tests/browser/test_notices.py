@@ -111,7 +111,7 @@ def test_the_tab_counts_what_is_not_seen_and_a_hidden_one_notifies_outside_of_qu
     page = context.new_page()
     sign_in(page, told)
     notices = page.locator("browser-notices")
-    expect(notices).to_contain_text("Off.")
+    expect(notices).to_contain_text("Notifications are off.")
     notices.get_by_role("button").click()
     expect(notices).to_contain_text("On.")
     assert barriers(page) == []

@@ -144,7 +144,7 @@ def test_a_verified_address_of_somebody_is_not_linked_until_they_do_so_themselve
     expect(page.get_by_role("heading", name="You already have an account")).to_be_visible()
     assert barriers(page) == []
 
-    page.get_by_role("link", name="Sign in to link it").click()
+    page.get_by_role("link", name="Sign in to link your account").click()
     page.get_by_label("Username").fill("grace")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in", exact=True).click()
@@ -195,7 +195,7 @@ def test_a_provider_that_does_not_answer_or_refuses_us_is_said_to(
 def test_nobody_signs_up_with_a_provider_unless_the_operator_says_so(page: Page, site: Site):
     sign_in(page, "lin", "Closed")
 
-    expect(page.get_by_role("heading", name="You don’t have an account here")).to_be_visible()
+    expect(page.get_by_role("heading", name="No linked account")).to_be_visible()
 
 
 def test_who_comes_back_without_having_left_is_told(page: Page, site: Site):

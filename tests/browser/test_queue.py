@@ -48,13 +48,13 @@ def test_a_message_is_queued_changed_and_asked_after_the_answer(
     items = waiting(page, address)
     question(page).fill("say Second")
     expect(page.locator(".composer-hint")).to_have_text(
-        "Enter queues the message: it is sent after this answer."
+        "Press Enter to queue the message. It will be sent after this answer."
     )
     question(page).press("Enter")
     send(page, "say Third")
     expect(items.locator(".question-text")).to_have_text(["say Second", "say Third"])
     expect(question(page)).to_have_value("")
-    expect(page.locator("#said")).to_have_text("Message queued. It is sent after this answer.")
+    expect(page.locator("#said")).to_have_text("Message queued. It will be sent after this answer.")
     assert barriers_of_looks(page) == []
 
     page.reload()

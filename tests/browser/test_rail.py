@@ -37,7 +37,7 @@ def ask(page: Page, text: str) -> None:
 
 
 def choose(page: Page, name: str, item: str) -> None:
-    page.get_by_role("button", name=f"More for {name}").focus()
+    page.get_by_role("button", name=f"More options for {name}").focus()
     page.keyboard.press("Enter")
     page.get_by_role("menuitem", name=item).press("Enter")
 
@@ -155,7 +155,7 @@ def test_a_conversation_is_dragged_into_a_folder_and_out_of_it(
     page.keyboard.press("Enter")
     box = page.locator(".history-folder", has_text="Box")
     dragged = page.get_by_role("link", name="Dragged?")
-    expect(box.get_by_text("Nothing here yet.")).to_be_visible()
+    expect(box.get_by_text("This folder is empty.")).to_be_visible()
 
     dragged.drag_to(box)
     expect(box.get_by_role("link", name="Dragged?")).to_be_visible()

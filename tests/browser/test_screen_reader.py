@@ -43,7 +43,7 @@ WALKED = """
 - log "Conversation":
   - heading "Question" [level=2]
   - paragraph: What is the weather in Oslo?
-  - toolbar "Actions of the question":
+  - toolbar "Question actions":
     - button "Edit the question"
     - button "Copy the question"
     - button "Delete question and answer"
@@ -78,10 +78,10 @@ WALKED = """
       - text: "Demo data: made up, and the same every time."
   - paragraph:
     - emphasis: The built-in demo model only repeats what the tools returned.
-  - toolbar "Actions of the answer":
+  - toolbar "Answer actions":
     - button "Copy as Markdown"
     - button "Answer again"
-    - button "More about this answer"
+    - button "More options for this answer"
   - button "Good answer"
   - button "Bad answer"
   - status
@@ -132,7 +132,7 @@ def test_code_and_tables_are_named_and_not_read(page: Page) -> None:
 
 def test_answers_are_not_spoken_to_who_does_not_want_that(page: Page) -> None:
     page.goto("/settings/")
-    page.get_by_label("Read answers as they are written").uncheck()
+    page.get_by_label("Announce answers as they’re written").uncheck()
     expect(page.locator("#said")).to_have_text("Saved in this browser.")
     expect(page.locator(".toast")).to_contain_text("Saved in this browser.")
     heard = hear(page, "What is the weather in Oslo?")

@@ -83,12 +83,12 @@ def test_a_conversation_is_shared_read_and_gone_on_from(people: People) -> None:
     owner.keyboard.press("Enter")
     dialog = owner.get_by_role("dialog", name="Share this conversation")
     expect(dialog).to_contain_text("with its 2 answers. The last question is And back?")
-    expect(dialog).to_contain_text("Signed-in users can read it.")
+    expect(dialog).to_contain_text("Signed-in users can open the link.")
     for theme, width in LOOKS:
         owner.emulate_media(color_scheme=theme)
         owner.set_viewport_size({"width": width, "height": 900})
         assert barriers(owner) == []
-    owner.get_by_label("The files").press("Space")
+    owner.get_by_label("Files").press("Space")
     owner.get_by_role("button", name="Create link").press("Enter")
     expect(dialog.get_by_role("button", name="Copy link")).to_be_focused()
     owner.keyboard.press("Enter")

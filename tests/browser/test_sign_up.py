@@ -96,7 +96,7 @@ def sign_up(page: Page, name: str, address: str | None) -> None:
     if address:
         page.get_by_label("Email").fill(address)
     page.get_by_label("Password").fill(PASSWORD)
-    press(page, "Create the account")
+    press(page, "Create account")
 
 
 def is_signed_in_as(page: Page, name: str) -> None:
@@ -114,15 +114,15 @@ def test_an_installation_begins_and_people_join_it(people: People, empty: Site, 
     root.get_by_label("Username").fill("root")
     for label in ("Password", "Password confirmation"):
         root.get_by_label(label, exact=True).fill(PASSWORD)
-    press(root, "Create the administrator")
-    expect(root.get_by_text("This token is wrong")).to_be_visible()
+    press(root, "Create administrator")
+    expect(root.get_by_text("This token is incorrect")).to_be_visible()
     look(root)
     written = re.search(r"enter the token (\S+)", empty.log.read_text())
     assert written is not None
     root.get_by_label("Token").fill(written[1])
     for label in ("Password", "Password confirmation"):
         root.get_by_label(label, exact=True).fill(PASSWORD)
-    press(root, "Create the administrator")
+    press(root, "Create administrator")
     root.wait_for_url("**/admin/")
     answer = ada.goto("/setup/")
     assert answer is not None

@@ -49,7 +49,7 @@ def test_a_person_works_in_a_team_manages_it_and_reads_what_others_asked(page: P
     # Other open pages switch to the user's current team.
     expect(page.get_by_text("You are working in the team Editors.")).to_be_visible()
 
-    page.get_by_role("link", name="Conversations of the team").click()
+    page.get_by_role("link", name="Team conversations").click()
     expect(page.get_by_text("marta, Travel desk,")).to_be_visible()
     assert barriers(page) == []
     page.get_by_role("link", name="A trip to Riga").click()
@@ -61,12 +61,12 @@ def test_a_person_works_in_a_team_manages_it_and_reads_what_others_asked(page: P
     page.get_by_role("link", name="Team: Editors").click()
     assert barriers(page) == []
     page.get_by_role("link", name="Members of Editors").click()
-    page.get_by_label("Add a member by exact username or email address").fill("to")
+    page.get_by_label("Exact username or email address").fill("to")
     page.keyboard.press("Enter")
     expect(page.get_by_role("alert")).to_contain_text(
-        "No account has this exact username or email address"
+        "No account uses this exact username or email address"
     )
-    page.get_by_label("Add a member by exact username or email address").fill("tomas")
+    page.get_by_label("Exact username or email address").fill("tomas")
     page.keyboard.press("Enter")
     expect(page.get_by_role("status")).to_have_text("tomas was added to the team.")
     assert barriers(page) == []

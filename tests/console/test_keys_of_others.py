@@ -159,9 +159,9 @@ def test_what_happens_to_keys_is_in_the_audit_and_their_owners_get_a_mail(
     ]
     to_ada = [mail for mail in mailoutbox if mail.to == ["ada@example.org"]]
     assert len(to_ada) == 4
-    assert "(olga) created the key “CI” for your account" in to_ada[0].body
-    assert "changed the key “Build”" in to_ada[1].body
-    assert "revoked the key “Build”" in to_ada[2].body
+    assert "(olga) created the API key “CI” for your account" in to_ada[0].body
+    assert "changed your API key “Build”" in to_ada[1].body
+    assert "revoked your API key “Build”" in to_ada[2].body
     assert made["key"] not in json.dumps([mail.body for mail in mailoutbox])
 
 
@@ -174,7 +174,7 @@ def test_people_see_which_of_their_keys_do_not_reach_their_notes():
     shown = page.get("/account/").text
     revoked = page.post("/account/keys/revoke/", {"prefix": own.prefix})
 
-    assert shown.count("t access your notes and schedules: only keys that you") == 1
+    assert shown.count("Only keys that you create yourself can access") == 1
     assert revoked.status_code == 302
     last = AuditEntry.objects.latest("pk")
     assert (last.event, last.actor) == ("key.revoked", f"user-{ada.pk}")

@@ -53,20 +53,20 @@ DOORS: Mapping[str, Door] = {
 """The keys are the ids of the guides, except for the page."""
 
 FEATURES: Mapping[str, str] = {
-    "text": "The answer’s text",
-    "tools": "The application’s tools run on the server, with their results in the answer",
-    "parallel tools": "Several of these tools are called in one step",
+    "text": "The client receives the answer’s text",
+    "tools": "The application’s tools run on the server, and the answer uses their results",
+    "parallel tools": "The model calls several of these tools in one step",
     "client tools": "The model calls tools that the client offers and runs",
     "files in": "The user attaches a file",
     "files out": "The answer contains a file",
     "questions": "The application asks the user, and continues with the answer",
-    "approvals": "The user approves a tool call before it is made",
+    "approvals": "The user approves a tool call before it runs",
     "cancel": "The client stops a running answer",
-    "reconnect": "A client that lost its connection receives the rest of the answer",
-    "usage": "The answer’s input and output tokens",
-    "errors": "A failed run is reported in the protocol’s own format",
-    "limits": "An exceeded rate limit is reported in the protocol’s own format",
-    "versions": "The client calls a certain version (`slug@3`)",
+    "reconnect": "After a lost connection, the client receives the rest of the answer",
+    "usage": "The client receives the answer’s input and output tokens",
+    "errors": "The server reports a failed run in the protocol’s own format",
+    "limits": "The server reports an exceeded rate limit in the protocol’s own format",
+    "versions": "The client calls a specific version (`slug@3`)",
 }
 
 LACKS: Mapping[Cell, Lack] = {
@@ -74,15 +74,13 @@ LACKS: Mapping[Cell, Lack] = {
         "A stream has no event numbers, and the API has no URL for a running answer."
     ),
     ("messages", "files out"): Lack(
-        "Answers have no blocks for files, except those of Anthropic’s own code execution."
+        "Answers have blocks only for files from Anthropic’s own code execution."
     ),
     ("messages", "reconnect"): Lack(
         "A stream has no event numbers, and the API has no URL for a running answer."
     ),
-    ("mcp", "client tools"): Lack("Clients call the tools of a server; they offer none."),
-    ("mcp", "reconnect"): Lack(
-        "The server does not support the tasks extension, which returns the result of a call later.",
-        is_expressible=True,
+    ("mcp", "client tools"): Lack(
+        "Clients call the server’s tools, and cannot offer tools themselves."
     ),
     ("a2a", "client tools"): Lack("Messages have parts for text, files and data, but no tools."),
     ("a2a", "usage"): Lack("Tasks and messages have no field for tokens."),
@@ -90,11 +88,11 @@ LACKS: Mapping[Cell, Lack] = {
         "Events have no numbers, and the protocol has no request for a running answer."
     ),
     ("conversations", "client tools"): Lack(
-        "Tasks continue without their client, so no client may be there to run the tool. "
-        "Use chat completions or responses."
+        "Tasks continue without their client, so the client may be unavailable when a tool must run. "
+        "Use chat completions or the Responses API."
     ),
     ("page", "versions"): Lack(
-        "The page’s URL names no version. A conversation can keep the version with which it began."
+        "The page’s URL contains no version. A conversation can keep the version with which it began."
     ),
 }
 
@@ -133,7 +131,7 @@ def render(lacks: Mapping[Cell, Lack] = LACKS) -> str:
         f"{number}. {DOORS[door].title}, {feature}: {lacks[door, feature].reason}"
         for (door, feature), number in notes.items()
     ]
-    meanings = [row("Feature", "Meaning"), row("---", "---")]
+    meanings = [row("Feature", "Description"), row("---", "---")]
     meanings += [row(feature, meaning) for feature, meaning in FEATURES.items()]
     blocks = (lines, reasons, ["## Features"], meanings)
     return "\n" + "\n\n".join("\n".join(block) for block in blocks) + "\n"

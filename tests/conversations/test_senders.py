@@ -13,10 +13,14 @@ AT = "2026-05-04T12:00:00+02:00"
 @pytest.mark.parametrize(
     ("sender", "words", "note"),
     [
-        (Sender("webhook", "Orders"), "From the webhook “Orders”", "[This message was sent by the"),
+        (
+            Sender("webhook", "Orders"),
+            "Sent by the webhook “Orders”",
+            "[This message was sent by the",
+        ),
         (
             Sender("schedule", "Report", False, at=AT),
-            "From the schedule “Report”, 4 May 2026, 12:00",
+            "Sent by the schedule “Report”, 4 May 2026, 12:00",
             "[The schedule “Report” asks this at its time, 2026-05-04T12:00:00+02:00. Nobody ",
         ),
         (

@@ -321,7 +321,7 @@ def test_the_administrators_of_a_team_choose_its_members(ada, grace):
         answer = client.post(page, fields, follow=True)
         return text_of(answer) if answer.status_code == 200 else str(answer.status_code)
 
-    assert "No account has this exact username or email address" in order(
+    assert "No account uses this exact username or email address" in order(
         manager, do="add", account="gra"
     )
     assert "grace was added to the team." in order(manager, do="add", account="grace")
@@ -371,7 +371,7 @@ def test_people_are_told_of_the_budgets_of_the_team_that_they_work_in(ada):
     inside = text_of(working_in(ada, docs).get("/"))
     outside = text_of(working_in(ada, None).get("/"))
 
-    assert "0 % of the daily budget of your team is used: 1,000 of 1,000 tokens left." in inside
+    assert "0% of your team’s daily budget is used: 1,000 of 1,000 tokens left." in inside
     assert (inside.count("account-budget"), outside.count("account-budget")) == (2, 1)
     assert "your team" not in outside
 

@@ -156,6 +156,6 @@ async def test_what_was_said_in_it_is_not_sent_along_with_feedback():
         taken = await sync_to_async(client.post)(address, rated)
 
     assert refused.json()["errors"]["shares_transcript"] == [
-        "Messages of a temporary chat can’t be sent."
+        "Messages from a temporary chat can’t be included in feedback."
     ]
     assert taken.status_code == 200

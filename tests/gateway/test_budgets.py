@@ -34,7 +34,7 @@ from tests.gateway.scripts import (
 from tests.insights.budgets.rows import make_budget, standings
 
 make = sync_to_async(make_budget)
-WORDS = "The daily budget of this application is used up: 0 of 10 tokens left. It renews on "
+WORDS = "This application’s daily budget is used up: 0 of 10 tokens left. The budget renews on "
 
 
 @pytest.fixture
@@ -122,7 +122,7 @@ async def test_the_soft_line_is_told_in_a_stage(writer):
 
     answer = await ask(application, model, question(stream=True), recorded=writer.recorded)
 
-    assert "0 % of the daily budget of this application is used" in answer.body.decode()
+    assert "0% of this application’s daily budget is used" in answer.body.decode()
     assert answer.text() == "Hello"
 
 
@@ -177,4 +177,4 @@ def test_openais_client_reads_a_spent_quota_and_when_it_renews(site):
     assert answered.choices[0].message.content
     assert (refused.value.code, refused.value.type) == ("insufficient_quota", "insufficient_quota")
     assert 0 < int(refused.value.response.headers["retry-after"]) <= 31 * 86_400
-    assert "The monthly budget of this API key is used up" in refused.value.message
+    assert "This API key’s monthly budget is used up" in refused.value.message

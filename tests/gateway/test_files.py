@@ -320,8 +320,7 @@ async def test_the_page_s_limits_hold(settings: Any, storage: Path):
             "invalid_request_error",
             "too_large",
             (
-                "Your files would have 1,501 bytes in total; the limit is 1,500. Delete some that"
-                " you no longer need."
+                "Your files would take up 1,501 bytes; the limit is 1,500. Delete some that you no longer need."
             ),
         ),
     ]

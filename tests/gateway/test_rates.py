@@ -53,7 +53,7 @@ def test_openais_client_reads_what_is_left_and_is_refused_in_its_own_words(
     seconds = int(response.headers["retry-after"])
     assert 1 <= seconds <= 61
     assert response.json()["error"] == {
-        "message": f"Rate limit reached for you: 2 requests a minute. Please try again in {seconds} s.",
+        "message": f"Rate limit reached for you: 2 requests per minute. Please try again in {seconds} s.",
         "type": "rate_limit_error",
         "param": None,
         "code": "rate_limit_exceeded",
@@ -84,7 +84,7 @@ def test_a_key_has_limits_of_its_own_also_for_vectors(installation: Installation
         "x-ratelimit-reset-tokens": "0ms",
     }
     assert refused.value.code == "rate_limit_exceeded"
-    assert "3 tokens a minute" in refused.value.message
+    assert "3 tokens per minute" in refused.value.message
 
 
 async def test_core_is_told_with_a_status_that_it_does_not_take_for_a_fault(
@@ -96,4 +96,4 @@ async def test_core_is_told_with_a_status_that_it_does_not_take_for_a_fault(
     error = answers[-1].json()["error"]
     assert [answer.status for answer in answers] == [200, 200, 403]
     assert error["code"] == "rate_limit_exceeded"
-    assert error["display_message"].startswith("Rate limit reached for you: 2 requests a minute.")
+    assert error["display_message"].startswith("Rate limit reached for you: 2 requests per minute.")

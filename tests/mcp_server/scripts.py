@@ -16,7 +16,14 @@ from tests.gateway.scripts import Answer, Client, ScriptedModel, ScriptedWorkspa
 MODERN, HANDSHAKE = "2026-07-28", "2025-11-25"
 META = "io.modelcontextprotocol/"
 FORMS: dict[str, Any] = {"elicitation": {"form": {}}}
-NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+NAMED = {
+    "tools/call": "name",
+    "prompts/get": "name",
+    "resources/read": "uri",
+    "tasks/get": "taskId",
+    "tasks/update": "taskId",
+    "tasks/cancel": "taskId",
+}
 
 
 def site(scripted: Any = None, **options: Any) -> Any:

@@ -107,10 +107,10 @@ def test_what_was_changed_and_deleted_is_not_found_any_more():
     [
         (
             "modified>yesterday",
-            "'yesterday' isn’t a date from 1900 to 2199. Use the form 2026-11-01",
+            "'yesterday' can’t be used. Enter a date from 1900 to 2199. Use a format such as 2026-11-01",
         ),
-        ("modified>9999-12-31", "t a date from 1900 to 2199. Use the form"),
-        ("[sort[title]]", r"Unknown: 'sort\[title\]'. Use words"),
+        ("modified>9999-12-31", "can’t be used. Enter a date from 1900 to 2199. Use a format"),
+        ("[sort[title]]", r"Unknown filter: 'sort\[title\]'. Use words"),
         ("x " * 21, "21 conditions; the limit is 20"),
         ("x" * 1001, "1,001 characters"),
     ],

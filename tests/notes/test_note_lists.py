@@ -103,10 +103,10 @@ def test_what_is_wrong_with_a_note_is_said_with_its_line():
     note = write("Plan", text)
 
     assert [(one.line, one.text) for one in check_note(note)] == [
-        (1, "A link leads to 'Nowhere', but no such note exists."),
-        (2, f"There is no file files/{OWNER}/notes/gone.png."),
+        (1, "This note links to 'Nowhere', but no note has this title."),
+        (2, f"The file files/{OWNER}/notes/gone.png doesn’t exist."),
         (3, "A link that begins with [[ must end with ]]."),
-        (4, "The code block that begins here never ends; add ``` below it."),
+        (4, "This code block isn’t closed. Add ``` on a line after it."),
     ]
 
 

@@ -49,13 +49,17 @@ def test_a_title_is_taken_however_it_is_spelled(title):
 UNFIT = [
     (NoteContent("  "), "title", "it is empty"),
     (NoteContent("x" * 201), "title", "201 characters"),
-    (NoteContent("a [b]"), "title", "contains one of [ ] | or a control character; remove these"),
+    (NoteContent("a [b]"), "title", "contains [, ], | or a control character. Remove these"),
     (NoteContent("a\x07b"), "title", "control character"),
     (NoteContent("a", "x" * 200_001), "text", "200,001 characters"),
     (NoteContent("a", "\0"), "text", "invalid characters"),
     (NoteContent("a", "", tuple(map(str, range(51)))), "tags", "there are 51"),
-    (NoteContent("a", "", (), {"Big Name": "x"}), "fields.Big Name", "begins with a letter"),
-    (NoteContent("a", "", (), {"tags": "x"}), "fields.tags", "already has this field"),
+    (
+        NoteContent("a", "", (), {"Big Name": "x"}),
+        "fields.Big Name",
+        "names must begin with a letter",
+    ),
+    (NoteContent("a", "", (), {"tags": "x"}), "fields.tags", "this name is reserved"),
     (NoteContent("a", "", (), {"b": "x" * 2_001}), "fields.b", "2,001 characters"),
 ]
 
@@ -254,7 +258,10 @@ def test_of_two_notes_of_a_title_written_at_once_one_is_refused():
     alone = at_once(*(lambda: attempt(lambda: write("Boats")) for _ in range(4)))
     imported = at_once(*(lambda: attempt(import_many) for _ in range(2)))
 
-    assert sorted(alone) == ["", *["a note 'Boats' already exists; choose another title."] * 3]
+    assert sorted(alone) == [
+        "",
+        *["a note titled 'Boats' already exists. Choose another title."] * 3,
+    ]
     assert sorted(imported) == ["", "one of the titles was used in the meantime; try again."]
     assert len(titles()) == 301
     assert NoteVersion.objects.count() == 301

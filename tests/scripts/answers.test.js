@@ -36,7 +36,7 @@ test("an answer that another process continues shows it and repeats nothing", as
 
   await tab.shows("chat-answer > markdown-text, .step-title", "It looks.", "Look", "A sentence.");
   await tab.shows(".step-state", "Done");
-  await tab.shows("chat-answer .notice", "Continued after an interruption.");
+  await tab.shows("chat-answer .notice", "This answer continued after an interruption.");
 });
 
 test("anchors become numbers that link to their sources", async (t) => {
@@ -291,8 +291,8 @@ test("the numbers of an answer are listed", async (t) => {
   assert.deepEqual(rows, [
     ["Models", "Big one, Small one"],
     ["Application version", "3"],
-    ["Input tokens", "1,200, 250 of them from the cache"],
-    ["Output tokens", "34, 5 of them thinking"],
+    ["Input tokens", "1,200 (250 from the cache)"],
+    ["Output tokens", "34 (5 for thinking)"],
     ["Cost", "$0.012 + €1.50"],
     ["Time to first token", "0.4 s"],
     ["Duration", "2.4 s"],
@@ -322,7 +322,7 @@ test("numbers that the server does not send are left out", async (t) => {
   tab.socket.write("Because.");
   tab.socket.end("done", { usage: null, seconds: null });
 
-  await tab.shows(".answer-foot .figures", "Details:Details What the model saw (a new tab)");
+  await tab.shows(".answer-foot .figures", "Details:Details What the model saw (opens in a new tab)");
   assert.equal(tab.count(".step-time"), 0);
   assert.ok(tab.find("#conversation-sum").hidden);
 });

@@ -40,7 +40,7 @@ test("a sign at the beginning of a word opens the menu, which is filtered by wha
   }
 
   tab.fill(box(tab), "Please 1/2 /");
-  await tab.shows(".caret-menu [role=group] > p", "Your prompts", "Shared prompts", "Start with", "Skills", "Commands");
+  await tab.shows(".caret-menu [role=group] > p", "Your prompts", "Shared prompts", "Suggestions", "Skills", "Commands");
   tab.fill(box(tab), "Please 1/2 /for-");
   await tab.shows(OPTION, "for-all For everybody");
   assert.equal(box(tab).getAttribute("aria-activedescendant"), tab.find(OPTION).id);

@@ -126,7 +126,7 @@ test("a call that the server does not grant is not carried out", async (t) => {
   await ask(tab, "Count");
   call(tab, "shop.count", { n: 1 });
 
-  await tab.appears(".decision", "On the page that asked");
+  await tab.appears(".decision", "Running on the page where you asked");
   await until(() => tab.network.sent("/api/ai/tool-claim").length, 1);
   await settle();
   assert.deepEqual([made, results(tab)], [[], []]);
@@ -137,7 +137,7 @@ test("a page that was reloaded during a call reports it as lost", async (t) => {
   first.window.quickapps.tools.register({ name: "shop.count", run: () => new Promise(() => {}) });
   await ask(first, "Count");
   call(first, "shop.count");
-  await first.appears(".decision", "On this page");
+  await first.appears(".decision", "Running on this page");
   const [{ body: before }] = first.network.sent("/api/ai/tool-claim");
   const { socket, network, stored } = first;
   await first.close();
@@ -147,7 +147,7 @@ test("a page that was reloaded during a call reports it as lost", async (t) => {
   const tab = await openChat(t, { path, socket, network, stored });
 
   await until(() => results(tab), [
-    { error: "The page was reloaded in the meantime. The tool may have run: check that before you call it again." },
+    { error: "The page was reloaded in the meantime. The tool may have run. Check whether it did before you call it again." },
   ]);
   assert.equal(tab.network.sent("/api/ai/tool-claim").at(-1).body.former, before.page);
 });
@@ -157,9 +157,9 @@ test("a call that does not end is abandoned when the answer is stopped", async (
   tab.window.quickapps.tools.register({ name: "shop.count", run: () => new Promise(() => {}) });
   await ask(tab, "Count");
   call(tab, "shop.count");
-  await tab.appears(".decision", "On this page");
+  await tab.appears(".decision", "Running on this page");
   await tab.click("Stop");
-  await tab.shows("chat-answer .notice", "Stopped. No answer.");
+  await tab.shows("chat-answer .notice", "Stopped. No answer was written.");
 
   await ask(tab, "Fill it in");
   call(tab, "_platform.set_field", { field: "question", value: "And in Riga?" });
@@ -182,7 +182,7 @@ test("the second of two calls is not made if the answer is stopped before", asyn
     tab.socket.say("interaction.requested", { key: `t:1:${n}:c`, kind: "client_tool", asked, due: null });
   }
   tab.socket.say("run.status", { status: "waiting" });
-  await until(() => tab.texts(".decision").filter((text) => text.endsWith("On this page")).length, 2);
+  await until(() => tab.texts(".decision").filter((text) => text.endsWith("Running on this page")).length, 2);
   tab.socket.end("stopped");
   await tab.appears("chat-answer .notice", "Stopped.");
 

@@ -74,7 +74,7 @@ test("a question that is too long is counted and not sent", async (t) => {
   await tab.shows("#question-count", "1 character too many");
   assert.ok(!tab.hasButton("Send"));
   tab.press(box(tab), "Enter");
-  await tab.shows(".composer-problem", "Not sent: the message is 1 character too long.");
+  await tab.shows(".composer-problem", "Not sent. Shorten the message by 1 character.");
   assert.deepEqual(tab.socket.received, []);
   tab.fill(box(tab), "x");
   await tab.shows(".composer-problem", "");
@@ -125,7 +125,7 @@ function paste(tab, { text = "", files = [] }) {
 test("a long text that is pasted becomes a file, or text again", async (t) => {
   const tab = await openChat(t);
   tab.press(box(tab), "Enter");
-  await tab.shows(".composer-problem", "Nothing sent: enter a message first.");
+  await tab.shows(".composer-problem", "Enter a message first.");
 
   paste(tab, { text: "line\n".repeat(100) });
   await tab.shows(".chip[data-state=done] .chip-name", /^pasted-text-[\d-]+\.txt$/);
@@ -202,11 +202,11 @@ test("what was typed stays while there is no connection", async (t) => {
   await ask(tab, "Continue");
   tab.socket.isDown = true;
   tab.window.dispatchEvent(new tab.window.Event("offline"));
-  await tab.shows("#notice:not([hidden])", "Connection lost, reconnecting…");
+  await tab.shows("#notice:not([hidden])", "Connection lost. Reconnecting…");
 
   send(tab, "Stay");
-  await tab.shows(".composer-hint", "No connection: your text stays here.");
-  await tab.shows(".composer-problem", "Not sent: there is no connection.");
+  await tab.shows(".composer-hint", "There is no connection. Your text is kept in the message box.");
+  await tab.shows(".composer-problem", "Not sent because there is no connection. Try again when you’re back online.");
   assert.equal(box(tab).value, "Stay");
 
   tab.socket.isDown = false;

@@ -107,12 +107,12 @@ test("a change of branches that does not reach the server is reported", async (t
   const tab = await openAnswered(t, ["Hello"]);
   tab.socket.isDown = true;
   tab.socket.cut();
-  await tab.shows("#notice:not([hidden])", "Connection lost, reconnecting…");
+  await tab.shows("#notice:not([hidden])", "Connection lost. Reconnecting…");
   (await tab.button("Delete question and answer", tab.find("chat-question"))).click();
   await tab.appears("dialog.turn-deletion[open]");
   await tab.click("Delete", tab.find("dialog.turn-deletion"));
 
-  await tab.shows("#problem:not([hidden])", "There is no connection. Try again when it is back.");
+  await tab.shows("#problem:not([hidden])", "There is no connection. Try again when you’re back online.");
 });
 
 /** What the list knows of a conversation. */
@@ -233,7 +233,7 @@ test("a deletion can be undone, and the button keeps the focus when the next pag
   tab.network.answer(`POST ${late.address}delete/`, {});
   tab.network.answer(`POST ${late.address}restore/`, { conversation: late });
   tab.network.answer(`GET ${late.address}page/`, () => dataOf(tab, conversation));
-  await tab.click("More for Late?");
+  await tab.click("More options for Late?");
   await tab.click("Delete", await tab.appears("chat-history row-menu [role=menu]"));
 
   await tab.shows(".toast > span", "Conversation deleted.");
@@ -316,7 +316,7 @@ test("a visitor is offered no link to share, and a person with an account is", a
     const change = (document) => (document.getElementById("main").dataset.account = account);
     const tab = await openAnswered(t, ["A train to Riga?"], { change });
     list(tab, row(tab.socket.conversation, { title: "A train to Riga?" }));
-    await tab.click("More for A train to Riga?");
+    await tab.click("More options for A train to Riga?");
     const menu = await tab.appears("row-menu [role=menu]", "Print");
 
     assert.equal(textOf(menu).includes("Share…"), account !== "");

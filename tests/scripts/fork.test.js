@@ -21,7 +21,7 @@ async function openAnswered(t) {
 /** Choose the item in the menu below the first answer. */
 async function choose(tab) {
   const [foot] = tab.all("answer-foot");
-  await tab.click("More about this answer", foot);
+  await tab.click("More options for this answer", foot);
   await tab.click("New chat from here", foot);
 }
 

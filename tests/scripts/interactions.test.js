@@ -83,7 +83,7 @@ test("a question is answered with a choice and words", async (t) => {
 test("an answer without anything in it is not sent, and a question can be skipped", async (t) => {
   const { tab } = await openCard(t, "question", QUESTION);
   await tab.click("Answer");
-  await tab.shows(".interaction .field-error", "Choose or write something, or skip the question.");
+  await tab.shows(".interaction .field-error", "Choose or enter an answer, or skip the question.");
   assert.equal(sent(tab), null);
 
   await tab.click("Skip");
@@ -94,7 +94,7 @@ test("an answer without anything in it is not sent, and a question can be skippe
 test("the composer answers a question that takes words", async (t) => {
   const { tab, place } = await openCard(t, "question", WORDS);
   await until(() => box(tab).placeholder, "Answer the question above…");
-  await tab.shows(".composer-hint", "Enter answers the question above.");
+  await tab.shows(".composer-hint", "Press Enter to answer the question above.");
 
   send(tab, "Riga");
   await until(() => tab.find(".interaction .fields").disabled, true);
@@ -131,7 +131,7 @@ for (const four_eyes of [false, true]) {
     await tab.shows(`${CARD} .because`, because);
     await tab.shows(`${CARD} .risk`, "Makes changes");
     assert.equal(tab.hasButton("Approve"), !four_eyes);
-    assert.equal(textOf(tab.find(CARD)).includes("Another user has to decide this"), four_eyes);
+    assert.equal(textOf(tab.find(CARD)).includes("Another user must approve or deny this call"), four_eyes);
   });
 }
 
@@ -146,13 +146,13 @@ test("a call is approved with a changed argument, for a while", async (t) => {
   const answer = { outcome: "approved", arguments: { city: "Riga" }, always: "application" };
   await until(() => sent(tab), answer);
   tab.socket.say("interaction.resolved", { ...place, answer, by: "you", at: 1.5 });
-  await tab.appears(".decision", "with changed city.");
+  await tab.appears(".decision", "with changes to city.");
   assert.equal(tab.find(".decision a").getAttribute("href"), "/approvals/");
 });
 
 test("a call is denied with Enter where the reason is written", async (t) => {
   const { tab, place } = await openCard(t, "approval", CALL);
-  const reason = await tab.field("Reason, if you deny it (optional)", tab.find(CARD));
+  const reason = await tab.field("Reason for denying (optional)", tab.find(CARD));
   tab.fill(reason, "It is late.");
   tab.press(reason, "Enter");
 
@@ -224,7 +224,7 @@ test("a page that a call needs is opened before the call is made again", async (
   const link = tab.find(`${CARD} a`);
   link.addEventListener("click", (event) => event.preventDefault());
   link.click();
-  await tab.appears(`${CARD} .hint`, "Come back when you are done: the tool is then called again.");
+  await tab.appears(`${CARD} .hint`, "When you’re done, return to this page and choose “Done”. The tool then runs again.");
   assert.equal(sent(tab), null);
 
   await tab.click("Done");

@@ -56,7 +56,7 @@ test("a summary is shown below the answer that it ends with", async (t) => {
   tab.socket.end("done", { text: "Now." });
 
   await tab.shows(".answer-text, .summary-text", "Hello.", "They greeted each other.", "Now.");
-  await tab.shows(".summary-note", "The model reads this instead of everything above.");
+  await tab.shows(".summary-note", "The model reads this summary instead of everything above.");
 });
 
 /** A turn of a long conversation, as the server sends it. */

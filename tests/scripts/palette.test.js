@@ -47,8 +47,8 @@ test("the palette searches for what is typed, in named groups", async (t) => {
   await until(() => searches(tab), ["", "desk"]);
   await until(() => titles(tab), ["Second desk"]);
 
-  assert.deepEqual(tab.texts("#palette [role=group] p"), ["Apps"]);
-  assert.equal(tab.find("#palette [role=group]").getAttribute("aria-labelledby"), tab.find("#palette [role=group] p").id);
+  assert.deepEqual(tab.texts("#palette-found [role=group] p"), ["Apps"]);
+  assert.equal(tab.find("#palette-found [role=group]").getAttribute("aria-labelledby"), tab.find("#palette-found [role=group] p").id);
   await tab.shows("#palette [role=status]", "1 found");
 });
 
@@ -216,4 +216,33 @@ test("shortcuts go to the box, a new conversation and the list of shortcuts", as
   tab.press(tab.document.body, "Control+/");
   await tab.appears("dialog.shortcuts[open]");
   assert.deepEqual(tab.texts("dialog.shortcuts dt").slice(0, 3), ["Send", "New line", "Prompts, skills and commands"]);
+});
+
+test("the filters of the rail narrow the palette, and are gone when it is opened again", async (t) => {
+  const { tab, field } = await openPalette(t);
+  const asked = [];
+  tab.network.answer("GET /conversations/search/filters/", { applications: [], tags: ["work"] });
+  tab.network.answer("GET /find/*", ({ path }) => {
+    asked.push(path.split("?")[1]);
+    return { groups: structuredClone(GROUPS.slice(1)) };
+  });
+  await tab.click("Filters", await tab.appears("#palette palette-filters"));
+  const palette = tab.find("#palette");
+  await until(() => tab.focused?.dataset.filter, "days=7");
+
+  tab.focused.click();
+  (await tab.appears("#palette [data-filter='tag=work']")).click();
+  await until(() => asked.at(-1), "q=&days=7&tag=work");
+  tab.fill(field, "keyboard");
+  await until(() => asked.at(-1), "q=keyboard&days=7&tag=work");
+  await until(() => titles(tab), ["Rivers", "Lakes"]);
+  assert.deepEqual(tab.texts("#palette .search-chips li"), ["Last 7 days", "work"]);
+  await tab.click("Remove the filter Last 7 days", palette);
+  await until(() => asked.at(-1), "q=keyboard&tag=work");
+  assert.equal(tab.focused, field);
+
+  palette.querySelector("[data-close]").click();
+  await until(() => tab.count("#palette .search-chips"), 0);
+  tab.press(tab.document.body, "Control+k");
+  await until(() => asked.at(-1), "q=");
 });

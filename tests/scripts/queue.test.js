@@ -47,11 +47,11 @@ function orders(tab) {
 test("a message that is sent during an answer is queued and announced", async (t) => {
   const { tab } = await openQueue(t);
   tab.fill(box(tab), "Second");
-  await tab.shows(".composer-hint", "Enter queues the message: it is sent after this answer.");
+  await tab.shows(".composer-hint", "Press Enter to queue the message. It will be sent after this answer.");
   tab.press(box(tab), "Enter");
 
   await tab.shows(".queue .question-state", "Queued");
-  await tab.shows("#said", "Message queued. It is sent after this answer.");
+  await tab.shows("#said", "Message queued. It will be sent after this answer.");
   assert.equal(box(tab).value, "");
   assert.deepEqual(tab.texts("chat-log .question-text"), ["Continue"]);
 });
@@ -115,7 +115,7 @@ test("an empty change is not saved", async (t) => {
   tab.fill(await tab.field("Queued message"), "  ");
   await tab.click("Save");
 
-  await tab.shows(".queue .field-error", "Not saved: enter a text, or cancel and remove the message.");
+  await tab.shows(".queue .field-error", "Not saved. Enter a message, or cancel and remove it.");
   await until(() => orders(tab), [{ type: "queue.change", held: true }]);
 });
 
@@ -135,11 +135,11 @@ test("a queued message is removed, or sent at once, and the box has the focus", 
 test("after a stop the queue is held until a message is sent by hand", async (t) => {
   const { tab, queue } = await openQueue(t, "Later");
   await tab.click("Stop");
-  await tab.shows("chat-answer .notice", "Stopped. No answer.");
+  await tab.shows("chat-answer .notice", "Stopped. No answer was written.");
   queue.messages[0].held = true;
   queue.tell();
 
-  await tab.shows(".queue .question-state", "On hold until you send it");
+  await tab.shows(".queue .question-state", "On hold. Choose “Send now” to send this message.");
   await tab.click("Send now Later");
   await until(() => orders(tab), [{ type: "queue.send" }]);
 });
@@ -158,10 +158,10 @@ test("an order that does not reach the server is reported with what was typed", 
   tab.fill(await tab.field("Queued message"), "Second");
   tab.socket.isDown = true;
   tab.socket.cut();
-  await tab.shows("#notice:not([hidden])", "Connection lost, reconnecting…");
+  await tab.shows("#notice:not([hidden])", "Connection lost. Reconnecting…");
   await tab.click("Save");
 
-  await tab.shows("#problem:not([hidden])", "There is no connection. Try again when it is back.");
+  await tab.shows("#problem:not([hidden])", "There is no connection. Try again when you’re back online.");
   await until(() => box(tab).value, "Second");
 });
 

@@ -23,7 +23,7 @@ async function openSelection(t, first = "One") {
   const rows = NAMES.map((name, place) => row(name, place));
   tab.socket.send("list.changed", { conversations: rows, deleted: [], is_whole: true });
   await tab.appears("chat-history a", "Four");
-  await tab.click(`More for ${first}`);
+  await tab.click(`More options for ${first}`);
   await tab.click("Select", await tab.appears("chat-history row-menu [role=menu]"));
   await tab.shows(".selection-count > span", "1 selected");
   return { tab, rows };
@@ -124,7 +124,7 @@ test("the selected conversations are moved into a folder that is created for the
   });
 
   await tab.click("Move…", tab.find("selection-bar"));
-  const dialog = await tab.appears("history-dialog dialog[open]", "Folder of 2 conversations");
+  const dialog = await tab.appears("history-dialog dialog[open]", "Choose a folder for 2 conversations");
   tab.fill(dialog.querySelector("[name=text]"), "Trips");
   dialog.querySelector("form").requestSubmit();
 

@@ -15,7 +15,7 @@ test("a lost connection is reported, and what was missed arrives once", async (t
   await tab.shows(".answer-text", "one two");
 
   socket.cut();
-  await tab.shows("#notice:not([hidden])", "Connection lost, reconnecting…");
+  await tab.shows("#notice:not([hidden])", "Connection lost. Reconnecting…");
   socket.write("three ");
   socket.say("stage.opened", { stage: "1", title: "Counting", parent: null });
 
@@ -207,7 +207,7 @@ test("a stop that did not reach the server is sent again", async (t) => {
   await tab.shows(".answer-text", "On and on");
   tab.socket.isDown = true;
   tab.socket.cut();
-  await tab.shows("#notice:not([hidden])", "Connection lost, reconnecting…");
+  await tab.shows("#notice:not([hidden])", "Connection lost. Reconnecting…");
   await tab.click("Stop");
 
   tab.socket.isDown = false;
@@ -303,7 +303,7 @@ test("an answer that was cut is continued, and read and copied as one", async (t
   const { continues, text } = socket.frames("ask").at(-1);
   assert.deepEqual([continues, text], [cut, ""]);
   await tab.click("Copy as Markdown");
-  const more = () => tab.click("More about this answer");
+  const more = () => tab.click("More options for this answer");
   await more();
   await tab.click("Copy as text");
   await until(() => tab.copied.map((one) => one.split(/\s+/).join(" ")), ["Once **upon** a time.", "Once upon a time."]);
@@ -311,7 +311,7 @@ test("an answer that was cut is continued, and read and copied as one", async (t
   await tab.click("Read aloud");
   await tab.click("Stop reading");
   assert.deepEqual(heard.slice(-2).map((one) => one.split(/\s+/).join(" ")), ["Once upon a time.", ""]);
-  assert.equal(tab.focused, await tab.button("More about this answer"));
+  assert.equal(tab.focused, await tab.button("More options for this answer"));
 });
 
 test("the address and the titles become those of the conversation", async (t) => {

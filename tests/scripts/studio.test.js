@@ -548,6 +548,56 @@ test("the live version answers next to the draft, and an answer that fails shows
   await tab.shows("[data-chat] [role=status]", "The draft did not answer.");
 });
 
+test("the draft and the live version continue their own conversations, whose answers are side by side", async (t) => {
+  const tab = await openStudio(t);
+  tab.network.answer(`POST ${ADDRESS}answer/`, ({ body: { which, messages } }) => stream(["text", { text: `${which} ${messages.length}` }], ["end", END]));
+  tab.find("[data-beside]").checked = true;
+  const question = tab.find("#studio-question");
+  for (const text of ["Hello", "Again"]) {
+    tab.fill(question, text);
+    tab.press(question, "Enter");
+    await until(() => tab.count(`.studio-answer[data-which=live] .studio-text`) === (text === "Hello" ? 1 : 2) && tab.find("[data-send]").hidden, false);
+  }
+
+  const said = sent(tab, "answer").map(({ which, messages }) => [which, messages.map(({ content }) => content)]);
+  assert.deepEqual(said, [
+    ["draft", ["Hello"]],
+    ["live", ["Hello"]],
+    ["draft", ["Hello", "draft 1", "Again"]],
+    ["live", ["Hello", "live 1", "Again"]],
+  ]);
+  await tab.click("Ask again");
+  await until(() => sent(tab, "answer").length, 6);
+  assert.deepEqual(sent(tab, "answer").at(-1).messages.map(({ content }) => content), ["Hello", "live 1", "Again"]);
+});
+
+test("a search in the files marks the passages that the draft would answer from", async (t) => {
+  const documents = { enabled: true, results: 1 };
+  const tab = await openStudio(t, {
+    hash: "#files",
+    change: (document) => {
+      const data = document.querySelector("#studio-data");
+      const page = JSON.parse(data.textContent);
+      page.manifest.features = { documents };
+      data.textContent = JSON.stringify(page);
+    },
+  });
+  const passages = ["Late check-out", "Breakfast"].map((text) => ({ place: "a.txt", address: "files/a.txt", score: 0.5, text }));
+  tab.network.answer(`POST ${ADDRESS}files/search/`, { passages, notice: "", indexed: 1, files: 2 });
+  const field = await tab.field("Try a search");
+  tab.fill(field, "late");
+  tab.press(field, "Enter");
+
+  await tab.shows(".studio-passages ol:not(.studio-left-out) blockquote", "Late check-out");
+  assert.deepEqual(tab.texts(".studio-left-out blockquote"), ["Breakfast"]);
+  assert.ok(tab.texts(".studio-passages > p").includes("1 of 2 files are indexed."));
+  tab.fill(await tab.field("Passages per answer"), "2");
+
+  await tab.shows(".studio-passages ol:not(.studio-left-out) blockquote", "Late check-out", "Breakfast");
+  assert.equal(tab.count(".studio-left-out"), 0);
+  assert.equal(sent(tab, "files/search")[0].q, "late");
+});
+
 test("the error of an answer is shown once, next to the words of the model’s service", async (t) => {
   const tab = await openStudio(t);
   const text = "The model’s service did not answer. (error reference: 1a2b)";

@@ -72,10 +72,10 @@ test("an upload shows its progress and can be cancelled", async (t) => {
   const [large, notes] = tab.network.uploads;
 
   large.progress(0.25);
-  const bar = await tab.appears("progress[aria-label='Upload of large.txt']");
+  const bar = await tab.appears("progress[aria-label='Uploading large.txt']");
   await until(() => bar.value, 0.25);
   assert.ok(!tab.hasButton("Send"));
-  await tab.click("Cancel large.txt");
+  await tab.click("Cancel uploading large.txt");
   notes.respond();
 
   await tab.shows(".chip-name", "notes.md");
@@ -117,7 +117,7 @@ test("a failed upload is retried by hand", async (t) => {
   choose(tab, file(tab, "notes.md"));
   await until(() => tab.network.uploads.length, 1);
   tab.network.uploads[0].respond(503, null);
-  await tab.shows(".chip[data-state=failed] .chip-detail", "The server rejected the file.");
+  await tab.shows(".chip[data-state=failed] .chip-detail", "The server rejected the file. Try another file.");
 
   await tab.click("Retry notes.md");
   await until(() => tab.network.uploads.length, 2);
@@ -126,8 +126,20 @@ test("a failed upload is retried by hand", async (t) => {
   await tab.shows(STORED, "notes.md");
 });
 
+test("an upload that was too slow can be retried", async (t) => {
+  const tab = await openChat(t);
+  tab.network.holdsUploads = true;
+  choose(tab, file(tab, "notes.md"));
+  await until(() => tab.network.uploads.length, 1);
+
+  tab.network.uploads[0].respond(408, { error: { code: "too_slow", message: "Too slow." } });
+
+  await tab.shows(".chip[data-state=failed] .chip-detail", "Too slow.");
+  assert.ok(tab.hasButton("Retry notes.md"));
+});
+
 test("a file that cannot be sent shows why", async (t) => {
-  const tab = await openChat(t, { attributes: { "upload-types": "text/*,image/png" } });
+  const tab = await openChat(t, { attributes: { "upload-types": "text/*,image/png", "upload-limit": "10485760" } });
   tab.network.holdsUploads = true;
   choose(tab, file(tab, "huge.txt", "x".repeat(10_485_761)), file(tab, "empty.txt", ""), file(tab, "a.pdf", "x", "application/pdf"), file(tab, "lie.png", "x", "image/png"));
   await until(() => tab.network.uploads.length, 1);
@@ -137,13 +149,13 @@ test("a file that cannot be sent shows why", async (t) => {
   await tab.shows(
     ".chip[data-state=failed] .chip-detail",
     "huge.txt is too large (10 MB). The limit is 10 MB.",
-    "“empty.txt” is empty, or a folder.",
+    "“empty.txt” can’t be attached because it is empty or a folder.",
     "a.pdf can’t be attached: its type is application/pdf. Allowed types: text/*, image/png.",
     message,
   );
   tab.fill(box(tab), "Read them");
   tab.press(box(tab), "Enter");
-  await tab.shows(".composer-problem", "Not sent: huge.txt could not be uploaded. Remove it.");
+  await tab.shows(".composer-problem", "Not sent because huge.txt could not be uploaded. Remove the file.");
   assert.equal(box(tab).value, "Read them");
   for (const name of ["huge.txt", "empty.txt", "a.pdf", "lie.png"]) await tab.click(`Remove ${name}`);
   await until(() => tab.count(".tray"), 0);
@@ -154,7 +166,7 @@ test("more files than go with one question are counted before they are sent", as
   choose(tab, ...Array.from({ length: 21 }, (_, number) => file(tab, `${number}.txt`)));
   await until(() => tab.count(STORED), 21);
 
-  await tab.shows(".tray-problem", "A question can have at most 20 files; remove 1.");
+  await tab.shows(".tray-problem", "A question can have up to 20 files. Number of files to remove: 1.");
   assert.ok(!tab.hasButton("Send"));
   await tab.click("Remove 7.txt");
 

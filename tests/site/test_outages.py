@@ -190,7 +190,7 @@ async def test_an_outage_before_the_door_is_answered_too(
     status, headers, body = await answer(bounded, address, accept)
 
     assert (status, headers[b"retry-after"]) == (503, b"1")
-    assert json.loads(body) == expected if expected else b"<h1>Back in a moment" in body
+    assert json.loads(body) == expected if expected else b"<h1>Temporarily unavailable" in body
 
 
 @pytest.mark.django_db

@@ -9,6 +9,7 @@ from pathlib import Path
 from allauth.account import app_settings
 from django.conf import settings
 
+from apps.accounts.oauth import programs
 from apps.conversations import temporary
 from apps.conversations.files import unsent
 from apps.conversations.keeping import arrangement
@@ -62,12 +63,12 @@ def test_fixed_times_are_those_of_the_code():
             temporary.STAY // timedelta(hours=1),
         ],
         "files of questions that were not sent": [unsent.HOURS],
-        "full records of runs on the chat page. After this time, they are compressed; they are deleted "
-        "with their conversation": [compaction.COMPACTED_AFTER.days],
+        "full records of runs on the chat page": [compaction.COMPACTED_AFTER.days],
         "budget windows": [settings.USAGE_DAYS, usage.LONGEST_WINDOW_DAYS],
         "accounts whose email address was not confirmed": [
             app_settings.EMAIL_CONFIRMATION_EXPIRE_DAYS
         ],
+        "programs that no user has connected": [programs.UNCONNECTED.days],
         "received webhook calls": [triggers.CALL_DAYS],
         "outgoing webhook deliveries": [triggers.DELIVERY_DAYS],
         "mail that cannot be sent": [triggers.MAIL_DAYS],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from allauth.account.models import EmailAddress
+from allauth.idp.oidc.models import Client, Token
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
 from django.contrib.auth.models import User
@@ -18,6 +19,10 @@ NEW = "a-long-password-1"
 
 def post(path: str, changes: Any, body: Any = None, status: int = 302, **options: Any) -> Write:
     return Write("POST", f"/accounts/{path}", changes, body, status=status, **options)
+
+
+def oauth(path: str, changes: Any, body: Any, **options: Any) -> Write:
+    return Write("POST", f"/oauth/{path}", changes, body, **options)
 
 
 ACCOUNTS = [
@@ -45,6 +50,44 @@ ACCOUNTS = [
     ),
     post("2fa/webauthn/keys/{w.security_key.pk}/remove/", Authenticator, {}, user="grace"),
     post("linked/", SocialAccount, {"account": "{w.linked.pk}"}, user="grace"),
+    Write(
+        "POST",
+        "/oauth/register",
+        Client,
+        {
+            "client_name": "Tool",
+            "redirect_uris": ["https://tool.example/back"],
+            "grant_types": ["authorization_code"],
+            "response_types": ["code"],
+            "token_endpoint_auth_method": "none",
+            "scope": "mcp",
+        },
+        kind="json",
+        status=201,
+        user="",
+    ),
+    oauth(
+        "authorize", Client, {"request": "{w.signed_request}", "scopes": "mcp", "action": "grant"}
+    ),
+    oauth(
+        "token",
+        Token,
+        {
+            "grant_type": "refresh_token",
+            "client_id": "{w.program.pk}",
+            "refresh_token": "{w.refresh_token}",
+        },
+        status=200,
+        user="",
+    ),
+    oauth(
+        "revoke",
+        Token,
+        {"client_id": "{w.program.pk}", "token": "{w.refresh_token}"},
+        status=200,
+        user="",
+    ),
+    Write("POST", "/account/programs/disconnect/", Token, {"program": "{w.program.pk}"}),
     Write(
         "POST",
         "/setup/",

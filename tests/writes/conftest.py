@@ -24,7 +24,7 @@ def world(
     embedder."""
     template = Path("template/document-qa")
     shutil.copytree(settings.BASE_DIR / "predefined" / template, settings.PREDEFINED_DIR / template)
-    settings.SIGN_UP, settings.SENDS_MAIL = "open", True
+    settings.SIGN_UP, settings.SENDS_MAIL, settings.MCP_OAUTH = "open", True, True
     keycloak = {"provider_id": "keycloak", "name": "Keycloak", "client_id": "a", "secret": "b"}
     settings.SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": [{**keycloak, "settings": {}}]}}
 

@@ -177,6 +177,7 @@ PAGES = [
     post(TRIP + "arrange/", Conversation, {"folder": "{w.folder.pk}"}, status=200),
     post(TRIP + "go-on/", Conversation, {"application": "hotel"}, status=200),
     post(TRIP + "fork/", Conversation, {"message": "{w.answer.uuid}"}, status=201),
+    post(TRIP + "run/", None, {"code": "6 * 7"}, status=404),  # The application has no interpreter.
     post("/chat/travel/{w.deleted.pk}/restore/", Conversation, {}, status=200),
     post(TRIP + "rename/", Conversation, {"title": "A journey"}),
     post(TRIP + "delete/", Conversation, {}),

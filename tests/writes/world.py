@@ -5,12 +5,16 @@ from __future__ import annotations
 from datetime import timedelta
 from uuid import uuid4
 
+from allauth.idp.oidc.models import Client as OAuthClient
+from allauth.idp.oidc.models import Token
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
 from allauth.socialaccount.models import SocialAccount
 from asgiref.sync import async_to_sync
+from django.conf import settings
 from django.contrib.auth.models import Group, User
 from django.core.cache import cache
+from django.core.signing import Signer
 from django.test import Client
 from django.utils import timezone
 
@@ -140,11 +144,35 @@ class World:
             owner="visitor-1", conversation=uuid4(), reason="Case 7"
         )
         self.linked = SocialAccount.objects.create(user=self.grace, provider="keycloak", uid="1")
+        self.connect_program()
         self.claim = ClaimMapping.objects.create(
             provider="keycloak", value="staff", group=self.group
         )
         self.key, self.written_key = ApiKey.objects.create_key(name="script", user=self.operator)
         self.operator_key = OperatorKey.objects.create_key(name="ci", user=self.operator)[0]
+
+    def connect_program(self) -> None:
+        """Connect a program, and open the page on which the user connects it again."""
+        back = "http://127.0.0.1:4000/callback"
+        self.program = OAuthClient(id="editor", name="Editor", type="public", scopes="mcp")
+        self.program.set_grant_types(["authorization_code", "refresh_token"])
+        self.program.set_redirect_uris([back])
+        self.program.save()
+        self.refresh_token = "a-refresh-token"
+        token = Token(type="rt", client=self.program, user=self.operator, scopes="mcp")
+        token.set_value(self.refresh_token)
+        token.set_resources([f"{settings.PUBLIC_URL}/mcp"])
+        token.save()
+        asked = {
+            "client_id": self.program.pk,
+            "redirect_uri": back,
+            "response_type": "code",
+            "state": "s",
+            "code_challenge": "c" * 43,
+            "code_challenge_method": "S256",
+            "resources": token.get_resources(),
+        }
+        self.signed_request = Signer().sign_object((["mcp"], asked))
 
     def applications(self) -> None:
         self.deployment = make_deployment()

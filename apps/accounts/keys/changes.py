@@ -24,7 +24,7 @@ KeyEvent = Literal["key.created", "key.changed", "key.revoked"]
 def record_key(event: KeyEvent, key: AbstractAPIKey, actor: Any = None, address: str = "") -> None:
     """Record an action of `actor` in the audit log, and notify the key's owner after the commit.
 
-    Without an actor, the change was made on the command line.
+    `actor` is None if the key was changed on the command line.
     """
     owner = getattr(key, "user", None)
     whose = f"of {owner.get_username()}" if owner is not None else "of the installation"

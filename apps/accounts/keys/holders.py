@@ -84,7 +84,7 @@ def read_holder(key: str) -> KeyHolder | None:
 
 
 def find_holder_of(prefix: str) -> KeyHolder | None:
-    """Return the current holder of a valid key by its prefix."""
+    """Return the current holder of the key with this prefix, or None if no valid key has it."""
     row = ApiKey.objects.get_usable_keys().filter(prefix=prefix).first()
     return None if row is None or row.has_expired else holder_of(row)
 
@@ -125,5 +125,5 @@ async def write_use(prefix: str) -> None:
 
 
 async def settle() -> None:
-    """Wait until all uses are stored."""
+    """Wait until all recorded uses of keys are stored."""
     await asyncio.gather(*_writing)

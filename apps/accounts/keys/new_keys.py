@@ -18,8 +18,8 @@ def keep(session: SessionBase, prefix: str, key: str) -> None:
 
 
 def take(session: SessionBase, prefix: str) -> str:
-    """Remove the new key from the session and return it, or return "" if it was shown before or
-    `SHOWN_FOR_SECONDS` have passed.
+    """Remove the new key from the session and return it. Return "" if the page has already shown
+    the key or `SHOWN_FOR_SECONDS` have passed.
     """
     waiting = dict(session.get(CREATED, {}))
     encrypted = waiting.pop(prefix, None)

@@ -30,8 +30,7 @@ def keys_of(user_id: int) -> QuerySet[ApiKey]:
 def make_key(
     caller: Caller, name: str, end: datetime | None, applications: Collection[int]
 ) -> tuple[ApiKey, str]:
-    """Create a key for the team in which the caller works, limited to the `applications` if any are
-    given.
+    """Create a key for the caller's current team, limited to `applications` if there are any.
 
     Raises `Refused` for a user who already has `KEYS_PER_PERSON` keys.
     """

@@ -14,8 +14,8 @@ View = Callable[..., HttpResponse]
 
 
 def with_mail(view: View) -> View:
-    """Return the view, or if the server sends no email, a page that explains this and names a
-    contact.
+    """Return a view that calls `view` if the server sends email. Otherwise, it shows a page that
+    explains this and names a contact.
     """
 
     @wraps(view)
@@ -28,8 +28,8 @@ def with_mail(view: View) -> View:
 
 
 class AddressForm(AddEmailForm):  # type: ignore[misc]
-    """A form that retains the email address that an administrator entered until a new address is
-    confirmed.
+    """A form to change the email address. It retains the address that an administrator entered
+    until the user has confirmed the new address.
     """
 
     def save(self, request: HttpRequest) -> EmailAddress:

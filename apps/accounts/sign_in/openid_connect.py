@@ -28,11 +28,13 @@ ENDPOINTS = ("issuer", "authorization_endpoint", "token_endpoint")
 
 
 class UnusableResponse(OAuth2Error):  # type: ignore[misc]
-    """A response of the provider is not accepted. The text does not repeat it, so it can be logged."""
+    """Raised if a response of the provider is not accepted. The text does not quote the response,
+    so it can be logged.
+    """
 
 
 def nonce_of(code_verifier: str) -> str:
-    """Return a nonce that is derived from the verifier in the browser's session, but does not
+    """Return a nonce derived from the code verifier in the browser's session. The nonce does not
     reveal the verifier.
     """
     digest = hashlib.sha256(f"nonce:{code_verifier}".encode()).digest()
@@ -44,7 +46,9 @@ class OpenIDConnectAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
 
     @property
     def openid_config(self) -> dict[str, Any]:
-        """Return the provider's discovery document. Raises UnusableResponse and `requests` errors."""
+        """Return the provider's discovery document. Raises UnusableResponse if it is not accepted,
+        and errors of `requests`.
+        """
         try:
             found = super().openid_config
         except AttributeError as error:
@@ -57,7 +61,9 @@ class OpenIDConnectAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
     def get_access_token_data(
         self, request: HttpRequest, app: SocialApp, client: Any, pkce_code_verifier: str
     ) -> dict[str, Any]:
-        """Return the token response. Raises UnusableResponse and `requests` errors."""
+        """Exchange the code for a token and return the provider's response. Raises UnusableResponse
+        if it is not accepted, and errors of `requests`.
+        """
         self.nonce = nonce_of(pkce_code_verifier)
         try:
             data: dict[str, Any] = super().get_access_token_data(
@@ -105,7 +111,7 @@ class OpenIDConnectAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
 
 
 def check_claims(claims: Mapping[str, Any], client_id: str, now: float) -> None:
-    """Check the claims that allauth does not check. Raises UnusableResponse.
+    """Raise UnusableResponse if a claim that allauth does not check is invalid.
 
     allauth verifies no signature here, so it accepts tokens without an expiry and tokens issued in
     the future.
@@ -132,7 +138,9 @@ def is_moment(value: object, latest: float = LAST_SECOND) -> bool:
 
 
 def check_storable(claims: Mapping[str, Any]) -> None:
-    """Raise UnusableResponse for null characters, and ValueError for lone surrogates and NaN."""
+    """Raise UnusableResponse if the claims contain null characters, and ValueError if they contain
+    lone surrogates or NaN.
+    """
     if "\\u0000" in json.dumps(claims, allow_nan=False):
         raise UnusableResponse("A claim contains a null character, which cannot be stored.")
     json.dumps(claims, ensure_ascii=False).encode()

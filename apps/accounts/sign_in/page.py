@@ -21,8 +21,8 @@ from apps.accounts.throttle import TOO_MANY
 
 
 class SignInForm(LoginForm):  # type: ignore[misc]
-    """The form for a username or an email address. Its fields have the same names as those of
-    Django's form.
+    """The form for a username or an email address. Its fields have the names that Django's own form
+    uses.
     """
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -37,8 +37,8 @@ class SignInForm(LoginForm):  # type: ignore[misc]
         return "username" if field_name == "login" else field_name
 
     def user_credentials(self) -> dict[str, str]:
-        """Return the username and the password, so that failed attempts count for the account, even
-        if the user enters different identifiers.
+        """Return the username and the password. Failed attempts then count for the same account,
+        whether the user enters the username or an email address.
         """
         typed = self.cleaned_data["login"]
         return {
@@ -48,9 +48,10 @@ class SignInForm(LoginForm):  # type: ignore[misc]
 
 
 def username_at(address: str) -> str:
-    """Return the username of the only account with this email address, otherwise "".
+    """Return the username of the only account with this email address, or "" if there is no such
+    account.
 
-    A confirmed address takes precedence over an unconfirmed one. A username that looks like an
+    A confirmed address takes precedence over an unconfirmed address. A username that looks like an
     address identifies only the account with this username.
     """
     accounts = User.objects.filter(is_active=True)

@@ -50,8 +50,8 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
 
 
 class SecondFactorMiddleware(MiddlewareMixin):
-    """Redirects staff without a second factor to the page that adds a second factor, if the
-    installation requires it.
+    """Redirects staff without a second factor to the page where they add one, if the installation
+    requires a second factor.
     """
 
     def process_request(self, request: HttpRequest) -> HttpResponse | None:
@@ -61,7 +61,7 @@ class SecondFactorMiddleware(MiddlewareMixin):
 
 
 def lacks_factor(user: Any) -> bool:
-    """Return True if the account is required to have a second factor and has none."""
+    """Return True if the account must have a second factor and has none."""
     if not (settings.MFA_REQUIRED_FOR_STAFF and user.is_authenticated and user.is_staff):
         return False
     return not Authenticator.objects.filter(user=user, type__in=("totp", "webauthn")).exists()
@@ -83,8 +83,10 @@ def remove_all(request: HttpRequest, user_id: int) -> bool:
 
 
 def encrypt_anew(number: int, unreadable: Callable[[], None]) -> bool:
-    """Encrypt an authenticator's secret with the newest key. Return False if the authenticator has
-    no secret.
+    """Encrypt an authenticator's secrets again with the newest key. Return True if any were
+    encrypted.
+
+    If the secrets cannot be decrypted, call `unreadable` and return False.
     """
     with transaction.atomic():
         row = Authenticator.objects.select_for_update().get(pk=number)

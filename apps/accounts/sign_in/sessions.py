@@ -71,7 +71,9 @@ def sessions_of(user_id: int) -> list[UserSession]:
 
 
 def session_hashes(user_id: int) -> tuple[str, ...]:
-    """Return the valid session hashes of an account. For a closed account, the result is empty."""
+    """Return the hashes that a valid session of the account may contain, or () for a closed
+    account.
+    """
     # Not `django.contrib.auth.get_user`, which gives a session that was signed with an old
     # SECRET_KEY a new session key that the browser would never receive.
     user = get_user_model().objects.filter(pk=user_id, is_active=True).first()
@@ -81,26 +83,26 @@ def session_hashes(user_id: int) -> tuple[str, ...]:
 
 
 def stored_sessions(keys: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Return the content of the sessions that have not expired, by key."""
+    """Return the data of the sessions that have not expired, by session key."""
     rows = Session.objects.filter(session_key__in=keys, expire_date__gt=timezone.now())
     return {row.session_key: row.get_decoded() for row in rows}
 
 
 def is_session_open(session_key: str, user_id: int) -> bool:
-    """Return True if the session still belongs to that account and the account is open."""
+    """Return True if the session still belongs to this user and the user's account is open."""
     stored = stored_sessions([session_key]).get(session_key, {})
     return matches_account(stored, user_id, session_hashes(user_id))
 
 
 def session_row(request: HttpRequest) -> UserSession:
-    """Return the row of the signed-in browser that sent the request."""
+    """Return the database row of the session in which the request was sent."""
     rows = UserSession.objects.filter(user=request.user.pk)
     found = rows.filter(session_key=request.session.session_key).first()
     return found or UserSession.objects.create_from_request(request)
 
 
 def is_row_open(row: int, user_id: int) -> bool:
-    """Return True if the session with this row still belongs to that account."""
+    """Return True if the session with this row ID still belongs to the user."""
     found = UserSession.objects.filter(pk=row, user=user_id).first()
     return found is not None and is_session_open(found.session_key, user_id)
 

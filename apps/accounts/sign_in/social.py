@@ -91,11 +91,15 @@ class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         logger.warning("Signing in with %s failed for %s: %s", provider.sub_id, address, reason)
 
     def validate_disconnect(self, account: SocialAccount, accounts: QuerySet[Any]) -> None:
-        """Raise ValidationError if the account could no longer be signed in to."""
+        """Raise ValidationError if the user could no longer sign in after this account is
+        disconnected.
+        """
         if settings.PASSWORD_SIGN_IN or account.user.is_superuser or accounts.count() > 1:
             return
         raise ValidationError(
-            gettext("This is the only way to sign in to your account. Add another one first.")
+            gettext(
+                "This is the only way to sign in to your account. Add another sign-in method first."
+            )
         )
 
 
@@ -116,7 +120,8 @@ def take_claims(request: HttpRequest, login: SocialLogin, user: User) -> None:
 
 
 def told_groups(document: Mapping[str, Any], claim: str) -> frozenset[str]:
-    """Return the texts in a claim that is a text or a list, or an empty result for any other value.
+    """Return the group names in a claim, which is a text or a list of texts. Any other value
+    results in an empty set.
 
     The name of the claim may contain dots, such as `https://example.org/groups`, or be a path into
     nested claims, such as `realm_access.roles`.
@@ -134,8 +139,8 @@ def told_groups(document: Mapping[str, Any], claim: str) -> frozenset[str]:
 
 
 def apply_claims(user: User, provider: str, told: frozenset[str], address: str = "") -> None:
-    """Add a user to the mapped groups. Remove the user from exclusive groups that the provider did
-    not report.
+    """Add a user to the local groups that are mapped to the `told` groups. Remove the user from
+    exclusive groups that the provider did not report.
     """
     rows = list(ClaimMapping.objects.filter(provider=provider).select_related("group"))
     given = {row.group for row in rows if row.value in told}

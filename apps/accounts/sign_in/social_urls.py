@@ -19,8 +19,10 @@ View = Callable[..., HttpResponse]
 
 
 def by_a_page(view: View) -> View:
-    """Redirect with a page instead of a redirect status code. Browsers apply the form policy of our
-    pages to redirects after a form, and the policy allows only our own URLs.
+    """Return a view that redirects with a page instead of a redirect status code.
+
+    Browsers apply the form policy of our pages to redirects after a form, and the policy allows
+    only our own URLs.
     """
 
     @wraps(view)

@@ -1,4 +1,4 @@
-"""Creates and checks invitations: links with each of which one user can sign up."""
+"""Creates and checks invitations. Each invitation is a link with which one user can sign up."""
 
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
@@ -16,19 +16,19 @@ class UsedUp(Exception):
 
 
 def usable() -> QuerySet[Invitation]:
-    """Return the open invitations, except those from a closed or deleted account."""
+    """Return the open invitations, except invitations from a closed or deleted account."""
     rows = Invitation.objects.filter(used_at=None, expires_at__gt=timezone.now())
     return rows.filter(created_by__is_active=True)
 
 
 def find(token: str | None) -> Invitation | None:
-    """Return the invitation for a token, if it can still be used."""
+    """Return the invitation for a token, or None if it cannot be used."""
     return usable().filter(token_hash=hash_of(token)).first() if token else None
 
 
 def use(invitation: Invitation, user: User) -> None:
-    """Assign the roles and teams of the invitation to the account. Raises `UsedUp` if the
-    invitation is no longer valid. Call the function in a transaction.
+    """Assign the invitation's roles and teams to the account. Raises `UsedUp` if the invitation is
+    no longer valid. Must be called in a transaction.
     """
     if not usable().filter(pk=invitation.pk).update(used_at=timezone.now(), used_by=user):
         raise UsedUp

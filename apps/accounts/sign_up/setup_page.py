@@ -1,4 +1,4 @@
-"""The page that creates the first administrator. After that, the page returns status 404."""
+"""The page that creates the first administrator. Once there is an administrator, it returns 404."""
 
 from typing import Any
 
@@ -15,14 +15,18 @@ from django.views.decorators.debug import sensitive_post_parameters
 
 from apps.accounts.sign_up import first_run
 
-WRONG = gettext_lazy("This token is wrong or was already used.")
+WRONG = gettext_lazy(
+    "This token is incorrect or was already used. Copy the token from the server log."
+)
 
 
 class SetupForm(BaseUserCreationForm[User]):
     token = forms.CharField(
         max_length=200,
         widget=forms.TextInput({"autocomplete": "off", "spellcheck": "false", "autofocus": True}),
-        help_text=gettext_lazy("The server writes it to its log at startup."),
+        help_text=gettext_lazy(
+            "You can find the token in the server log, where it is written at startup."
+        ),
     )
 
     class Meta(BaseUserCreationForm.Meta):

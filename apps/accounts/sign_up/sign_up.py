@@ -15,8 +15,8 @@ from apps.accounts.sign_up import invitations
 
 
 def is_open(invitation: Invitation | None) -> bool:
-    """Return True if a visitor can sign up, with this invitation or, for None, without an
-    invitation.
+    """Return True if a visitor can sign up with this invitation, or without an invitation if it is
+    None.
     """
     if settings.SIGN_UP == "closed":
         return False
@@ -28,10 +28,10 @@ def needs_approval(invitation: Invitation | None) -> bool:
 
 
 def admit(user: User, invitation: Invitation | None, *, is_confirmed: bool) -> None:
-    """Activate a new account, or record the remaining requirements. Raises `invitations.UsedUp` if
-    the invitation is no longer valid. Call the function in a transaction.
+    """Activate a new account, or record what it still requires: confirmation, approval, or both.
 
-    `is_confirmed` means that the address is known to belong to the user.
+    `is_confirmed` means that the address is known to belong to the user. Raises
+    `invitations.UsedUp` if the invitation is no longer valid. Must be called in a transaction.
     """
     if invitation is not None:
         invitations.use(invitation, user)
@@ -48,13 +48,17 @@ def admit(user: User, invitation: Invitation | None, *, is_confirmed: bool) -> N
 
 @transaction.atomic
 def confirm(user: User) -> SignUp | None:
-    """Confirm the account's address. Return the remaining requirement, if any."""
+    """Record that the user confirmed the email address. Activate the account, or return its
+    sign-up if it still needs approval.
+    """
     return settle(user, "needs_confirmation")
 
 
 @transaction.atomic
 def approve(user: User) -> SignUp | None:
-    """Approve the account for an administrator. Return the remaining requirement, if any."""
+    """Record that an administrator approved the account. Activate the account, or return its
+    sign-up if its address still needs confirmation.
+    """
     return settle(user, "needs_approval")
 
 
@@ -74,7 +78,9 @@ def settle(user: User, need: str) -> SignUp | None:
 
 
 def delete_unconfirmed() -> int:
-    """Delete accounts whose address was not confirmed in time. Return their number."""
+    """Delete accounts whose email address was not confirmed in time. Return the number of deleted
+    accounts.
+    """
     limit = timezone.now() - timedelta(days=app_settings.EMAIL_CONFIRMATION_EXPIRE_DAYS)
     late = SignUp.objects.filter(needs_confirmation=True, created_at__lt=limit)
     gone = User.objects.filter(sign_up__in=late, is_active=False, legal_holds=None)

@@ -40,8 +40,8 @@ class SignUpForm(SignupForm):  # type: ignore[misc]
             self.initial["email"] = invitation.email
 
     def validate_unique_email(self, value: str) -> str:
-        """Record whether the address is taken. The page does not reveal that the address is taken.
-        Only an email to the address does.
+        """Record whether the address is taken. Only an email to this address reveals that; the page
+        never does.
         """
         users = filter_users_by_email(value) if settings.SENDS_MAIL else []
         # Visitors can enter any address, so an unconfirmed address proves nothing.
@@ -83,7 +83,7 @@ class SignUpView(SignupView):  # type: ignore[misc]
         except OSError:  # An error of the mail server. No account was created.
             logger.exception("The email of a sign-up could not be sent")
             form.add_error(
-                None, gettext("The message to your address could not be sent. Try again later.")
+                None, gettext("The email could not be sent to your address. Try again later.")
             )
             return self.form_invalid(form)  # type: ignore[no-any-return]
         if user is not None and user.is_active:
@@ -120,7 +120,7 @@ def show_closed(request: HttpRequest) -> HttpResponse:
 
 
 def follow_invitation(request: HttpRequest, token: str) -> HttpResponse:
-    """Store the token in the session, so that no later URL contains it."""
+    """Store the invitation's token in the session, so that no later URL contains it."""
     invitation = invitations.find(token)
     if invitation is None or not sign_up.is_open(invitation):
         return show_closed(request)
@@ -129,7 +129,7 @@ def follow_invitation(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def show_waiting(request: HttpRequest) -> HttpResponse:
-    """Show the step that a new account waits for."""
+    """Show whether a new account still needs confirmation or approval."""
     needs_approval = request.session.get(WAITS_FOR_APPROVAL, False)
     context = {"needs_approval": needs_approval, "needs_confirmation": settings.SENDS_MAIL}
     return render(request, "account/waiting.html", context)

@@ -125,8 +125,8 @@ class Assembly:
             self.say(delta)
 
     def with_logprobs(self, delta: TextDelta) -> TextDelta:
-        """Return the delta without logprobs if clients did not request them. Emit a delta without
-        text.
+        """Return the delta, without logprobs if clients did not request them. A delta that has only
+        logprobs is emitted.
         """
         if not self.shows_logprobs:
             return TextDelta(delta.text)
@@ -211,7 +211,9 @@ class Assembly:
         return self.stages.prefix if self.stages is not None else ""
 
     def restart(self, event: TurnRestarted) -> None:
-        """Add the output that an application wrote before it was interrupted and resumed."""
+        """Add the output that an application wrote before an interruption, which the event
+        contains.
+        """
         self.feed(TextDelta(event.text))
         for attachment in event.attachments:
             self.feed(AttachmentAdded(attachment))
@@ -219,7 +221,9 @@ class Assembly:
             self.feed(AnnotationAdded(annotation))
 
     def say(self, delta: TextDelta | RefusalDelta) -> None:
-        """Emit text or a refusal. The text of a refusal is also the text of the message."""
+        """Emit a piece of text, or of a refusal. The text of a refusal also becomes the text of the
+        message.
+        """
         if not self.is_speaking:
             self.begin_text()
         self.text.append(delta.text)
@@ -275,8 +279,8 @@ class Assembly:
         return self.allowance.is_exceeded or len(self.calls.calls) > MOST_CALLS
 
     def cut(self) -> None:
-        """Truncate the answer, append a notice about the limit, and drop its tool calls, which may
-        be incomplete.
+        """Truncate the answer, append a notice about the limit, and drop its tool calls, because
+        they may be incomplete.
         """
         notice = TOO_MANY_CALLS
         if self.allowance.is_exceeded:
@@ -302,7 +306,7 @@ class Assembly:
         return Reply(message, reason, self.spent(model), tuple(self.annotations), model)
 
     def spent(self, model: str) -> tuple[ModelUsage, ...]:
-        """Return the usage by model, or () if there is none. Entries without a name belong to the
-        deployment.
+        """Return the tokens used, by model, or () if the service reported none. Entries without a
+        name belong to the deployment `model`.
         """
         return usage_by_model(self.usage, self.deployment or model)

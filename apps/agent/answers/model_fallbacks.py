@@ -1,4 +1,4 @@
-"""Fallback deployments, which answer if a deployment fails before its first token."""
+"""Calls fallback deployments if a deployment fails before its first token."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ OUT_OF_ORDER = "is unavailable at the moment"
 
 
 class Breaker(Protocol):
-    """A circuit breaker for a deployment that keeps failing. While it is open, the deployment
-    should not be called.
+    """The circuit breaker of a deployment. While the breaker is open, the deployment keeps failing
+    and should not be called.
     """
 
     async def admits(self) -> bool:
-        """Return True if the deployment can be called. After an open breaker's pause, only one
-        caller gets True; its success closes the breaker.
+        """Return True if the deployment can be called. After the pause of an open breaker, only one
+        caller gets True. If this call succeeds, the breaker closes.
         """
         ...
 
@@ -81,8 +81,8 @@ class NoBreaker:
 class Candidate(msgspec.Struct, frozen=True):
     """A deployment that can answer a request, with its display name `title`.
 
-    `adapt` rewrites a request for the first candidate to fit this one. `window` is the context
-    window in tokens, or None if it is unknown or all requests fit.
+    `adapt` rewrites a request for the first candidate so that it fits this candidate. `window` is
+    the context window in tokens, or None if it is unknown or all requests fit.
     """
 
     name: str
@@ -122,7 +122,7 @@ class CandidateCall:
 
     @property
     def patience(self) -> float:
-        """Return the maximum total of the pauses between attempts, in seconds."""
+        """Return the maximum total duration of the pauses between attempts, in seconds."""
         if not self.has_next:
             return inf
         return 0.0 if self.is_open else PATIENCE_SECONDS
@@ -232,9 +232,7 @@ def first_of(model: Model) -> Model:
 
 
 def stay_with(model: Model, name: str) -> None:
-    """Let the fallback chain start with the deployment that answered this run in another
-    process.
-    """
+    """Start the fallback chain with the deployment that answered this run in another process."""
     if isinstance(model, FallbackChain):
         found = (one for one in model.candidates if one.name == name)
         model.current = next(found, model.current)
@@ -250,7 +248,9 @@ class FirstWordWithin:
     seconds: float
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
-        """Raises `ModelFailed` if the first token does not arrive in time, or if the model fails."""
+        """Raises `ModelFailed` if the first token does not arrive in time, or if the model
+        fails.
+        """
         async with aclosing(self.model.stream(request)) as batches:
             try:
                 async with asyncio.timeout(self.seconds):

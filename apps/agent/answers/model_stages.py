@@ -84,7 +84,7 @@ class ModelStages:
                     self.emit(replace(event, stage_id=stage_id))
 
     def begin(self, key: int | str, name: str, parent: int | str | None) -> None:
-        """Open a stage below `parent`, or below `parent_id` if `parent` is not shown."""
+        """Open a stage below the stage `parent`, or below `parent_id` if `parent` is not shown."""
         is_below = parent is not None and self.shown.get(parent)
         parent_id = f"{self.prefix}{parent}" if is_below else self.parent_id
         self.shown[key] = True

@@ -152,7 +152,9 @@ class RetryPolicy:
         name: str,
         iteration: int = 1,
     ) -> Coroutine[Any, Any, None]:
-        """Add the model's complete answer to the assembly. Raises `ModelFailed`."""
+        """Add the model's complete answer to the assembly, after retries and fallbacks if
+        necessary. Raises `ModelFailed`.
+        """
         # This adds no coroutine, because each chunk of an answer passes through every coroutine.
         if not isinstance(model, FallbackChain):
             call = partial(receive, model, request, assembly, name, iteration)
@@ -178,9 +180,10 @@ class RetryPolicy:
         name: str,
         patience: Callable[[], float] = lambda: inf,
     ) -> None:
-        """Call the model, and retry if necessary. `patience` limits the total pause in seconds.
+        """Make a call to the model, and retry it if necessary. `patience` returns the maximum total
+        pause in seconds.
 
-        Raises the last `ModelFailed`.
+        Raises the last `ModelFailed` if no attempt succeeds.
         """
         waited, started = 0.0, time.monotonic()
         for attempt in count(1):

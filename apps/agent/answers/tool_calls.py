@@ -59,7 +59,7 @@ class GrowingCalls:
         return len(self.calls)
 
     def feed(self, delta: ToolCallDelta) -> GrowingCall:
-        """Add the piece to its call, and return the call."""
+        """Add a piece of a tool call to the call to which it belongs, and return the call."""
         call = self.latest.get(delta.index)
         if call is None or delta.name or (delta.id and delta.id != call.id):
             call = self.latest[delta.index] = self.find(delta, call)
@@ -68,10 +68,10 @@ class GrowingCalls:
         return call
 
     def find(self, delta: ToolCallDelta, call: GrowingCall | None) -> GrowingCall:
-        """Return the call of a delta that its number alone does not identify, by the delta's ID and
-        name.
+        """Return the call to which a delta belongs, or a new call, by the delta's ID and name.
 
-        `call` is the latest call with that number.
+        `call` is the latest call with the delta's number, or None. The number alone does not
+        identify a call.
         """
         if call is None:
             call = self.continued(delta)
@@ -90,16 +90,16 @@ class GrowingCalls:
         return call
 
     def extend_name(self, call: GrowingCall, more: str) -> None:
-        """Add a piece to the name of the call. Together with the arguments, services send either
-        the rest of the name or the whole name again.
+        """Add a piece to the name of the call. With the arguments, services send either the rest of
+        the name or the whole name again.
         """
         name = joined_name(call.name, more)
         if not call.arguments or name in self.names or call.name not in self.names:
             call.name = name
 
     def continued(self, delta: ToolCallDelta) -> GrowingCall | None:
-        """Return the call that a piece with a new number continues, because some services number
-        the pieces.
+        """Return the call that a piece with a new number continues, or None if it begins a new
+        call. Some services number the pieces instead of the calls.
         """
         if delta.name and not delta.id:
             return None
@@ -147,8 +147,8 @@ def joined_name(known: str, more: str) -> str:
 
 
 def unused_id(id: str, used: set[str]) -> str:
-    """Return the ID, or a new ID if it is empty or in `used`, because results are matched to calls
-    by ID.
+    """Return the ID, or a new ID if it is empty or in `used`. Results are matched to calls by ID,
+    so IDs must be unique.
     """
     if not id or id in used:
         id = f"call_{uuid.uuid4().hex}"
@@ -204,8 +204,8 @@ def with_called_names(reply: Reply, known: Collection[str]) -> Reply:
 
 
 def called_name(written: str, known: Collection[str]) -> str:
-    """Return the name of the known tool that the model meant. If no tool or several tools match,
-    return `written` with unaccepted characters replaced.
+    """Return the name of the known tool that the model meant. If there is no match or more than
+    one, return `written` with unaccepted characters replaced.
     """
     if written in known:
         return written
@@ -225,7 +225,7 @@ def called_name(written: str, known: Collection[str]) -> str:
 
 
 def usable_name(written: str) -> str:
-    """Return the name with the characters replaced that OpenAI's API rejects."""
+    """Return the name with all characters replaced that OpenAI's API does not accept."""
     if is_tool_name(written):
         return written
     return _invalid.sub("_", written.strip()).strip("_")[:64] or NAMELESS

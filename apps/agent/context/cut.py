@@ -43,9 +43,9 @@ class ConversationCut:
     """The parts of a conversation that a request omits.
 
     `left_out` counts the oldest turns that are not sent. `emptied` counts the oldest turns whose
-    results are replaced by a note, including those `left_out`. `calls` maps IDs of calls of the
+    results are replaced by a note, including the `left_out` turns. `calls` maps IDs of calls of the
     newest turn to the notes that replace their results. `summary` replaces the turns that are
-    omitted, or "" if there is none.
+    omitted, or is "" if there is none.
     """
 
     left_out: int = 0
@@ -80,8 +80,8 @@ class TokenBudget:
 
 @dataclass(frozen=True, slots=True)
 class TurnSize:
-    """The token counts of a turn, without messages that are always sent. `whole` is the count of
-    the unchanged turn, and `noted` the count with notes in place of results.
+    """The token counts of a turn, excluding messages that are always sent. `whole` is the count of
+    the unchanged turn, and `noted` is the count with notes in place of results.
     """
 
     whole: int
@@ -90,7 +90,7 @@ class TurnSize:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """A conversation, split into the messages before the first question and the turns."""
+    """A conversation that is split into turns and the messages before the first turn."""
 
     head: tuple[ModelMessage, ...]
     turns: tuple[tuple[ModelMessage, ...], ...]
@@ -115,14 +115,16 @@ def standing(turns: Iterable[Sequence[ModelMessage]]) -> list[ModelMessage]:
 
 
 def is_long_result(message: ModelMessage) -> bool:
-    """Return True if a note would be shorter than the result."""
+    """Return True if the message is a tool result that is longer than a note in its place."""
     return (
         message.role == "tool" and len(message.text) > len(RESULT_NOTE) and not is_standing(message)
     )
 
 
 def note_for(message: ModelMessage, note: str = RESULT_NOTE) -> ModelMessage:
-    """Return a result as a note, any other message unchanged."""
+    """Return a tool result with the note in place of its content, or any other message
+    unchanged.
+    """
     if not is_long_result(message):
         return message
     return replace(message, content=note, attachments=())
@@ -153,8 +155,8 @@ def plan_cut(
 ) -> ConversationCut:
     """Return the cut that the turns so far require.
 
-    The function recomputes the cut of each earlier request. A growing conversation therefore has
-    the same cut until it needs a new cut, although cuts are not stored.
+    The cut of each earlier request is recomputed. A growing conversation therefore has the same cut
+    until it needs a new one, although cuts are not stored.
     """
     left_out, emptied = cut.left_out, max(cut.emptied, cut.left_out)
     total: float = fixed
@@ -213,7 +215,7 @@ def with_notes(turn: Sequence[ModelMessage], notes: Mapping[str, str]) -> tuple[
 
 
 def with_beginning(question: ModelMessage, summary: str) -> ModelMessage:
-    """Return the first question that is sent, with the summary of the turns before it.
+    """Return the first question that is sent, preceded by the summary of the turns before it.
 
     The summary is not a separate message, because some services reject two consecutive messages
     with the same role.
@@ -233,8 +235,9 @@ def as_record(summary: str) -> str:
 
 
 def cut_notice(cut: ConversationCut, known: ConversationCut, *, has_written: bool) -> str:
-    """Return the notice to the user about a cut that omits more than the `known` cut. `has_written`
-    is True if a new summary replaces the omitted turns.
+    """Return the notice to the user about a cut, which omits more than the `known` cut.
+
+    `has_written` is True if a new summary replaces the omitted turns.
     """
     if has_written:
         return "The beginning of this conversation was summarized for the model."
@@ -247,10 +250,10 @@ def cut_notice(cut: ConversationCut, known: ConversationCut, *, has_written: boo
 
 @dataclass(slots=True)
 class ContextCut:
-    """Tracks the cut of a run: `now` is the current cut, and `known` is the cut about which the
-    user has been informed.
+    """Tracks the cut of a run. `now` is the current cut; `known` is the last cut that was reported
+    to the user.
 
-    `ceiling` is an estimated number of tokens that the service rejected.
+    `ceiling` is the estimated number of tokens in a request that the service rejected as too long.
     """
 
     now: ConversationCut = NO_CUT

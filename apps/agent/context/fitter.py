@@ -102,7 +102,7 @@ class ContextFitter:
         return use_of(self.sent.messages, self.scale.estimator, self.sent.tools)
 
     def take_report(self, progress: Progress) -> None:
-        """Store the token count that the service reported for the newest request."""
+        """Record the token count that the service reported for the newest request."""
         reported = progress.usage[self.sent.spent :][:1] if self.sent.messages else ()
         if reported and reported[0].model == self.name:
             self.scale.counted = reported[0].input, self.sent
@@ -161,7 +161,7 @@ class ContextFitter:
         )
 
     async def begin(self, parts: Parts) -> None:
-        """Resume from the stored summary, if any."""
+        """Restore the cut from the stored summary, if there is one."""
         if self.cut.has_looked:
             return
         self.cut.has_looked = True
@@ -174,7 +174,7 @@ class ContextFitter:
 
     @property
     def writes(self) -> bool:
-        """Return True if turns that are omitted are summarized."""
+        """Return True if summaries replace the turns that are omitted."""
         return self.window.strategy == "summarise" and self.summaries.writer is not None
 
     def plan(self, parts: Parts, tools: int, budget: TokenBudget) -> ConversationCut:
@@ -240,7 +240,7 @@ class ContextFitter:
         self, failure: ModelFailed, messages: Sequence[ModelMessage]
     ) -> Sequence[ModelMessage] | None:
         """If the service rejected the conversation as too long, lower the limit and return the
-        conversation for another attempt, otherwise return None.
+        messages for another attempt. Return None if this cannot help.
         """
         if not failure.is_too_long or self.window.strategy == "refuse":
             return None
@@ -258,8 +258,8 @@ class ContextFitter:
         return messages
 
     async def look_ahead(self, progress: Progress) -> bool:
-        """Write the summary that the request for the next question needs. Return True if a summary
-        exists.
+        """Write the summary that the request for the next question will need. Return True if there
+        is a summary.
         """
         self.take_report(progress)
         self.sent = replace(self.sent, spent=len(progress.usage))

@@ -74,7 +74,8 @@ class SummaryRequests(msgspec.Struct, frozen=True):
     ) -> tuple[str, tuple[ModelUsage, ...]]:
         """Return the summary and its usage; the summary is "" if the model writes none.
 
-        `earlier` and `window` are as in `question_for`.
+        `earlier` is the summary of the turns before the messages. `window` is the size of the
+        model's context window in tokens.
         """
         most = most_summary_tokens(window)
         asked = ModelRequest(
@@ -94,8 +95,8 @@ class SummaryRequests(msgspec.Struct, frozen=True):
 
 @dataclass(slots=True)
 class ContextSummaries:
-    """Writes and stores the summaries of a conversation. Without a `writer`, it writes none;
-    without `stored`, summaries last for this run only.
+    """Writes and stores the summaries of a conversation. Without a `writer`, no summaries are
+    written. Without `stored`, they last only for this run.
     """
 
     writer: SummaryRequests | None = None
@@ -105,7 +106,9 @@ class ContextSummaries:
     async def write(
         self, earlier: str, messages: Sequence[ModelMessage], turns: int, window: float
     ) -> tuple[str, tuple[ModelUsage, ...]]:
-        """Write the summary of the oldest `turns` turns, "" if the model fails to write it."""
+        """Return a new summary of the oldest `turns` turns and its usage. The summary is "" if the
+        model fails to write it.
+        """
         if self.writer is None:
             return "", ()
         text, usage = await self.writer.write(earlier, messages, window)
@@ -130,8 +133,8 @@ def allowance_for(most: int) -> Allowance:
 def question_for(
     earlier: str, messages: Sequence[ModelMessage], most: int, window: float
 ) -> list[ModelMessage]:
-    """Return the messages that ask for a summary of at most `most` tokens, truncated to half of the
-    model's window.
+    """Return the messages that request a summary of at most `most` tokens. They are truncated to
+    half of the model's window.
 
     `earlier` is the summary of the turns before the messages, or "" if there is none.
     """
@@ -173,7 +176,9 @@ def inert(text: str) -> str:
 
 
 def shorten_middle(text: str, most: int) -> str:
-    """Return the beginning and end of a text, up to `most` characters, with a marker between them."""
+    """Return the beginning and end of a text, up to `most` characters, with a marker between
+    them.
+    """
     if len(text) <= most:
         return text
     half = max((most - 3) // 2, 1)

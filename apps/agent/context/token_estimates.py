@@ -1,4 +1,6 @@
-"""Estimates the tokens of a request without asking the service, and checks them against the window."""
+"""Estimates the tokens of a request without asking the service, and checks them against the
+window.
+"""
 
 from __future__ import annotations
 
@@ -125,7 +127,9 @@ class ContextUse:
 
 
 def use_of(messages: Iterable[ModelMessage], estimator: Estimator, tools: int = 0) -> ContextUse:
-    """Return the breakdown of a request with these messages and `tools` tokens of tools."""
+    """Count the tokens of a request with these messages by purpose. `tools` is the number of tokens
+    in its tool specifications.
+    """
     spent = {"system": 0, "user": 0, "assistant": 0, "tool": 0}
     for message in messages:
         spent[message.role] += estimator.tokens(message)
@@ -173,10 +177,10 @@ class TokenScale:
 
 
 class ContextWindow(msgspec.Struct, frozen=True):
-    """A model's context window in tokens; `size` is None if unknown.
+    """A model's context window. `size` is in tokens, or None if it is unknown.
 
-    The `strategy` cuts the conversation when it exceeds the share `at`. `asked` is the client's own
-    limit for a request, or None.
+    If a conversation exceeds the share `at` of the window, the `strategy` cuts it. `asked` is the
+    client's own limit for a request, or None.
     """
 
     size: int | None = None
@@ -186,13 +190,13 @@ class ContextWindow(msgspec.Struct, frozen=True):
 
     @property
     def limit(self) -> int | None:
-        """Return the hard limit for a request."""
+        """Return the maximum number of tokens in a request, or None if it is unknown."""
         known = [size for size in (self.size, self.asked) if size is not None]
         return min(known, default=None)
 
     @property
     def most(self) -> float:
-        """Return the size above which a request is cut."""
+        """Return the number of tokens above which a request is cut."""
         known = [] if self.size is None else [self.size * self.at]
         return min((*known, *([] if self.asked is None else [float(self.asked)])))
 

@@ -1,7 +1,5 @@
-"""Records the model's answers as steps. A resumed run reuses recorded answers without emitting them
-again, because users have already seen them.
-
-The answers are recorded in the ledger of the run.
+"""Records the model's answers as steps in the ledger of the run. A resumed run reuses recorded
+answers without emitting them again, because users have already seen them.
 """
 
 from collections.abc import Mapping

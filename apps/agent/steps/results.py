@@ -87,7 +87,7 @@ class RecordedOutcome:
 
 
 def write_record(recorded: object) -> dict[str, Any]:
-    """Return a record's JSON."""
+    """Return the JSON of a record of a step."""
     written: dict[str, Any] = msgspec.to_builtins(recorded)
     return written
 

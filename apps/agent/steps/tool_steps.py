@@ -84,7 +84,9 @@ class ToolSteps:
         return read_outcome(result)
 
     def interactions(self, place: int) -> Iterator[InteractionRequest]:
-        """Yield the interactions that the call has requested so far, answered or not."""
+        """Yield the interactions that the call has requested so far, whether or not they are
+        answered.
+        """
         key = self.key(place)
         for kind in KINDS:
             interaction = self.ledger.interaction(key, kind)
@@ -95,7 +97,9 @@ class ToolSteps:
         return {one.kind: one for one in self.interactions(place) if one.answer is not None}
 
     def ask(self, place: int, pending: Pending, emit: Emit) -> None:
-        """Ask the new questions of a call. Questions that are already open are not shown again."""
+        """Ask the user the call's new questions. Questions that are already open are not shown
+        again.
+        """
         key, asked = self.key(place), set[InteractionKind]()
         for one in self.interactions(place):
             asked.add(one.kind)

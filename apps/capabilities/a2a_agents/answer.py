@@ -39,8 +39,9 @@ class GatheredParts:
 
 
 class AgentAnswer:
-    """Collects the answer of an agent. `task_id` is "" until the agent has begun a task. An agent
-    may also answer with only a message, without a task.
+    """Collects the answer of an agent. `task_id` is "" until the agent has begun a task.
+
+    An agent may also answer with only a message, without a task.
     """
 
     def __init__(self, stage: Stage) -> None:
@@ -60,13 +61,15 @@ class AgentAnswer:
 
     @property
     def is_over(self) -> bool:
-        """Return True if the task has ended, or waits for another message."""
+        """Return True if the agent's task has ended or waits for another message, or if the agent
+        has answered with a message.
+        """
         return self.has_message or self.state in ENDED | INTERRUPTED
 
     @property
     def text(self) -> str:
-        """Return the last message and the texts of the artifacts, without the message if the
-        artifacts contain it.
+        """Return the agent's last message and the texts of its artifacts. If the artifacts contain
+        the message, it is omitted.
         """
         texts = [one.text.strip() for one in self.artifacts.values()]
         said = "\n\n".join(filter(None, texts))
@@ -79,7 +82,9 @@ class AgentAnswer:
         return [part for one in gathered for part in one.files]
 
     def take(self, update: Update) -> None:
-        """Add an update to the answer. Raises `AnswerInvalid` if it does not follow the protocol."""
+        """Add an update to the answer. Raises `AnswerInvalid` if the update does not follow the
+        protocol.
+        """
         if update.task is not None:
             self.take_task(update.task)
         elif update.message is not None:
@@ -128,7 +133,9 @@ class AgentAnswer:
         return "\n\n".join(one.text for one in self.artifacts.values())
 
     def take_artifact(self, artifact: Artifact, *, append: bool) -> None:
-        """Add an artifact. Raises `AnswerInvalid` if there are too many."""
+        """Add an artifact, or append to it if `append` is True. Raises `AnswerInvalid` for too many
+        artifacts.
+        """
         id, known = artifact.artifact_id, self.artifacts.get(artifact.artifact_id)
         new = gather(artifact)
         if known is not None and append:

@@ -72,7 +72,9 @@ NOTICE_CHARACTERS = 1_000
 
 
 class Conversation(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Identifies a conversation with an agent; `task` is the task that waits for the next message."""
+    """Identifies a conversation with an agent. `task` is the ID of the task that waits for the next
+    message.
+    """
 
     context: str = ""
     task: str = ""
@@ -80,8 +82,8 @@ class Conversation(msgspec.Struct, frozen=True, omit_defaults=True):
 
 @dataclass(frozen=True, slots=True)
 class A2aAgent:
-    """An agent that is called as a tool. `target` is the tool for conversations and files, and
-    `info` contains the accepted file types.
+    """An agent that is called as a tool. `target` is the tool, and `info` contains the accepted
+    file types.
     """
 
     target: Target
@@ -111,8 +113,8 @@ async def call_agent(agent: A2aAgent, opening: Opening, invocation: Invocation) 
 
 
 async def make_message(agent: A2aAgent, opening: Opening, invocation: Invocation) -> dict[str, Any]:
-    """Build the message for the agent from the arguments. Raises `InvalidParameter` if a file
-    cannot be sent, or if the conversation does not exist.
+    """Build the message for the agent from the arguments of the call. Raises `InvalidParameter` if
+    a file cannot be sent, or if the conversation does not exist.
     """
     files = OutgoingFiles(agent.info, opening.loader)
     asked = await question(agent.target, invocation.arguments, files)
@@ -185,7 +187,7 @@ async def talk_with(
 
 @asynccontextmanager
 async def canceling(client: AgentClient, answer: AgentAnswer) -> AsyncIterator[None]:
-    """Cancel the agent's task if the block ends before the task does."""
+    """Run the block, and cancel the agent's task if the block ends before the task."""
     try:
         yield
     except BaseException:
@@ -264,7 +266,7 @@ async def result_of(
     opening: Opening,
     invocation: Invocation,
 ) -> ToolResult:
-    """Return the result of the call. Raises `ToolError` if the task failed."""
+    """Return the agent's answer as the tool's result. Raises `ToolError` if the task failed."""
     text = answer.text
     if (failure := FAILURES.get(answer.state)) is not None:
         reason = shorten_text(answer.message.text.strip() or text, ERROR_CHARACTERS)

@@ -62,8 +62,8 @@ class CardSkill(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class AgentCard(msgspec.Struct, frozen=True, rename="camel"):
-    """The fields of a card that QuickApps reads. `protocol_version` exists in version 0.3 and
-    older.
+    """The fields of an agent's card that QuickApps reads. `protocol_version` exists in version 0.3
+    and older.
     """
 
     name: str
@@ -99,7 +99,7 @@ class AgentCard(msgspec.Struct, frozen=True, rename="camel"):
 
 @dataclass(frozen=True, slots=True)
 class AgentEndpoint:
-    """The URL and binding for calling an agent."""
+    """The URL at which an agent is called, and the protocol binding."""
 
     url: str
     binding: Binding
@@ -124,7 +124,9 @@ async def find_agent(server: AgentServer, caller: Caller) -> FoundAgent:
 
 
 async def find_with(server: AgentServer, draft: RequestDraft) -> FoundAgent:
-    """Return the agent from the cache, or load it. Raises `ToolError` if the card cannot be used."""
+    """Return the agent from the cache, or load it. Raises `ToolError` if the card cannot be
+    used.
+    """
     key = card_key(server, draft)
     if (failure := _failures.get(key, FAILURE_SECONDS)) is not None:
         raise ToolError(failure)
@@ -142,8 +144,8 @@ async def find_with(server: AgentServer, draft: RequestDraft) -> FoundAgent:
 
 
 def card_key(server: AgentServer, draft: RequestDraft) -> str:
-    """Return the cache key. Callers with different credentials may see different cards; the key
-    does not contain the credentials.
+    """Return the cache key of a card. Callers with different credentials have different keys,
+    because they may see different cards. The key does not contain the credentials.
     """
     sent = [server.url, sorted(draft.headers.items()), sorted(draft.query.items())]
     return hashlib.sha256(json.dumps(sent).encode()).hexdigest()
@@ -187,7 +189,9 @@ def read_card(server: AgentServer, body: bytes) -> AgentCard:
 
 
 def find_endpoint(server: AgentServer, card: AgentCard) -> AgentEndpoint:
-    """Return the first interface of the card that can be used. Raises `ToolError` if there is none."""
+    """Return the first interface of the card that QuickApps supports. Raises `ToolError` if there
+    is none.
+    """
     who = called(server, server.label)
     for extension in (card.capabilities and card.capabilities.extensions) or ():
         if extension.required:

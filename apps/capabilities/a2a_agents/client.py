@@ -68,7 +68,7 @@ class AgentClient:
                 yield read_update(payload)
 
     async def send_message(self, params: Mapping[str, Any]) -> Update:
-        """Send a message, and return the resulting update. Raises `ToolError` and
+        """Send a message, and return the agent's answer to it. Raises `ToolError` and
         `AnswerInvalid`.
         """
         return read_update(await self.call("SendMessage", POST, ":send", params))
@@ -147,8 +147,8 @@ class AgentClient:
             yield payload
 
     def result_in(self, payload: bytes) -> bytes:
-        """Return the result, without credentials that the server repeats. Raises `ToolError`,
-        `AnswerInvalid`.
+        """Return the result in a payload, with repeated credentials redacted. Raises `ToolError` if
+        it is an error, and `AnswerInvalid`.
         """
         if self.draft.credentials:
             text = payload.decode("utf-8", "replace")

@@ -27,7 +27,7 @@ class AnswerInvalid(ValueError):
 
 
 class Part(msgspec.Struct, frozen=True, rename="camel"):
-    """A part of a message or artifact, with one of `text`, `raw` (base64), `url` and `data`."""
+    """A part of a message or artifact. It has one of `text`, `raw` (base64), `url` and `data`."""
 
     text: str | None = None
     raw: str | None = None
@@ -102,17 +102,19 @@ _decode_envelope = msgspec.json.Decoder(RpcEnvelope).decode
 
 
 def read_envelope(payload: bytes) -> RpcEnvelope:
-    """Parse the envelope of a response. Raises `AnswerInvalid`."""
+    """Parse the envelope of a response. Raises `AnswerInvalid` if it does not follow the
+    protocol.
+    """
     return read(_decode_envelope, payload)
 
 
 def read_update(payload: bytes) -> Update:
-    """Parse an update. Raises `AnswerInvalid`."""
+    """Parse an update from an agent. Raises `AnswerInvalid` if it does not follow the protocol."""
     return read(_decode_update, payload)
 
 
 def read_task(payload: bytes) -> Task:
-    """Parse a task. Raises `AnswerInvalid`."""
+    """Parse a task from an agent. Raises `AnswerInvalid` if it does not follow the protocol."""
     return read(_decode_task, payload)
 
 

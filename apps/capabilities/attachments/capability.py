@@ -99,8 +99,8 @@ def prepare_contents(manifest: Manifest) -> Open | None:
 async def content_offer(
     manifest: Manifest, strategy: AttachmentStrategy, deployment_id: str, opening: Opening
 ) -> ContentOffer | Contribution:
-    """Return the files that the model may request. If it cannot request any, return the
-    contribution to use instead.
+    """Return the files that the model may request. If the deployment accepts no attachments, return
+    a contribution to use instead, which reports this.
     """
     try:
         info = await opening.workspace.facts(deployment_id)

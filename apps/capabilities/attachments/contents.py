@@ -39,8 +39,8 @@ class ContentOffer:
         return any(is_offered(a, self.strategy, self.info) for a in self.all(messages))
 
     def can_show(self, attachment: Attachment) -> bool:
-        """Return True if the content can be shown without a call, because it does not have to be
-        fetched.
+        """Return True if the attachment's content can be shown without a tool call, because it does
+        not have to be fetched.
         """
         if not is_offered(attachment, self.strategy, self.info):
             return False
@@ -87,7 +87,7 @@ class ContentOffer:
         return replace(plain_result(invocation, result_text(found)), attachments=(found,))
 
     async def show_newest(self, messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-        """Add the contents of the newest question's attachments, as if the model had requested
+        """Add the contents of the attachments to the newest question, as if the model had requested
         them. Used as a history step.
         """
         asked = [place for place, message in enumerate(messages) if message.role == "user"]
@@ -128,8 +128,8 @@ def contents_in(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
 
 
 def without_contents(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-    """Remove the calls of the content tool and their results. For the next question, the model
-    requests the contents again.
+    """Remove the calls to the content tool and their results. The model requests the contents again
+    if it needs them for the next question.
     """
     ids = set(content_calls(messages))
     if not ids:

@@ -18,9 +18,10 @@ Keep = Callable[[ModelMessage, Attachment], bool]
 def keep_policy(
     strategy: AttachmentStrategy | None, messages: Sequence[ModelMessage], info: DeploymentInfo
 ) -> Keep:
-    """Select the user's images that the deployment accepts, and contents that the model requested.
+    """Return a function that selects the user's images that the deployment accepts, and the
+    contents that the model requested.
 
-    An image that the model can request is sent only after it requests it.
+    An image that the model can request is sent only after such a request.
     """
     asked = set(content_calls(messages)) if strategy is not None else set()
 

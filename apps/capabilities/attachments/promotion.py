@@ -37,7 +37,9 @@ class Promotion:
     issues: tuple[InitializationIssue, ...] = ()
 
     def apply(self, messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-        """Return the messages with their files, or the same object if nothing is replaced."""
+        """Return the messages with their URLs replaced by files, or the same object if nothing is
+        replaced.
+        """
         if not self.files:
             return messages
         return [
@@ -61,10 +63,10 @@ def user_attachments(messages: Iterable[ModelMessage]) -> Iterator[Attachment]:
 
 
 async def promotion(opening: Opening, deployment_id: str) -> Promotion:
-    """Yield a step that copies the attachments of a run to the user's files. An attachment that
-    cannot be fetched becomes an issue.
+    """Copy the attachments of a run to the user's files. Later calls in the run return the same
+    result.
 
-    Raises `QuickAppError`.
+    An attachment that cannot be fetched becomes an issue. Raises `QuickAppError`.
     """
     return await opening.known.get_or_ask(PROMOTION, partial(promote_all, opening, deployment_id))
 
@@ -95,8 +97,8 @@ async def promote_all(opening: Opening, deployment_id: str) -> Promotion:
 
 
 def goes_as_it_is(attachment: Attachment, info: DeploymentInfo) -> bool:
-    """Return True if the deployment fetches the attachment's URL itself. Services without DIAL's
-    protocol fetch only images.
+    """Return True if the deployment fetches the attachment's URL itself, so that no copy is needed.
+    Services without DIAL's protocol fetch only images.
     """
     is_address = locate_file(attachment.url or "").kind == "external"
     if not is_address or not info.features.get("url_attachments"):

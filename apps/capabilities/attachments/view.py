@@ -1,5 +1,5 @@
-"""Prepares the attachments in a conversation for the model: all are described, and the selected
-attachments are sent.
+"""Prepares the attachments in a conversation for the model. It describes all attachments, and sends
+the selected ones.
 
 DIAL and applications of this installation fetch files of the caller by their path. Other services
 get the data: as an attachment if they support DIAL's messages, otherwise as OpenAI's content parts.
@@ -93,7 +93,9 @@ def part(attachment: Attachment) -> Mapping[str, Any]:
 
 
 def describe_attachments(message: ModelMessage, notes: Sequence[str] = ()) -> ModelMessage:
-    """Return the message with a block about its attachments and the notes at the end of its text."""
+    """Return the message with a block about its attachments and the notes at the end of its
+    text.
+    """
     if message.role not in TOLD_ROLES or not message.attachments:
         return message
     lines = [line for attachment in message.attachments for line in attachment_lines(attachment)]

@@ -135,7 +135,7 @@ def with_page(
 
 
 def with_permission(tool: PreparedTool, permission: str) -> PreparedTool:
-    """Return a tool that only a user with the permission can call. For other users, the call fails
+    """Return a tool that only a user with the permission can call. For any other user, a call fails
     without asking the page.
     """
     if not permission:

@@ -86,7 +86,9 @@ def is_announced(messages: Sequence[ModelMessage]) -> bool:
 
 
 def listing(messages: Sequence[ModelMessage], available: ListedEntries) -> str:
-    """Return all entries as JSON, with the changes since the last listing of the conversation."""
+    """Return all available entries as JSON, marked with their changes since the conversation's last
+    listing.
+    """
     return encode_entries(compare(last_listed(messages), available), available)
 
 
@@ -96,7 +98,7 @@ def encode_entries(entries: Sequence[ListedEntry], available: ListedEntries) -> 
 
 
 def compare(before: Mapping[str, ListedEntry], available: ListedEntries) -> list[ListedEntry]:
-    """Return the present entries, then the removed entries.
+    """Return the available entries, then the removed entries, each with its change since `before`.
 
     Entries below a folder that could not be listed are assumed to be present.
     """
@@ -123,8 +125,8 @@ def compared_entry(entry: ContextEntry, before: ListedEntry | None) -> ListedEnt
 
 
 def last_listed(messages: Sequence[ModelMessage]) -> Mapping[str, ListedEntry]:
-    """Return the entries of the conversation's newest readable listing by URL, without removed
-    entries.
+    """Return the entries of the conversation's newest readable listing, by URL. Entries that the
+    listing marks as removed are omitted.
     """
     for text in listings(messages):
         try:

@@ -55,7 +55,9 @@ def has_files(manifest: Manifest) -> bool:
 
 
 async def available(manifest: Manifest, opening: Opening) -> ListedEntries:
-    """Return the operator's current files. A folder that cannot be listed becomes an issue."""
+    """Return the files and folders that the operator attached and that currently exist. A folder
+    that cannot be listed becomes an issue.
+    """
     if not has_files(manifest):
         return ListedEntries()
     ask = partial(find_files, manifest.contexts, opening.workspace.files)
@@ -125,7 +127,7 @@ def without_repetitions(entries: Iterable[ContextEntry]) -> list[ContextEntry]:
 
 
 def address(url: str) -> str:
-    """Return the path of a stored file, or any other URL unchanged."""
+    """Return the path of a stored file, or the unchanged URL of any other file."""
     place = locate_file(url)
     return place.address if place.kind == "stored" else url.strip()
 

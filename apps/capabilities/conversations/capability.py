@@ -90,7 +90,7 @@ async def search(opening: Opening, invocation: Invocation) -> ToolResult:
 
 def list_found(found: Sequence[FoundConversation]) -> str:
     """Return the found conversations as a numbered list in Markdown. Each title and excerpt is on
-    one line, so that it cannot end the quote.
+    one line, so that its text cannot end the quote.
     """
     return "\n".join(
         f"{number}. [{plain(one.title) or 'Untitled'}]({one.address}), {one.updated_at:%Y-%m-%d}\n"

@@ -170,7 +170,9 @@ def result_of(target: Target, reply: Reply, invocation: Invocation) -> ToolResul
 
 
 def check_static_calls(target: Target, message: ModelMessage) -> None:
-    """Raise `ToolError` if an answer contains only calls of the service's own tools."""
+    """Raise `ToolError` if an answer without text or attachments calls a tool that the service runs
+    itself.
+    """
     static = static_names(target.static_tools)
     theirs = [call.name for call in message.tool_calls if call.name in static]
     if theirs and not (message.text or message.attachments):

@@ -106,8 +106,8 @@ def defer(
     tool: DeploymentTool | SimpleDeploymentTool,
     manifest: Manifest,
 ) -> DeferredTool:
-    """Return the tool, to be created when its deployment is known. Raises `InitializationIssue` if
-    a parameter has a reserved name.
+    """Return a tool that is created when its deployment is known. Raises `InitializationIssue` if a
+    parameter has a reserved name.
     """
     cites, stated = bool(tool.propagate_annotations_to_choice), toolset.is_repeatable
     if isinstance(tool, SimpleDeploymentTool):
@@ -128,7 +128,9 @@ def defer(
 
 
 async def open_tool(deferred: DeferredTool, opening: Opening) -> Tool | InitializationIssue | None:
-    """Return the tool, or None for an optional tool whose deployment is missing."""
+    """Return the tool, an issue if its deployment cannot be used, or None if the tool is optional
+    and its deployment is missing.
+    """
     found = await find_deployment(deferred.path, deferred.deployment_id, "tool", opening)
     if isinstance(found, InitializationIssue):
         is_missing = isinstance(found.__cause__, DeploymentNotFound)
@@ -139,8 +141,8 @@ async def open_tool(deferred: DeferredTool, opening: Opening) -> Tool | Initiali
 
 
 def is_known_repeatable(info: DeploymentInfo) -> bool:
-    """Return True if a call can be repeated. This is the case for a model, which has no side
-    effects, and for an application of this installation, which does not repeat its recorded steps.
+    """Return True if a call to the deployment can be repeated. A model has no side effects, and an
+    application of this installation does not repeat its recorded steps.
     """
     return info.is_recorded or not info.is_application
 
@@ -149,7 +151,9 @@ RISKS: tuple[Risk, Risk] = ("read-only", "changes")
 
 
 def risk_of(info: DeploymentInfo) -> Risk:
-    """Return the risk of a call. A model has no side effects; an application may change something."""
+    """Return the risk of a call to the deployment. A model has no side effects; an application may
+    change something.
+    """
     return "changes" if info.is_application else "read-only"
 
 
@@ -185,7 +189,7 @@ def prepare_declared(
 
 
 def reserved_names(tool: DeploymentTool) -> frozenset[str]:
-    """Return the parameters that would overwrite a reserved field of the request."""
+    """Return the tool's parameters that would overwrite a reserved field of the request."""
     if tool.sends_configuration:
         return frozenset()
     names = tool.open_ai_tool.function.parameters.properties.keys()

@@ -1,5 +1,5 @@
-"""Builds the conversation that is sent to a deployment, with earlier calls of the same tool, and
-files.
+"""Builds the conversation that is sent to a deployment, including files and earlier calls to the
+same tool.
 """
 
 import logging
@@ -125,8 +125,8 @@ def session_of(target: Target, invocation: Invocation) -> str | None:
 
 
 def begun_by(call_id: str) -> str:
-    """Return the end of the first answer in a conversation: a text with the ID that continues
-    it.
+    """Return the text with which the first answer of a conversation ends. It contains the ID with
+    which the model can continue the conversation.
     """
     return f"\n\n[session_id: {call_id}]"
 
@@ -134,7 +134,7 @@ def begun_by(call_id: str) -> str:
 def earlier_calls(
     tool_name: str, messages: Sequence[ModelMessage]
 ) -> Iterator[tuple[ToolCall, ModelMessage]]:
-    """Yield the answered calls of a tool, each with its result."""
+    """Yield the calls to a tool that have a result, each with its result."""
     results = {m.tool_call_id: m for m in messages if m.role == "tool"}
     for message in messages:
         for call in message.tool_calls:

@@ -1,4 +1,4 @@
-"""The parameters of a deployment's tool."""
+"""Defines the parameters of a tool that calls a deployment."""
 
 import logging
 from collections.abc import Mapping
@@ -59,8 +59,8 @@ session = SimpleParameter(
 
 
 def own_parameters(tool: DeploymentTool, *, is_resumable: bool) -> dict[str, Parameter]:
-    """Return the parameters with a special meaning, by name. All other parameters are added to the
-    request.
+    """Return the tool's parameters with a special meaning, by name. All other parameters are added
+    to the request unchanged.
     """
     own: dict[str, Parameter] = {tool.query_parameter: query}
     if tool.takes_files:
@@ -79,7 +79,7 @@ def complete_parameters(
 
 
 def generate_parameters(info: DeploymentInfo, *, is_resumable: bool) -> FunctionParameters:
-    """Return parameters generated from the features of the deployment."""
+    """Return the parameters of a tool, generated from the features of its deployment."""
     own: dict[str, Parameter] = {QUERY: query}
     if info.files != "none":
         own[FILES] = files_of(info)
@@ -96,7 +96,9 @@ def files_of(info: DeploymentInfo) -> ArrayParameter:
 
 
 def generated_arguments(parameters: FunctionParameters, info: DeploymentInfo) -> Arguments:
-    """Return the parameters together with the configuration that the deployment declares."""
+    """Return the schema of the arguments: the parameters, and the configuration that the deployment
+    declares.
+    """
     own = read_arguments(parameters)
     if not info.configuration_schema:
         return own
@@ -113,8 +115,8 @@ def generated_arguments(parameters: FunctionParameters, info: DeploymentInfo) ->
 
 
 def with_configuration(own: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge our parameters with those of the configuration. Our parameters take precedence.
-    Definitions are preserved, because properties may refer to them.
+    """Merge our parameters with the parameters of the declared configuration. Our parameters take
+    precedence. Definitions are preserved, because properties may refer to them.
     """
     properties = {n: v for n, v in configurable(declared).items() if n not in OURS}
     required = declared.get("required")

@@ -107,10 +107,10 @@ def target_of(
 async def find_deployment(
     path: str, deployment_id: str, part: str, opening: Opening
 ) -> DeploymentInfo | InitializationIssue:
-    """Return the features of a deployment, or an issue that explains why the `part` of the manifest
-    cannot be used.
+    """Return the features of a deployment, or an issue with the reason why the `part` of the
+    manifest cannot be used.
 
-    If there is no such deployment, the cause of the issue is `DeploymentNotFound`.
+    If the deployment does not exist, the cause of the issue is `DeploymentNotFound`.
     """
     try:
         info = await opening.workspace.deployment(deployment_id)

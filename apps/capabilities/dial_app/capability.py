@@ -45,8 +45,8 @@ class PreparableApp:
         self.warned: set[str] = set()
 
     async def choose(self, opening: Opening) -> Branch | InitializationIssue:
-        """Choose the protocol of a toolset. The application is looked up only if the choice depends
-        on it.
+        """Choose the protocol of the toolset. The application is looked up only if the choice
+        depends on it.
         """
         node = self.node
         if node.transport == "chat-completion":

@@ -83,14 +83,14 @@ class ToolGroup:
 
     @property
     def line(self) -> str:
-        """Return the line about a toolset for the description of the search tool."""
+        """Return the toolset's line in the description of the search tool."""
         count = "1 tool" if len(self.tools) == 1 else f"{len(self.tools)} tools"
         text = one_line(self.description, DESCRIPTION_CHARACTERS)
         return f"- {one_line(self.name)} ({count}){f': {text}' if text else ''}"
 
 
 def deferred_groups(manifest: Manifest, tools: Iterable[Tool], least: int) -> list[ToolGroup]:
-    """Return the toolsets that can be hidden and have at least `least` tools, in their order."""
+    """Return the toolsets that can be hidden and have at least `least` tools, in manifest order."""
     internal = internal_tools(manifest)
     members: dict[str, list[Tool]] = {}
     for tool in tools:

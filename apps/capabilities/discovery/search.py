@@ -31,8 +31,8 @@ _word = re.compile(r"[^\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """Finds deferred tools. `deferred` contains all tools that can be found; `topics` are lines
-    about them for the model.
+    """Finds deferred tools. `deferred` contains all tools that a search can find, by name; `topics`
+    are lines that describe them to the model.
     """
 
     toolbox: Toolbox
@@ -49,7 +49,9 @@ class Search:
             self.toolbox.unlisted[name] = replace(tool, call=refusal(name))
 
     def reveal(self, names: Iterable[str], saved: dict[str, Any]) -> None:
-        """Offer the tools to the model for the rest of this run and in later requests."""
+        """Offer the named tools to the model for the rest of this run and in later requests, for
+        which `saved` stores them.
+        """
         for name in names:
             if self.toolbox.unlisted.pop(name, None) is not None:
                 self.toolbox.listed[name] = self.deferred[name]

@@ -108,7 +108,7 @@ class DocumentAnswers:
     async def open_all(
         self, opening: Opening, invocation: Invocation, urls: Sequence[tuple[str, str]]
     ) -> list[DocumentIndex]:
-        """Open each document once. Raises `InvalidParameter`."""
+        """Open the documents at the URLs, each once. Raises `InvalidParameter`."""
         place = FILE_URL if self.names.takes_one_file else FILE_URLS
         if not urls:
             raise InvalidParameter(place, "pass the files to answer from.")
@@ -142,8 +142,8 @@ class DocumentAnswers:
         searched: LoadedDocuments | LargeCorpus,
         request: str,
     ) -> RequestVector | None:
-        """Start computing missing vectors, and return the request's vector, or None if no document
-        has vectors yet.
+        """Start to compute the documents' missing vectors. Return the vector of the request, or
+        None if no document has vectors yet.
         """
         try:
             embedder = await find_embedder(opening, self.wanted.embedding_deployment_id)

@@ -1,4 +1,6 @@
-"""Searches the operator's files of an application, whose text is stored."""
+"""Searches the files that an operator attached to an application. The text of these files is
+stored.
+"""
 
 import asyncio
 from collections.abc import Sequence
@@ -35,7 +37,7 @@ def attached_contexts(manifest: Manifest) -> tuple[Context, ...]:
 
 @dataclass(frozen=True, slots=True)
 class SearchableFiles:
-    """The files in the `contexts` that the caller of `corpus` can currently read."""
+    """The files in an application's `contexts` that the caller of `corpus` can currently read."""
 
     corpus: CorpusReader
     contexts: Sequence[Context]
@@ -54,7 +56,7 @@ class SearchableFiles:
         return None
 
     async def load(self, document: AttachedDocument) -> DocumentIndex | None:
-        """Load a document from its rows, and cache it if there is space. Returns None if the
+        """Load a document from the database, and cache it if there is space. Return None if the
         document has just changed.
         """
         key = DocumentKey(OWNER, "", str(document.number), document.version)
@@ -88,8 +90,8 @@ class SearchableFiles:
 
 
 def covers(context: Context, address: str) -> bool:
-    """Return True if the file is still in a context. The manifest may have changed since the file
-    was stored.
+    """Return True if the file at `address` still belongs to the context. The manifest may have
+    changed since the file was stored.
     """
     if not isinstance(context, FileContext | FolderContext):
         return False

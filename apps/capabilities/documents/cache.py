@@ -1,7 +1,7 @@
 """Caches documents in the memory of this process for later questions about them.
 
-A later question does not load or embed a cached document again. An entry is dropped with its
-conversation, after a day, or when other entries need the space.
+A cached document is neither loaded nor embedded again. An entry is dropped with its conversation,
+after a day, or when other entries need the space.
 """
 
 import time
@@ -21,7 +21,9 @@ MOST_CHUNKS = 20_000
 
 
 def most_bytes() -> int:
-    """Return the size of the cache: room for the chunks that an application may have."""
+    """Return the maximum size of the cache in bytes, which is enough for the chunks that an
+    application may have.
+    """
     return max(LEAST_BYTES, min(settings.CORPUS_CHUNKS, MOST_CHUNKS) * BYTES_PER_CHUNK)
 
 
@@ -77,7 +79,7 @@ class DocumentCache:
                 self.drop(key)
 
     def forget_folder(self, folder: str) -> None:
-        """Drop the documents of a conversation."""
+        """Drop the documents of the conversation that owns the folder."""
         with self.lock:
             for key in [key for key in self.kept if key.folder == folder]:
                 self.drop(key)

@@ -109,7 +109,7 @@ def last_number(opening: Opening) -> int:
 
 
 def citations(sources: Sequence[CitedSource], answer: str, request: str) -> list[Citation]:
-    """Return the citations of the sources that an answer refers to, or of all sources if it refers
+    """Return the citations of the sources to which an answer refers, or of all sources if it refers
     to none.
     """
     answer = answer[:ANSWER_CHARACTERS]
@@ -119,22 +119,24 @@ def citations(sources: Sequence[CitedSource], answer: str, request: str) -> list
 
 
 def statements(answer: str, number: int) -> str:
-    """Return the sentences of an answer with a reference, without the numbers."""
+    """Return the sentences of the answer that refer to the source with this number, without the
+    reference numbers.
+    """
     mark = f"[{number}]"
     found = (sentence for sentence in sentences(marks_inside(answer)) if mark in sentence)
     return _number.sub("", " ".join(found)).strip()
 
 
 def marks_inside(answer: str) -> str:
-    """Return the text with each number moved before the full stop that it follows, so that it
-    belongs to the sentence.
+    """Return the text with each reference number moved before the full stop that it follows, so
+    that the number belongs to the sentence.
     """
     return re.sub(r"([.!?])((?:\s?\[\d{1,4}\])+)", r"\2\1", answer)
 
 
 def cite(source: CitedSource, statement: str, request: str) -> Citation:
-    """Return a citation of the sentence that shares the most words with the statement, or with the
-    request if no sentence shares words with the statement.
+    """Return a citation of the source's sentence that shares the most words with the statement and,
+    with less weight, with the request.
     """
     document, chunk, chunks, _ = source.passage
     ordered = [chunk, *(one for one in chunks if one is not chunk)]

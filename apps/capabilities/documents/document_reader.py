@@ -20,6 +20,7 @@ from apps.capabilities.wrappers.value_texts import one_line
 from apps.documents.paged_text import UnreadableDocument
 from apps.documents.structure import PagedText, read_pages
 from apps.errors import FileRefused, InvalidParameter, ToolError
+from apps.workspace.egress import per_loop
 from apps.workspace.loading.file_locations import locate_file
 from apps.workspace.loading.files import Loaded, document_bounds
 from apps.workspace.loading.loader import url_key
@@ -29,6 +30,10 @@ from apps.workspace.stored_files import FileInfo, file_version
 KEPT_BYTES = 32 * 1024 * 1024
 """The maximum total size of the documents that a run caches, in bytes, in addition to the shared
 cache.
+"""
+LARGE_AT_ONCE = 4
+"""The number of large documents that a process reads at the same time. Each takes up to
+`CHAT_UPLOAD_MAX_BYTES` of memory.
 """
 
 
@@ -102,7 +107,33 @@ async def find(opening: Opening, url: str, stage: Stage) -> DocumentIndex:
         if found is not None:
             await opening.loader.distrust(url)
             return found
-    file = await opening.loader.take(url)
+    if info is not None and await is_large(opening, info):
+        rules = opening.loader.rules
+        async with large_documents():
+            file = await opening.loader.load_document(url, max(rules.limit, rules.document_limit))
+            return await read_document(opening, file, url, stage)
+    return await read_document(opening, await opening.loader.take(url), url, stage)
+
+
+async def is_large(opening: Opening, info: FileInfo) -> bool:
+    """Return True for a document of the caller that is larger than other files may be."""
+    loader = opening.loader
+    return info.size > loader.rules.limit and await loader.files.is_own(info.path)
+
+
+class LargeDocuments(asyncio.Semaphore):
+    """Limits the number of large documents that are read at the same time on one event loop."""
+
+    async def aclose(self) -> None:
+        """Do nothing, because there is nothing to close."""
+
+
+def large_documents() -> LargeDocuments:
+    return per_loop.loop_object("large_documents", partial(LargeDocuments, LARGE_AT_ONCE))
+
+
+async def read_document(opening: Opening, file: Loaded, url: str, stage: Stage) -> DocumentIndex:
+    """Return the document of a loaded file, from the cache or newly read. Raises `ToolError`."""
     version = file.version or hashlib.sha256(file.content).hexdigest()
     key = document_key(opening, file.path or url_key(url), version)
     found = await find_cached(opening, key)

@@ -58,8 +58,9 @@ class EmbeddingQueue:
     def begin(
         self, document: DocumentIndex, embedder: Embedder, cost: EmbeddingCost, width: int = 0
     ) -> None:
-        """Start computing the missing vectors of a document, unless this is already running. They
-        must have the dimension `width`, or any dimension if it is 0.
+        """Start computing the missing vectors of a document, unless this is already running.
+
+        The vectors must have the dimension `width`, or any dimension if it is 0.
         """
         document.vectors.begin(embedder.model, width)
         if len(document.chunks) > MOST_CHUNKS:
@@ -88,7 +89,7 @@ class EmbeddingQueue:
         cache.trim()
 
     async def end(self, documents: Iterable[DocumentIndex]) -> None:
-        """Stop computing vectors for these documents. Vectors that were computed remain."""
+        """Stop computing vectors for these documents. Vectors that are already computed remain."""
         tasks = [task for one in documents if (task := self.tasks.get(one)) is not None]
         for task in tasks:
             task.cancel()

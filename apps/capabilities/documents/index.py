@@ -47,7 +47,7 @@ class DocumentIndex:
 
     @property
     def size(self) -> int:
-        """Return the approximate size in memory, in bytes."""
+        """Return the approximate size of the document in memory, in bytes."""
         characters = sum(len(page.text) for page in self.text.pages)
         return BYTES_OF_A_CHARACTER * characters + self.words.size + self.vectors.size
 
@@ -81,8 +81,8 @@ class ChunkVectors:
         return int(self.batches[0].shape[1]) if self.batches else 0
 
     def begin(self, model: str, width: int = 0) -> None:
-        """Drop vectors that cannot be compared, because they are from another model or do not have
-        the dimension `width` (0 for any).
+        """Drop vectors that cannot be compared with new ones, because another model computed them
+        or their dimension is not `width` (0 for any).
         """
         if model != self.model or (width and self.width not in (0, width)):
             self.model, self.batches, self.count, self.problem = model, [], 0, ""
@@ -104,8 +104,8 @@ class ChunkVectors:
 
 
 def meaningful(found: Embeddings) -> Vectors:
-    """Return the vectors, with zeros for texts that the model does not support, so that these texts
-    match no request.
+    """Return the vectors of the texts. Texts that the model does not support get zeros, so that
+    they match no request.
     """
     unknown = [n for n, share in enumerate(found.unknown_shares) if share > MOST_UNKNOWN]
     if not unknown:

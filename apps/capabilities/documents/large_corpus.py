@@ -1,4 +1,6 @@
-"""Searches a corpus that is too large for the memory of a process. The database ranks its chunks."""
+"""Searches a corpus that is too large for the memory of a process. The database ranks its
+chunks.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +22,7 @@ from apps.workspace.loading.loader import last_segment
 
 @dataclass(frozen=True, slots=True)
 class FoundDocument:
-    """A document in a large corpus. Only its matching parts are loaded."""
+    """A document in a large corpus, of which only the matching parts are loaded."""
 
     attached: AttachedDocument
     pages: PageNames
@@ -68,7 +70,9 @@ class LargeCorpus:
     async def passages(
         self, found: Mapping[ChunkPlace, float], chunks: Mapping[tuple[int, int], TextChunk]
     ) -> list[Passage]:
-        """Return the passages, except those whose document has changed in the meantime."""
+        """Return the passages, except for passages of documents that have changed in the
+        meantime.
+        """
         there = [place for place in found if place in chunks]
         pages: dict[int, set[int]] = {}
         for place, chunk in chunks.items():

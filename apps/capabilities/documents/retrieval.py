@@ -155,7 +155,9 @@ def merge_rankings(rankings: Sequence[Mapping[ChunkPlace, float]]) -> Scores:
 def passage(
     documents: Sequence[DocumentIndex], place: ChunkPlace, used: set[ChunkPlace]
 ) -> Passage:
-    """Return a passage with the chunk and its neighbors, without chunks of other passages."""
+    """Return a passage with the chunk and its neighbors, except for chunks in `used`. Add the
+    passage's chunks to `used`.
+    """
     document = documents[place.document]
     there = range(len(document.chunks))
     own = [document.chunks[one.chunk] for one in around(place, used) if one.chunk in there]
@@ -163,8 +165,8 @@ def passage(
 
 
 def around(place: ChunkPlace, used: set[ChunkPlace] | None = None) -> list[ChunkPlace]:
-    """Return the chunk and its neighbors, without chunks in `used`, and add them to `used`. The
-    neighbors may not exist.
+    """Return the chunk and its neighbors except for chunks in `used`, and add them to `used`. A
+    returned neighbor may not exist.
     """
     near = range(max(place.chunk - NEIGHBOURS, 0), place.chunk + NEIGHBOURS + 1)
     found = [ChunkPlace(place.document, number) for number in near]
@@ -243,7 +245,7 @@ def list_documents(documents: Sequence[DocumentIndex]) -> str:
 
 
 def summary(documents: Sequence[AttachedDocument]) -> str:
-    """Return the number of attached files and how they are searched, on one line, because there may
+    """Return the number of attached files and how they are searched, on one line because there may
     be hundreds of files.
     """
     counts = Counter(map(attached_mode, documents))

@@ -59,7 +59,7 @@ class Vision:
     seconds: float
 
     def blindness(self, info: DeploymentInfo) -> str:
-        """Return the reason why the deployment cannot read images, or "" if it can."""
+        """Return the reason why the deployment cannot read images, or "" if it can read them."""
         reads = info.reads(PNG)
         if reads or (self.is_named and reads is None):
             return ""
@@ -115,7 +115,7 @@ class PageReader:
         tell(f"\nOf {len(numbers)} such pages, {len(self.texts)} were read.\n\n")
 
     async def try_page(self, content: bytes, number: int) -> str:
-        """Read a page. Return the reason if it cannot be read, or "" on success."""
+        """Read a page. Return the reason why it cannot be read, or "" on success."""
         if self.failures >= MOST_FAILURES:
             self.unread[number] = "too many other pages could not be read"
             return self.unread[number]
@@ -131,7 +131,9 @@ class PageReader:
         return ""
 
     async def draw(self, content: bytes, number: int) -> str:
-        """Return the page as PNG in base64, or "" for an empty page. Raises `UnreadableDocument`."""
+        """Return the page as PNG in base64, or "" for an empty page. Raises
+        `UnreadableDocument`.
+        """
         order = Order("page_images", TITLES["pdf"], pages=(number, number + 1))
         return (await extract(content, order, self.bounds)).parts[0].text
 

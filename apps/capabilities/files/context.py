@@ -57,7 +57,7 @@ class FileToolContext:
             ) from None
 
     def forget(self, *paths: str) -> None:
-        """Drop loaded files that have changed."""
+        """Drop loaded files from the run's cache because they have changed."""
         gone = frozenset(map(encode_path, paths))
         loading = self.opening.loading
         loading.loads.forget(lambda file: encode_path(file.path) in gone)
@@ -66,7 +66,9 @@ class FileToolContext:
 
 @contextmanager
 def as_invalid_parameter(parameter: str) -> Iterator[None]:
-    """Convert `FileRefused` errors of the block to `InvalidParameter`."""
+    """Convert `FileRefused` errors inside the block to `InvalidParameter` errors about the
+    parameter.
+    """
     try:
         yield
     except FileRefused as error:

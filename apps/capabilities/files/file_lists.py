@@ -39,8 +39,8 @@ async def find_files(context: FileToolContext, arguments: Arguments) -> ToolResu
 
 
 async def files_below(context: FileToolContext, folder: str, depth: int) -> list[FileInfo]:
-    """Return the files down to `depth`; files of the folder itself are at depth 1. Raises
-    `InvalidParameter`.
+    """Return the files below a folder, down to `depth`. Files in the folder itself are at depth 1.
+    Raises `InvalidParameter`.
     """
     found = await context.entries("path", folder, is_deep=depth > 1)
     return [
@@ -53,8 +53,8 @@ async def files_below(context: FileToolContext, folder: str, depth: int) -> list
 def tree(
     found: Iterable[FileInfo | FolderInfo], folder: str, depth: int
 ) -> list[FileInfo | FolderInfo]:
-    """Return the files and folders down to a depth, by path. Instead of deeper files, the result
-    contains their folder.
+    """Return the files and folders below a folder by path, down to `depth`. Files below that depth
+    are represented by their folder.
     """
     entries: dict[str, FileInfo | FolderInfo] = {}
     for entry in found:
@@ -86,8 +86,8 @@ def lines_result(lines: Sequence[str], nothing: str) -> ToolResult:
 
 
 def depth_of(arguments: Arguments, usual: int) -> int:
-    """Return the depth in the arguments. Raises `InvalidParameter` if it is not from 1 to
-    `DEEPEST`.
+    """Return the depth in the arguments, by default `usual`. Raises `InvalidParameter` if it is not
+    from 1 to `DEEPEST`.
     """
     depth = arguments.get("max_depth")
     if depth is None:

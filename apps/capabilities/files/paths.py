@@ -23,17 +23,19 @@ def is_folder(path: str) -> bool:
 
 
 def check_own(parameter: str, path: str) -> None:
-    """Check the path of a file in the agent's folder. Raises `InvalidParameter`."""
+    """Raise `InvalidParameter` if the path of a file in the agent's folder is invalid."""
     refuse(parameter, path, home_path_problem(path))
 
 
 def check_file(parameter: str, path: str) -> None:
-    """Check the path of a file to read. Raises `InvalidParameter`."""
+    """Raise `InvalidParameter` if the path of a file to read is invalid."""
     refuse(parameter, path, readable_problem(path))
 
 
 def check_folder(parameter: str, path: str) -> None:
-    """Check the path of a folder to read, with or without its slash. Raises `InvalidParameter`."""
+    """Raise `InvalidParameter` if the path of a folder to read is invalid. The final slash may be
+    missing.
+    """
     if path not in HOME:
         refuse(parameter, path, readable_problem(path.removesuffix("/")))
 
@@ -60,7 +62,7 @@ def full_folder(home: str, path: str) -> str:
 
 
 def shown_path(home: str, path: str) -> str:
-    """Return a path for the model, which is relative if the file is in the agent's folder."""
+    """Return the path to show to the model. It is relative if the file is in the agent's folder."""
     base, parts = home.rstrip("/").split("/"), path.split("/")
     if [*map(unquote, parts[: len(base)])] != [*map(unquote, base)]:
         return path
@@ -76,7 +78,8 @@ def readable(segment: str) -> str:
 
 
 def matches_path(path: str, pattern: str) -> bool:
-    """Match a path. `*` and `?` match within one segment, `**` matches any number of segments.
+    """Return True if the path matches the pattern. `*` and `?` match within one segment, `**`
+    matches any number of segments.
 
     A pattern without a slash matches only the name, in any folder.
     """

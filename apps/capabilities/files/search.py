@@ -73,8 +73,8 @@ def find_hits(name: str, document: Document, query: Query) -> FileHits:
 
 
 def shown_lines(lines: Sequence[str], hits: Sequence[int], query: Query) -> Iterator[str]:
-    """Yield the lines to show. A matching line begins with `12: `, a line around it with `12- `,
-    and `--` marks omitted lines.
+    """Yield the lines to show. A matching line begins with `12: `, and a line around a match with
+    `12- `. `--` stands for omitted lines.
     """
     marked, last = frozenset(hits), -1
     for hit in hits:
@@ -98,7 +98,7 @@ def shortened_line(line: str, query: Query) -> str:
 
 
 def lines_to_show(lines: Iterator[str]) -> tuple[str, ...]:
-    """Return the lines up to the first line that exceeds the limit of the result, so that
+    """Return the lines up to and including the first line that exceeds the result's limit, so that
     `joined_lines` adds its notice.
     """
     kept: list[str] = []

@@ -51,8 +51,8 @@ async def write_file(context: FileToolContext, arguments: Arguments) -> ToolResu
 
 
 async def twice(path: str, work: Callable[[], Awaitable[Result]]) -> Result:
-    """Change a file. If it was changed by another writer in the meantime, retry once with the new
-    version. Raises `InvalidParameter`.
+    """Run `work`, which changes a file, and return its result. If the file changed in the meantime,
+    retry once with the new version. Raises `InvalidParameter`.
     """
     try:
         return await work()
@@ -99,8 +99,8 @@ async def edit_file(context: FileToolContext, arguments: Arguments) -> ToolResul
 
 
 async def change(context: FileToolContext, place: str, old: str, new: str) -> tuple[FileInfo, int]:
-    """Replace a text in a file. Return the file, and the number of the line, counted from 0, at
-    which the change begins. Raises `InvalidParameter`.
+    """Replace a text in a file. Return the file, and the line number at which the change begins,
+    counted from 0. Raises `InvalidParameter`.
     """
     found = await context.files.read(place, limit=context.opening.loading.rules.limit)
     text, line = with_replacement(utf8(found.content), old, new)
@@ -120,8 +120,8 @@ def utf8(content: bytes) -> str:
 
 
 def with_replacement(text: str, old: str, new: str) -> tuple[str, int]:
-    """Return the text with one passage replaced, and its line number, counted from 0. Raises
-    `InvalidParameter`.
+    """Return the text with `old` replaced by `new`, and the line number of the change, counted from
+    0. Raises `InvalidParameter`.
     """
     if old not in text and "\r\n" in text:
         old, new = with_crlf(old), with_crlf(new)

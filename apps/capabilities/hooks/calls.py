@@ -32,7 +32,9 @@ logger = logging.getLogger(__name__)
 
 
 def find_tool(hook: Hook, manifest: Manifest, toolbox: Toolbox) -> Tool | None:
-    """Return the tool of a hook, which may be a tool that the model must not call."""
+    """Return the tool of a hook, or None if the run does not have it. The model may not be allowed
+    to call the tool.
+    """
     tools = {**toolbox.hidden, **toolbox.unlisted, **toolbox.listed}
     if hook.toolset_name is None:
         return tools.get(hook.tool_name)

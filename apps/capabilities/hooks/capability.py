@@ -104,7 +104,9 @@ class RunHooks:
     async def start(
         self, planned: PlannedHook, messages: Sequence[ModelMessage]
     ) -> Sequence[ModelMessage]:
-        """Return the messages with the hooks' results, as if the model had called their tools."""
+        """Return the messages with the results of a hook that runs at the start, as if the model
+        had called its tool.
+        """
         tool, hook = self.tools.get(planned.place), planned.hook
         if tool is None:
             return messages

@@ -34,7 +34,8 @@ Watched = tuple[PlannedHook, Mapping[str, Any]]
 class Observers:
     """Calls the observing hooks of one run. `tools` maps the place of each hook to its tool.
 
-    Results of their tools are dropped. A failure is logged, and the next hook still runs.
+    The results of the tools are dropped. If a hook fails, the failure is logged, and the next hook
+    still runs.
     """
 
     opening: Opening
@@ -47,7 +48,9 @@ class Observers:
     is_answered: bool = False
 
     def tell(self, event: str, **names: Any) -> None:
-        """Queue the hooks of the event, which run after the hooks that are already queued."""
+        """Queue the hooks that observe the event. They run after the hooks that are already
+        queued.
+        """
         for one in self.planned:
             if one.hook.event != event or one.place not in self.tools:
                 continue
@@ -99,7 +102,7 @@ class Observers:
 
     @asynccontextmanager
     async def watching(self, contribution: Contribution) -> AsyncIterator[Contribution]:
-        """Yield the contribution with the steps that queue hooks.
+        """Yield the contribution with added steps, which queue hooks during the run.
 
         At the end, queue the hooks for the final status, and wait for all hooks up to a timeout.
         """

@@ -82,7 +82,7 @@ def render(
 
 @contextmanager
 def limit_seconds(seconds: float) -> Iterator[None]:
-    """Limit the time of the block. If it exceeds the limit, `TemplateRefused` is raised in this
+    """Limit the time of the block. If the block takes longer, `TemplateRefused` is raised in this
     thread.
     """
     end = time.monotonic() + seconds
@@ -123,8 +123,8 @@ def check_size(value: Any) -> None:
 
 
 def remaining_items(value: Any, left: int = MOST_ITEMS) -> int:
-    """Return the number of further items that are allowed after the value. A shared value counts
-    each time it occurs.
+    """Return how many of the `left` items remain after the value is counted. Raises
+    `TemplateRefused` if none remain. A shared value counts each time it occurs.
     """
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     for item in inner:
@@ -149,10 +149,10 @@ def bounded_join(items: list[Any], separator: Any) -> str:
 
 
 def without_second_reading(template: Any) -> Any:
-    """Return the template with `$find` replaced by equivalent operators.
+    """Return the template with each `$find` replaced by equivalent operators.
 
-    The library renders the result of `$find` again, so it would evaluate expressions in the text of
-    a conversation.
+    The library renders the result of `$find` again. It would therefore evaluate expressions in the
+    text of a conversation.
     """
     if isinstance(template, list):
         return [without_second_reading(item) for item in template]
@@ -182,7 +182,7 @@ def template_context(event: str, messages: Sequence[ModelMessage], **names: Any)
 
 
 def last_message(seen: Sequence[Mapping[str, Any]], role: str) -> Mapping[str, Any] | None:
-    """Return the last message of a role without tool calls."""
+    """Return the newest message with this role and without tool calls, or None if there is none."""
     of_role = (m for m in reversed(seen) if m["role"] == role and not m["tool_calls"])
     return next(of_role, None)
 

@@ -86,8 +86,8 @@ class Engine:
 def earlier_states(
     opening: Opening, messages: Sequence[ModelMessage]
 ) -> Iterator[Mapping[str, Any]]:
-    """Yield the states of this request, of the previous request, and of earlier answers, newest
-    first.
+    """Yield the state of this request, the state of the previous request, and the states of earlier
+    answers, newest first.
     """
     yield opening.conversation.saved
     yield opening.conversation.state
@@ -95,7 +95,9 @@ def earlier_states(
 
 
 def file_type(name: str) -> str:
-    """Return the media type of a file, or "" for kinds that are not shown."""
+    """Return the media type of the file with this name, or "" for a kind of file that is not
+    shown.
+    """
     lowered = name.lower()
     return next((kind for ending, kind in ENDINGS.items() if lowered.endswith(ending)), "")
 

@@ -66,7 +66,9 @@ class InterpreterFailed(ToolError):
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """A file for the code. `name` is its name in the code, `url` the whole URL of the attachment."""
+    """A file that the code can read. `name` is its name in the code, and `url` the complete URL of
+    the attachment.
+    """
 
     name: str
     url: str
@@ -90,7 +92,7 @@ class FileProblems:
 def match_files(
     wanted: Sequence[str], messages: Sequence[ModelMessage], problems: FileProblems
 ) -> list[InputFile]:
-    """Return the attachments that the arguments refer to. Unknown files and duplicate names become
+    """Return the attachments to which the arguments refer. Unknown files and duplicate names become
     problems.
     """
     urls = list(dict.fromkeys(attachment_urls(messages)))
@@ -118,7 +120,9 @@ def attachment_urls(messages: Sequence[ModelMessage]) -> Iterator[str]:
 
 
 def match(text: str, urls: Sequence[str]) -> str | None:
-    """Return the first URL that ends in the text, or in the text with encoded spaces."""
+    """Return the first URL that ends in the text, or in the text with encoded spaces, or None if no
+    URL does.
+    """
     endings = (text, text.replace(" ", "%20"))
     whole = next((url for url in urls if url in endings), None)
     return whole or next((url for url in urls if url.endswith(endings)), None)

@@ -102,8 +102,8 @@ async def list_server(server: McpServerInfo, bucket: str, seconds: float = 30.0)
 
 
 async def reconnect(session_id: int, seconds: float = 30.0) -> PooledSession | None:
-    """Close a session and open it again, regardless of earlier failures. Return None for an unknown
-    ID.
+    """Close a session and open it again, without waiting after earlier failures. Return None for an
+    unknown ID.
 
     The state of the returned session shows whether it connected.
     """

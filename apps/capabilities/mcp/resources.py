@@ -69,7 +69,7 @@ class ToolsetResources:
 
 
 async def list_resources(binding: ToolsetBinding) -> ToolsetResources | None:
-    """Return the resources, or None if the manifest does not enable them. Raises
+    """Return the resources of a toolset, or None if the manifest does not enable resources. Raises
     `ConnectionFailed`.
     """
     wanted = binding.toolset.resources
@@ -88,7 +88,9 @@ async def list_resources(binding: ToolsetBinding) -> ToolsetResources | None:
 
 
 def resource_prompt(offered: Iterable[ToolsetResources]) -> str:
-    """Return the part of the system prompt that lists readable resources, or "" if there are none."""
+    """Return the part of the system prompt that lists readable resources, or "" if there are
+    none.
+    """
     lines = [resource_line(one, resource) for one in offered for resource in one.listed]
     if not lines:
         return ""
@@ -127,7 +129,9 @@ def reading_tool(offered: Sequence[ToolsetResources]) -> PreparedTool:
 async def read(
     offered: Sequence[ToolsetResources], opening: Opening, invocation: Invocation
 ) -> ToolResult:
-    """Read a resource. Raises `ToolError` and `InvalidParameter`."""
+    """Read the resource in the arguments, and return its contents. Raises `ToolError` and
+    `InvalidParameter`.
+    """
     uri = str(invocation.arguments["uri"])
     resources = find_toolset(offered, uri, str(invocation.arguments.get("toolset") or ""))
     toolset = resources.toolset
@@ -152,13 +156,17 @@ async def read(
 
 
 def distrust(resources: ToolsetResources, opening: Opening) -> None:
-    """Mark the run as having read untrusted content, if the manifest marks the server as untrusted."""
+    """Mark the run as having read untrusted content if the manifest marks the server as
+    untrusted.
+    """
     if resources.toolset.node.is_untrusted:
         opening.taint.add(f"resources of {resources.toolset.label}")
 
 
 def find_toolset(offered: Sequence[ToolsetResources], uri: str, name: str) -> ToolsetResources:
-    """Return the toolset that has the resource. Raises `InvalidParameter`."""
+    """Return the toolset that has the resource with this URI. Raises `InvalidParameter` if there is
+    none.
+    """
     named = [one for one in offered if not name or one.toolset.label == name]
     if not named:
         known = ", ".join(repr(one.toolset.label) for one in offered)
@@ -181,8 +189,10 @@ def texts_in(contents: Contents) -> list[str]:
 async def read_eager(
     resources: ToolsetResources,
 ) -> tuple[list[Injection], list[InitializationIssue]]:
-    """Return injections of prefetched resources, as if the model had read them, and issues. The
-    resources are cached like lists.
+    """Read the prefetched resources, and return them as injections, together with issues for
+    failures.
+
+    The injections look as if the model had read the resources. Resources are cached like lists.
     """
     wanted, label = resources.toolset.resources, resources.toolset.label
     found: list[Injection] = []
@@ -202,8 +212,8 @@ async def read_eager(
 
 
 def read_ahead(toolset: str, uri: str, text: str) -> Injection:
-    """Return the injection of a resource, if the conversation does not contain its current
-    version.
+    """Return an injection that adds the resource's text, unless the conversation already contains
+    its current version.
     """
     arguments = {"uri": uri, "toolset": toolset}
     shown = shorten_text(text, RESULT_CHARACTERS)

@@ -115,7 +115,9 @@ def withheld_issue(toolset: Toolset, state: str, names: Sequence[str]) -> Initia
 
 
 def allowed_tools(toolset: Toolset, listing: Listing) -> Iterator[types.Tool]:
-    """Yield the tools that the manifest allows, each name once."""
+    """Yield the tools that the manifest allows. If a name occurs several times, only its first tool
+    is used.
+    """
     only = frozenset(toolset.node.allowed_tools or ())
     hidden = frozenset(toolset.node.hidden_from_model or ())
     there = {tool.name: tool for tool in reversed(listing.tools)}
@@ -175,7 +177,9 @@ def is_told_open(told: types.ToolAnnotations | None) -> bool:
 
 
 def risk_of(told: types.ToolAnnotations | None) -> Risk:
-    """Return the risk that the server declares, for the user who approves the call."""
+    """Return the risk of a tool that its server declares. It is shown to the user who approves a
+    call.
+    """
     if told is None:
         return "changes"
     if told.read_only_hint:

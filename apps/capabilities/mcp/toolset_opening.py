@@ -1,5 +1,5 @@
-"""Opens toolsets in a run. The result is the tools and resources of their servers, or issues with
-the reasons why there are none.
+"""Opens toolsets in a run. The result contains the tools and resources of their servers, and an
+issue for each toolset that cannot be opened.
 """
 
 import asyncio
@@ -83,15 +83,15 @@ class OpenedToolset:
 
 
 class PreparableToolset:
-    """A toolset with its prepared tools."""
+    """Opens a toolset for runs, and stores its prepared tools for later runs."""
 
     def __init__(self, toolset: Toolset) -> None:
         self.toolset = toolset
         self.prepared: dict[Hashable, PreparedTools] = {}
 
     async def open(self, opening: Opening, leases: Leases) -> OpenedToolset:
-        """Open the toolset in the same way as `open_known`. If the user has to sign in first, the
-        toolset has only the sign-in tool.
+        """Open the toolset with `open_known`. If the user has to sign in first, the toolset has
+        only the tool with which the user signs in.
         """
         wanted = wanted_account(self.toolset)
         if wanted is None:

@@ -21,10 +21,10 @@ UPKEEP_SECONDS = 30.0
 
 @dataclass(slots=True)
 class Upkeep:
-    """Maintains memories in the background after they are stored.
+    """Maintains a run's memories in the background after new memories are stored.
 
-    The end of the run waits for the maintenance, because it needs the run's credentials. Canceling
-    the run cancels it.
+    The maintenance needs the run's credentials, so the run waits for it at its end. If the run is
+    canceled, the maintenance is canceled too.
     """
 
     task: asyncio.Task[None] | None = None
@@ -56,7 +56,7 @@ class RunMemories:
     upkeep: Upkeep = field(default_factory=Upkeep)
 
     def look_after(self) -> None:
-        """Prune and merge in the background, once for all memories that are stored in the meantime."""
+        """Prune and merge the memories in the background, once for all changes in the meantime."""
         upkeep = self.upkeep
         upkeep.is_wanted = True
         if upkeep.task is None or upkeep.task.done():

@@ -48,8 +48,8 @@ class RunNotes:
 
     @property
     def author(self) -> Author:
-        """Return the agent as the author of a change, with the untrusted sources that it has
-        read.
+        """Return the agent as the author of a change, together with the untrusted sources that the
+        run has read.
         """
         caller = self.opening.caller
         is_conversation = caller.folder.startswith(FOLDER)
@@ -62,15 +62,15 @@ class RunNotes:
         )
 
     async def embedder(self) -> Embedder:
-        """Return the embedder. Raises `ToolError`."""
+        """Return the embedder for semantic search in notes. Raises `ToolError`."""
         try:
             return await find_embedder(self.opening, self.deployment_id)
         except (DeploymentNotFound, Unsupported) as error:
             raise ToolError(f"Notes cannot be compared here: {error}", is_lasting=True) from error
 
     def has_read(self, note: Note) -> None:
-        """Mark the run as having read untrusted content if the note is marked as untrusted, because
-        it may repeat such content.
+        """Record that the run has read the note. A note that is marked as untrusted also marks the
+        run as having read untrusted content.
         """
         if note.is_untrusted:
             self.opening.taint.add(f"note “{note.title}”")
@@ -105,6 +105,6 @@ def refusals() -> Iterator[None]:
 async def run_query(
     function: Callable[Concatenate[str, P], R], owner: str, *args: P.args, **kwargs: P.kwargs
 ) -> R:
-    """Call a function that queries the database."""
+    """Call a function that queries the database, on a database thread."""
     result: R = await database_sync_to_async(partial(function, owner))(*args, **kwargs)
     return result

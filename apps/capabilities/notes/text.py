@@ -1,4 +1,6 @@
-"""Formats notes for the model as quoted data, so that it does not follow instructions in them."""
+"""Formats notes for the model as quoted data, so that the model does not follow instructions in
+them.
+"""
 
 import json
 from collections.abc import Iterable, Sequence

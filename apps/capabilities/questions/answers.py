@@ -1,4 +1,4 @@
-"""Builds the card of a question from the model, and converts the answers to it.
+"""Builds the card for a question from the model, and converts the user's answers.
 
 An answer is `{"outcome": "answered" | "skipped", "choices": [labels], "text": "…"}`, or
 `{"outcome": "timeout"}` if the user did not answer in time.
@@ -34,7 +34,7 @@ class Option(TypedDict):
 
 
 def read_card(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the JSON of the card for the model's arguments. Its texts are plain text. Raises
+    """Return the JSON of the card for the model's arguments. All texts in it are plain text. Raises
     `InvalidParameter`.
 
     The card has the keys `question`; `input`, which is `single`, `multiple` or `text`; `options`;
@@ -50,7 +50,7 @@ def read_card(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_options(kind: str, given: Sequence[Mapping[str, str]]) -> list[Option]:
-    """Return the options of a question. Raises `InvalidParameter` if they are not valid for the
+    """Return the options of a question. Raises `InvalidParameter` if the options do not fit the
     kind of question.
     """
     if kind == "text":
@@ -85,7 +85,9 @@ def read_option(path: str, given: Mapping[str, str]) -> Option:
 
 
 def check_length(path: str, text: str, most: int) -> str:
-    """Raise `InvalidParameter` if the text is empty or too long."""
+    """Return the text. Raises `InvalidParameter` if it is empty or has more than `most`
+    characters.
+    """
     if not text:
         raise InvalidParameter(path, "it is empty. Write the text for the user.")
     if len(text) > most:
@@ -121,7 +123,7 @@ CHOOSE = {
 
 
 class QuestionAnswer(BaseModel):
-    """An answer as the page sends it."""
+    """An answer to a question, in the form in which the page sends it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -172,7 +174,7 @@ def labels(asked: Mapping[str, Any]) -> frozenset[str]:
 
 
 def question_card(asked: Mapping[str, Any]) -> NumberedCard:
-    """Return the question as text, for users who answer with a message."""
+    """Return the question as a text with numbered choices, for users who answer with a message."""
     options = asked["options"]
     # The lines of a longer description would look like other options.
     described = [

@@ -97,7 +97,7 @@ def prepare(manifest: Manifest) -> Open | None:
 
 
 async def ask(wanted: Questions, opening: Opening, invocation: Invocation) -> ToolResult:
-    """Ask the user. Raises `InvalidParameter`."""
+    """Ask the user the question in the arguments. Raises `InvalidParameter`."""
     answered = invocation.answers.get("question")
     if answered is not None:
         given: Mapping[str, object] = answered.answer or {}

@@ -34,6 +34,7 @@ from apps.workspace.egress.clients import (
 )
 from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.headers import is_lasting, retry_after
+from apps.workspace.egress.tls_failures import tls_problem
 from apps.workspace.egress.urls import AddressInvalid, read_url
 from apps.workspace.local.secrets.stored_secrets import SecretNeed
 from apps.workspace.oauth.accounts import WantedAccount
@@ -49,7 +50,9 @@ class CredentialsRefused(ToolError):
 
 
 class ConnectionLost(ToolError):
-    """Raised if the server cannot be reached, or if it ends the connection during its answer."""
+    """Raised if the server cannot be reached, or if it ends the connection before its answer is
+    complete.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +73,16 @@ class AgentServer:
 
     @property
     def account(self) -> WantedAccount | None:
-        """Return the user's own account on the server, if users sign in there themselves."""
+        """Return the account with which each user signs in to the server, or None if users do not
+        sign in.
+        """
         if not isinstance(self.how, RestOAuthAuthorization):
             return None
         return WantedAccount(self.url, self.label, self.how)
 
     async def draft(self, caller: Caller, refused_token: str = "") -> tuple[RequestDraft, str]:
-        """Return a request with credentials, and the token in them if it can be renewed, otherwise
-        None. Raises `ToolError` if there are no credentials.
+        """Return a request with credentials, and the token in them, or "" if they contain no token
+        that can be renewed. Raises `ToolError` if there are no credentials.
         """
         draft = RequestDraft("POST")
         token = await authorize(draft, self.how, caller, self.url, refused_token)
@@ -86,8 +91,8 @@ class AgentServer:
     async def with_credentials(
         self, caller: Caller, work: Callable[[RequestDraft], Awaitable[T]]
     ) -> T:
-        """Do the work with credentials. If the server rejects the token, retry with a new token.
-        Raises `ToolError`.
+        """Call `work` with a request that has credentials. If the server rejects the token, retry
+        with a new token. Raises `ToolError`.
         """
         draft, token = await self.draft(caller)
         try:
@@ -144,8 +149,8 @@ async def send(
 ) -> AsyncIterator[Response]:
     """Send a request of the tool `name`, and yield the response before its body is read.
 
-    `explain` extracts the reason from the body of an error response. Raises `ToolError`, including
-    for failures while the body is read.
+    `explain` extracts the reason from the body of an error response. Raises `ToolError`, also for a
+    failure while the body is read.
     """
     if draft.query:
         url = f"{url}{'&' if urlsplit(url).query else '?'}{urlencode(draft.query)}"
@@ -189,7 +194,7 @@ async def refusal(
 
 
 def called(server: AgentServer, name: str) -> str:
-    """Return the names of the tool and its server for error messages."""
+    """Return a text that names the tool and its server in error messages."""
     return f"{name} ({server.host})"
 
 
@@ -212,4 +217,7 @@ def errors_for_model(server: AgentServer, name: str) -> Iterator[None]:
     except (ResponseBodyTooLarge, BodyUnreadable, InvalidURL) as error:
         raise ToolError(f"{called(server, name)}: {error_reason(error)}") from error
     except HTTPError as error:
+        if tls_problem(error):
+            text = f"{called(server, name)}: {error_reason(error)}"
+            raise ToolError(text, is_lasting=True) from error
         raise ConnectionLost(f"{called(server, name)}: {error_reason(error)}") from error

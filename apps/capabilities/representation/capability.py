@@ -128,8 +128,8 @@ async def attachment_at(
 
 
 def link(url: str, title: str, messages: Sequence[ModelMessage]) -> Attachment:
-    """Return a link as an attachment. If the conversation has an attachment with the same URL, the
-    link has its type and title.
+    """Return a link as an attachment. If the conversation already has an attachment with this URL,
+    the link gets its type and title.
     """
     attached = (item for message in messages for item in message.attachments)
     same = (item for item in attached if url in (item.url, item.reference_url))

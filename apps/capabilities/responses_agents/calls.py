@@ -44,8 +44,8 @@ class AgentService(ModelService):
 
 @dataclass(frozen=True, slots=True)
 class ResponsesAgent:
-    """An agent that is called as a tool. `target` is the tool, `info` requires that files are sent
-    as bytes, and `model` calls the agent.
+    """An agent that is called as a tool. `target` is the tool, and `model` calls the agent. `info`
+    states that files must be sent as bytes.
     """
 
     target: Target

@@ -1,4 +1,6 @@
-"""Adds the credentials to a request. Credentials override a parameter in the same position."""
+"""Adds the credentials to a request. A credential overrides a parameter at the same place in the
+request.
+"""
 
 from apps.accounts.caller import Caller
 from apps.capabilities.rest.requests import RequestDraft
@@ -26,10 +28,11 @@ async def authorize(
     url: str,
     refused_token: str = "",
 ) -> str:
-    """Add the credentials for the URL to a request. Return the token if it can be renewed,
-    otherwise None.
+    """Add the credentials for the URL to a request. Return the token in them, or "" if they contain
+    no token that can be renewed.
 
-    Raises `ToolError` if there are no credentials.
+    `refused_token` is a token that the service has rejected. Raises `ToolError` if there are no
+    credentials.
     """
     match how:
         case BasicAuthorization():

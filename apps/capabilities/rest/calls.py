@@ -71,7 +71,9 @@ async def call_service(
 
 
 def idempotency_key(opening: Opening, invocation: Invocation) -> str:
-    """Return a key that is the same for all attempts at a call, even in a resumed run."""
+    """Return an idempotency key that is the same for all attempts at a call, even in a resumed
+    run.
+    """
     if invocation.ledger.is_kept:
         return invocation.ledger.idempotency_key(invocation.key)
     return str(uuid.uuid5(opening.known.get_or_make(RUN, uuid.uuid4), well_formed(invocation.id)))
@@ -109,8 +111,8 @@ async def result_of(
 
 
 def status_error(operation: Operation, answer: ServiceResponse, text: str) -> ShownError:
-    """Return the error for the model, which contains only the status, because the body of an error
-    is untrusted.
+    """Return the error for an unsuccessful response. The model gets only the status, because the
+    body of an error is untrusted.
     """
     where = " and redirects to another URL, which is not followed" if answer.location else ""
     return ShownError(

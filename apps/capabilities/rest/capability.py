@@ -79,8 +79,8 @@ def prepare(manifest: Manifest) -> Open | None:
 
 
 def is_below(place: str, path: str) -> bool:
-    """Return True if a tool needs the credential at the path, because the credential belongs to the
-    tool or its toolset.
+    """Return True if the tool at `place` needs the credential at `path`, which belongs to the tool
+    itself or to its toolset.
     """
     toolset, _, inside = path.partition(".")
     is_of_a_tool = inside.startswith("tools[")
@@ -88,8 +88,8 @@ def is_below(place: str, path: str) -> bool:
 
 
 def needs_of_toolset(path: str, toolset: RestToolSet) -> Iterator[SecretNeed]:
-    """Yield the credentials that all tools of the toolset send to their services, or to the token
-    service.
+    """Yield the credentials that the toolset's tools share. They are sent to the tools' services or
+    to the token service.
     """
     tools = enabled_nodes(RestTool, toolset.tools, f"{path}.tools")
     urls = tuple(toolset.address_of(tool.rest_api_method_info) for _, tool in tools)
@@ -133,7 +133,7 @@ def check_shared(path: str, toolset: RestToolSet) -> None:
 def prepare_tool(
     path: str, tool: RestTool, toolset: RestToolSet, manifest: Manifest
 ) -> PreparedTool:
-    """Prepare one tool. Raises `InitializationIssue`."""
+    """Prepare one tool of a REST toolset. Raises `InitializationIssue` if it cannot be used."""
     function = tool.open_ai_tool.function
     name = visible_name(toolset.name, function.name)
     parameters = visible_parameters(function.parameters)

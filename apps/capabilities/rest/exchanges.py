@@ -22,6 +22,7 @@ from apps.workspace.egress.clients import (
 )
 from apps.workspace.egress.guard import unknown_host
 from apps.workspace.egress.headers import retry_after
+from apps.workspace.egress.tls_failures import tls_problem
 
 MOST_REDIRECTS = 5
 KEEPS_METHOD = frozenset({307, 308})
@@ -142,7 +143,8 @@ def errors_for_model(operation: Operation) -> Iterator[None]:
     except TimeoutException as error:
         raise ToolTimedOut(name, operation.most_seconds) from error
     except (HTTPError, InvalidURL) as error:
-        raise ToolError(f"{name}: {error_reason(error)}") from error
+        is_lasting = bool(tls_problem(error))
+        raise ToolError(f"{name}: {error_reason(error)}", is_lasting=is_lasting) from error
 
 
 def error_reason(error: Exception) -> str:
@@ -155,7 +157,8 @@ def error_reason(error: Exception) -> str:
         case BodyUnreadable():
             return str(error)
         case ConnectError():
-            return unknown_host(error) or "the service could not be reached."
+            known = unknown_host(error) or tls_problem(error)
+            return known or "the service could not be reached."
         case InvalidURL():
             return "the arguments do not form a valid URL."
         case _:

@@ -134,7 +134,7 @@ def check_parameters(path: str, parameters: RestFunctionParameters, address: Too
 
 
 def parameter_problem(parameter: RestParameter) -> str:
-    """Return the reason why the parameter can never be sent, or "" if it can."""
+    """Return the reason why the parameter can never be sent, or "" if it can be sent."""
     place = parameter.parameter_info
     constant = parameter.const if isinstance(parameter, RestConstParameter) else None
     if isinstance(constant, Credential):

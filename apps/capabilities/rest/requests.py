@@ -50,7 +50,9 @@ class RequestDraft:
 
 
 def fill_draft(draft: RequestDraft, operation: Operation, arguments: Mapping[str, Any]) -> None:
-    """Add the arguments to the draft, except those that are None. Raises `InvalidParameter`."""
+    """Add the arguments to the draft, except for arguments that are None. Raises
+    `InvalidParameter`.
+    """
     in_path = {place.key: name for name, place in operation.places.items() if place.type == "url"}
     draft.path = path_values(operation.address, arguments, in_path)
     for name, place in operation.places.items():
@@ -79,8 +81,8 @@ def add_value(draft: RequestDraft, name: str, place: ParameterPlace, value: Any)
 
 
 def add_forwarded(draft: RequestDraft, headers: Mapping[str, str], wanted: Collection[str]) -> None:
-    """Add the caller's `wanted` headers (names in lower case) to the draft, unless they are already
-    set.
+    """Add the caller's headers whose lower-case names are in `wanted` to the draft. Headers that
+    the draft already contains are not changed.
     """
     for name, value in headers.items():
         if name.lower() not in wanted or header_name_problem(name) or header_value_problem(value):

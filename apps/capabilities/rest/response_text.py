@@ -51,8 +51,8 @@ def decode(body: bytes, content_type: str) -> str | None:
 
 
 def hide_in_body(body: bytes, content_type: str, credentials: Collection[str]) -> bytes:
-    """Return the body with its credentials redacted. Bytes that are not text or have the wrong
-    charset are searched as UTF-8 and UTF-16.
+    """Return the body with the credentials redacted. A body that is not text or has the wrong
+    charset is searched as UTF-8 and UTF-16.
     """
     wanted = needles(credentials)
     text = decode(body, content_type)
@@ -102,7 +102,9 @@ def error_block(status_line: str, text: str) -> str:
 
 
 def format_text(text: str, content_type: str) -> str:
-    """Return the text as Markdown. Text that cannot be parsed is shown unchanged."""
+    """Return the text as Markdown, formatted by its type. Text that cannot be parsed is shown
+    unchanged.
+    """
     if not text:
         return NOTHING
     language = media_type(content_type).rpartition("/")[2]

@@ -33,8 +33,8 @@ class ToolAddress:
         return frozenset(key for pieces in self.segments for key in pieces[1::2])
 
     def url(self, path: Mapping[str, str], query: Mapping[str, str]) -> str:
-        """Return the whole URL. A query parameter overrides the operator's parameter with the same
-        name.
+        """Return the whole URL with the placeholders filled. A query parameter overrides the
+        operator's parameter with the same name.
         """
         segments = "/".join(map("".join, (filled_pieces(pieces, path) for pieces in self.segments)))
         pairs = [text for name, text in self.query if name not in query]

@@ -1,4 +1,4 @@
-"""The tools for the alarm of a conversation and the user's schedules."""
+"""The tools with which the model manages the alarm of a conversation and the user's schedules."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -217,7 +217,7 @@ async def set_alarm(opening: Opening, invocation: Invocation) -> ToolResult:
 
 
 async def on_desk(work: Work, opening: Opening, invocation: Invocation) -> str:
-    """Do the work with the user's schedules on a database thread, and return the text for the
+    """Call `work` with the user's schedules on a database thread, and return the text for the
     model. Raises `InvalidParameter` and `ToolError`.
     """
     desk = opening.chat.schedules

@@ -5,17 +5,18 @@ from datetime import datetime, time
 from typing import Any
 from uuid import UUID
 
-from apps.datetimes import read_datetime
+from apps.datetimes import date_problem, read_datetime
 from apps.errors import InvalidParameter
 from apps.schedules.models import Schedule
 from apps.schedules.wall_clock import zone_of
 
 WAKE_AT = "wakeAtISO"
+EXAMPLE = "2026-11-24T17:30:00+01:00"
 REPEAT = "repeatIntervalMinutes"
 
 
 def schedule_fields(given: Mapping[str, Any], time_zone: str) -> dict[str, Any]:
-    """Return the fields of a schedule that the arguments set. Raises `InvalidParameter`."""
+    """Return the fields of a schedule that are set in the arguments. Raises `InvalidParameter`."""
     zone = given.get("timezone") or time_zone
     return {
         field: read(argument, given[argument], zone)
@@ -29,26 +30,22 @@ def read_moment(argument: str, written: str, zone: str) -> datetime:
     `InvalidParameter`.
     """
     try:
-        return read_datetime(written, zone_of(zone or "UTC"))
+        return read_datetime(written, zone_of(zone or "UTC"), EXAMPLE)
     except (ValueError, LookupError, OSError):  # An unknown zone raises this error too.
-        problem = (
-            f"{written[:50]!r} is not a time from 1900 to 2199. Use a format such as "
-            "2026-11-24T17:30:00+01:00."
-        )
-        raise InvalidParameter(argument, problem) from None
+        raise InvalidParameter(argument, date_problem(written, EXAMPLE)) from None
 
 
 def repeat_seconds(argument: str, minutes: float, zone: str = "") -> int:
-    """Parse an interval, and return it in seconds. Raises `InvalidParameter`."""
+    """Return an interval of `minutes` in seconds. Raises `InvalidParameter` if it is not
+    allowed.
+    """
     if not 1 <= minutes <= 366 * 24 * 60:
         raise InvalidParameter(argument, "it must be between 1 minute and a year.")
     return round(minutes * 60)
 
 
 def read_hour(argument: str, written: str, zone: str) -> time | None:
-    """Parse a time of day. Return None for "", which removes the active hours. Raises
-    `InvalidParameter`.
-    """
+    """Parse a time of day; ignore its time zone. Return None for "". Raises `InvalidParameter`."""
     if not written.strip():
         return None
     try:

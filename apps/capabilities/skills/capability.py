@@ -84,8 +84,8 @@ def contribution(
     steps: tuple[HistoryStep, ...],
     issues: Sequence[InitializationIssue],
 ) -> Contribution:
-    """Return the contribution of the skills to a run. `own` contains the predefined skills, and
-    `collection` all skills.
+    """Return what the skills contribute to a run. `own` contains the predefined skills, and
+    `collection` contains all skills.
     """
     opening.known[SKILLS] = collection
     skill = own.skills.get(FILE_PARAMETERS)
@@ -140,7 +140,7 @@ def refusal_issues(
 
 @lru_cache(maxsize=8)
 def injection_of(name: str, text: str) -> Injection:
-    """Return the injection of a skill. It is cached, because it is the same for all
+    """Return the injection of a skill's text. The result is cached, because it is the same for all
     conversations.
     """
     return Injection(TOOL_NAME, {"skill_name": name}, text, "refresh_if_changed")

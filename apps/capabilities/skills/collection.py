@@ -1,4 +1,4 @@
-"""The skills of one run, with their texts for the model."""
+"""Collects the skills of one run, and formats them for the model."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -40,7 +40,9 @@ class Skill:
     required_tools: tuple[str, ...] = ()
 
     def is_usable(self, tools: Iterable[str]) -> bool:
-        """Return True if `tools` has all tools that the skill requires, with or without a prefix."""
+        """Return True if `tools` contains all tools that the skill requires, with or without a
+        prefix.
+        """
         endings = tuple(tools)
         return all(
             any(name == one or name.endswith(f"_{one}") for name in endings)
@@ -82,14 +84,14 @@ class SkillCollection:
 
     @cached_property
     def prompt(self) -> str:
-        """Return the part of the system prompt that lists all skills, or "" if there is none."""
+        """Return the part of the system prompt that lists all skills, or "" if there are none."""
         return list_skills(tuple((one.name, one.description) for one in self.skills.values()))
 
 
 @lru_cache(maxsize=64)
 def list_skills(skills: tuple[tuple[str, str], ...]) -> str:
     """Return the part of the system prompt that lists skills by name and description, or "" if
-    there is none.
+    there are none.
 
     The text is cached, because it is the same for all requests to an application.
     """

@@ -1,4 +1,6 @@
-"""Reads the skills that users add to a question, from `custom_content.skills` of their messages."""
+"""Reads the skills that users add to their questions, from `custom_content.skills` of the
+messages.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,8 +30,8 @@ class Pick:
 
 @dataclass(frozen=True, slots=True)
 class Picks:
-    """The added skills of a conversation, those of the newest question first, with issues about
-    skills that cannot be used.
+    """The skills that users added in a conversation, beginning with the newest question, and issues
+    for skills that cannot be used.
     """
 
     picks: tuple[Pick, ...] = ()

@@ -90,7 +90,7 @@ async def fetch_all(workspace: Workspace, addresses: Iterable[SkillAddress]) -> 
 
 
 async def fetch(turns: asyncio.Semaphore, workspace: Workspace, address: SkillAddress) -> Skill:
-    """Fetch one skill. Raises `SkillInvalid`, `QuickAppError`."""
+    """Fetch one skill from the workspace. Raises `SkillInvalid`, `QuickAppError`."""
     async with turns:
         text, files, problem = await read_skill(workspace, address)
     document = read_skill_document(text, settings.DIAL_SKILLS_FILE_MAX_BYTES)

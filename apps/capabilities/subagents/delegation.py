@@ -26,7 +26,7 @@ NO_ANSWER = "The sub-agent ended without an answer. Try again, or continue witho
 
 @dataclass(frozen=True, slots=True)
 class SubagentCall:
-    """A call of `tool` that delegates a task to a sub-agent. `seconds` is the time limit of the
+    """A call to `tool` that delegates a task to a sub-agent. `seconds` is the time limit of the
     task.
     """
 
@@ -35,7 +35,7 @@ class SubagentCall:
     relay: Relay
 
     async def answer(self, opening: Opening, delegation: Delegation) -> str | None:
-        """Return the sub-agent's final text, or None if it waits for a user.
+        """Run the sub-agent. Return its final text, or None if it waits for a user.
 
         The time limit begins when the task starts. Raises `ToolError` and `ToolTimedOut`.
         """
@@ -52,7 +52,9 @@ class SubagentCall:
 
 
 class Turns:
-    """Limits the tasks that one process works on at the same time. Tasks start in order of arrival."""
+    """Limits the tasks that one process works on at the same time. Tasks start in order of
+    arrival.
+    """
 
     def __init__(self, count: int) -> None:
         self.semaphore = asyncio.Semaphore(count)
@@ -106,10 +108,8 @@ class SubagentStopped(ToolError):
 
 
 async def unless_stopped(work: Coroutine[Any, Any, T], wish: asyncio.Event, told: str) -> T:
-    """Return the result of the work. If the event `wish` is set, the work is canceled. The work
-    has ended when this function returns.
-
-    Raises `SubagentStopped` with the text `told`.
+    """Return the result of the work. If the event `wish` is set, cancel the work, wait for its end,
+    and raise `SubagentStopped` with the text `told`.
     """
     task, waiting = asyncio.create_task(work), asyncio.create_task(wish.wait())
     try:

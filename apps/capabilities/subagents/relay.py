@@ -91,7 +91,9 @@ class Relay:
     def below(
         self, event: StageOpened | StageRenamed | StageDelta | StageAttachment | StageClosed
     ) -> Event:
-        """Return the event, with stage IDs that are unique among all sub-agents of the run."""
+        """Return the event with its stage IDs changed so that they are unique among all sub-agents
+        of the run.
+        """
         task = self.invocation.id
         named = replace(event, stage_id=f"{task}-{event.stage_id}")
         if not isinstance(named, StageOpened):

@@ -55,7 +55,7 @@ class SubagentKind:
     """A kind of sub-agent. `chosen` contains the names of the toolsets that it can use, or is None
     for all toolsets; `brought` are additional toolsets.
 
-    Fields that are None use the application's value.
+    A field that is None uses the application's value.
     """
 
     prompt: str
@@ -97,7 +97,9 @@ def manifest_of(manifest: Manifest, kind: SubagentKind) -> Manifest:
 
 
 def features_left(features: Features | None, kind: SubagentKind) -> Features | None:
-    """Return the features that do not depend on the conversation or its user."""
+    """Return the application's features that a sub-agent has, which do not depend on the
+    conversation or its user.
+    """
     if features is None:
         return None
     gone = NOT_FOR_SUBAGENTS - ({"spawn_agent"} if kind.may_spawn else set())

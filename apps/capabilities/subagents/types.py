@@ -35,8 +35,8 @@ class SubagentType:
 
 @dataclass(frozen=True, slots=True)
 class OfferedTypes:
-    """The types of sub-agents and the descriptions of toolsets by name, in the order of the tool's
-    description.
+    """The types of sub-agents, and the descriptions of toolsets by name, in the order in which the
+    tool's description lists them.
     """
 
     types: Mapping[str, SubagentType]

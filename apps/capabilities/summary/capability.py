@@ -44,7 +44,7 @@ def prepare(manifest: Manifest) -> Open | None:
 
 
 async def sum_up(opening: Opening, invocation: Invocation) -> ToolResult:
-    """End the answer with the text. Raises `InvalidParameter`."""
+    """End the run's answer with the text in the arguments. Raises `InvalidParameter`."""
     text = str(invocation.arguments["text"]).strip()
     if not text:
         raise InvalidParameter("text", "it is empty. Write the answer.")
@@ -52,7 +52,7 @@ async def sum_up(opening: Opening, invocation: Invocation) -> ToolResult:
 
 
 def without_summary(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-    """Return the conversation without the calls of this tool and their results, because the answer
+    """Return the conversation without calls to this tool and their results, because the answer
     contains the same text.
     """
     gone = {call.id for m in messages for call in m.tool_calls if call.name == TOOL_NAME}

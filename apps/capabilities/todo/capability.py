@@ -1,7 +1,7 @@
 """The to-do list of a conversation, which the model maintains and the page shows.
 
-The list is stored in the state of the answers, so it needs no database row, and its owner is the
-owner of the conversation.
+The list is stored in the state of the answers. It therefore needs no database row, and belongs to
+the owner of the conversation.
 """
 
 from collections.abc import Sequence
@@ -88,7 +88,7 @@ def store_list(opening: Opening, todo: TodoTools) -> None:
 
 
 async def manage(opening: Opening, invocation: Invocation) -> ToolResult:
-    """Run an operation on the list. Raises `InvalidParameter`."""
+    """Run the operation in the arguments on the to-do list. Raises `InvalidParameter`."""
     todo = opening.known[LIST]
     if invocation.arguments["operation"] == "write":
         todo.text = read_text(invocation.arguments.get("text"))

@@ -43,14 +43,14 @@ LANGUAGES = {
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
-    """One call of the tool. Its result is smaller than `most_bytes`."""
+    """One call to the tool that fetches web pages. Its result is smaller than `most_bytes`."""
 
     opening: Opening
     most_bytes: int
 
     async def answer(self, invocation: Invocation) -> ToolResult:
-        """Return the result of the call. Raises `InvalidParameter`, and `ServiceFailed` if a file
-        cannot be stored.
+        """Fetch the URL in the arguments, and return the result for the model. Raises
+        `InvalidParameter`, and `ServiceFailed` if a file cannot be stored.
         """
         url = external_url(str(invocation.arguments[URL]))
         path = invocation.arguments.get(SAVE_PATH)
@@ -125,7 +125,7 @@ class Readings:
     turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(CONVERSIONS_AT_ONCE))
 
     async def read(self, url: str, file: Loaded, owner: str) -> str:
-        """Raises `NotText` if the file is binary."""
+        """Return the text of a file. Raises `NotText` if the file is binary."""
         text = read_page_text(file)
         if file.type not in PAGES:
             return text

@@ -84,8 +84,8 @@ def is_charset(name: str) -> bool:
 
 
 async def to_markdown(page: str, url: str, seconds: float, owner: str) -> str:
-    """Return the page as Markdown. If it cannot be converted, return its source without scripts and
-    styles.
+    """Return an HTML page as Markdown. If it cannot be converted within `seconds`, return its
+    source without scripts and styles.
     """
     bounds = replace(document_bounds(owner), seconds=seconds)
     try:
@@ -112,7 +112,9 @@ def block(text: str, language: str, most_bytes: int, notice: str) -> str:
 
 
 def first_lines(text: str, most_bytes: int) -> str:
-    """Return the first lines that fit, or a part of the first line, or "" if nothing fits."""
+    """Return the first lines of the text that fit. If not even one line fits, return a part of it,
+    or "" if nothing fits.
+    """
     head = clipped_bytes(text, most_bytes)
     lines, newline, _ = head.rpartition("\n")
     return lines if newline and lines.strip() else head

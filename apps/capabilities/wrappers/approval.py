@@ -112,8 +112,8 @@ def with_approval(
 
 
 def has_to_ask(rules: ApprovalRules, decision: Decision, consent: Consent | None) -> bool:
-    """Return True if the rules or the user require approval, without regard to untrusted
-    content.
+    """Return True if the rules or the user require approval of the call. Untrusted content is not
+    considered.
     """
     if decision == "allow":
         return consent == "confirm" and rules.asks
@@ -127,7 +127,7 @@ async def apply_decision(
     invocation: Invocation,
     answered: InteractionRequest,
 ) -> ToolResult:
-    """Return the result of a call about which a user has decided."""
+    """Return the result of a call after the user has decided about it."""
     answer = answered.answer or {}
     if answer.get("outcome") == "timeout":
         return refusal_result(TIMED_OUT)

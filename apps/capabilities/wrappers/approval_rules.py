@@ -71,7 +71,9 @@ def left_until(deadline: float) -> float:
 
 @dataclass(frozen=True)
 class ApprovalRules:
-    """The rules of the tool, its toolset, the application and the installation, nearest first."""
+    """The rules at all levels: the tool, its toolset, the application and the installation, nearest
+    first.
+    """
 
     levels: tuple[Approval, ...] = ()
     matchers: tuple[tuple[Matcher, Matcher], ...] = field(default=(), compare=False)
@@ -85,7 +87,7 @@ class ApprovalRules:
         return cls(given, tuple((Matcher(one.deny), Matcher(one.allow)) for one in given))
 
     def judge(self, tool: str, arguments: Mapping[str, Any], *, full_name: str = "") -> Decision:
-        """Return the decision about one call. `arguments` have their default values.
+        """Return the decision about one call. `arguments` include the default values.
 
         Rules also match the `full_name` of a tool. A name without its hash may belong to another
         tool, so only deny rules match such a name.
@@ -168,14 +170,16 @@ def call_text(tool: str, arguments: Mapping[str, Any]) -> str:
 
 
 def approval_rules(manifest: Manifest, *nearer: Approval | None) -> ApprovalRules:
-    """Return the rules for a tool; `nearer` are the rules of the tool and of its toolset."""
+    """Return the rules for a tool of the manifest. `nearer` are the rules of the tool and of its
+    toolset.
+    """
     features = manifest.features
     application = features.approval if features is not None else None
     return ApprovalRules.of(*nearer, application, installation())
 
 
 def installation() -> Approval:
-    """Return the defaults for applications that set no rules. The settings were checked at startup."""
+    """Return the rules for applications that set none. The settings were checked at startup."""
     return Approval(
         mode=settings.APPROVAL_MODE, deny=CallRules(patterns=tuple(settings.APPROVAL_DENY))
     )

@@ -75,8 +75,8 @@ class Arguments:
 
 
 def with_integers(value: Any, schema: Any) -> Any:
-    """Return the value with numbers such as 5.0 converted to integers if the schema requires an
-    integer.
+    """Return the value with numbers such as 5.0 converted to integers wherever the schema requires
+    an integer.
     """
     if not isinstance(schema, Mapping):
         return value
@@ -92,7 +92,7 @@ def with_integers(value: Any, schema: Any) -> Any:
 
 
 def read_arguments(parameters: FunctionParameters | RestFunctionParameters) -> Arguments:
-    """Compile the parameters of a function, once for a manifest."""
+    """Compile the parameters of a function. This is done once for each manifest."""
     schema = parameters_schema(parameters)
     defaults = {
         name: parameter.default
@@ -135,7 +135,9 @@ def refusal(
 def problems(
     violation: ValidationError, unshown: Collection[str] = ()
 ) -> Iterator[tuple[str, str]]:
-    """Yield the path of each parameter that causes a violation, and the problem."""
+    """Yield a problem for each parameter that causes a violation of the schema, with the
+    parameter's path.
+    """
     path = place(violation.absolute_path)
     value: Any = violation.instance
     expected: Any = violation.validator_value
@@ -157,8 +159,8 @@ def problems(
 
 
 def unknown_names(violation: ValidationError, path: str) -> Iterator[tuple[str, str]]:
-    """Yield the names in an object that its schema does not define, with the names that it
-    defines.
+    """Yield a problem for each name in an object that its schema does not define. The problem lists
+    the names that the schema defines.
     """
     schema: Any = violation.schema
     given: Any = violation.instance

@@ -1,4 +1,6 @@
-"""Selects the attachments of a tool to store, and the attachments to show in the answer."""
+"""Selects the attachments that are stored for a tool, and the attachments that are shown in the
+answer.
+"""
 
 import logging
 import mimetypes
@@ -89,7 +91,9 @@ async def store_file(name: str, content: bytes, kind: str, opening: Opening) -> 
 
 
 def see_files(attachments: Sequence[Attachment]) -> str:
-    """Return a text for a result without one, because models reject empty results."""
+    """Return a text about the attachments for a result without text, because models reject empty
+    results.
+    """
     names = ", ".join(one.title or one.type for one in attachments)
     return f"See attached files: {names}" if names else ""
 

@@ -57,7 +57,7 @@ def prepared_tool(
 
 
 def wrap_tool(tool: PreparedTool, wishes: ToolOptions) -> PreparedTool:
-    """Return the tool with the wrappers that the options require, innermost first."""
+    """Return the tool with the wrappers that the options require."""
     tool = with_retries(tool, wishes.fallback, wishes.seconds, is_repeatable=wishes.is_repeatable)
     tool = with_timeout(tool, wishes.seconds)
     tool = with_arguments(tool, wishes.arguments, wishes.addresses)
@@ -80,8 +80,8 @@ def wrap_tool(tool: PreparedTool, wishes: ToolOptions) -> PreparedTool:
 
 
 def with_untrusted_results(tool: PreparedTool) -> PreparedTool:
-    """Return a tool whose results, including those of failed calls, mark the run as having read
-    untrusted content.
+    """Return a tool whose results mark the run as having read untrusted content. This includes the
+    results of failed calls.
     """
 
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:

@@ -1,4 +1,4 @@
-"""Formats the title of a tool call's stage, and the arguments in it."""
+"""Formats the title of the stage that shows a tool call, and the arguments in the stage."""
 
 import re
 from collections.abc import Mapping
@@ -55,7 +55,9 @@ class Display:
         return title
 
     def request(self, arguments: Mapping[str, Any]) -> str:
-        """Return the block of the stage with the arguments, or with the configured body."""
+        """Return the text that shows the arguments in the stage, or the configured body of the
+        stage.
+        """
         if self.stage is not None and self.stage.body:
             return f"{fill_template(self.stage.body, arguments)}\n\n"
         return HEADING + self.entries(arguments)
@@ -69,8 +71,8 @@ class Display:
         return configured[: first.start()] if first is not None else configured
 
     def lead(self, name: str) -> str:
-        """Return the text before an argument that is shown while it arrives, or "" if no argument
-        is shown in this way.
+        """Return the text that is written before an argument that is shown as it arrives, or "" if
+        the argument is not shown in this way.
         """
         shown = self.shown_as(name)
         is_itself = not shown.ignore and shown.replaced_value_info is None
@@ -107,7 +109,9 @@ PLAIN = ParameterStage()
 
 
 def tool_title(toolset: Localized, tool: str, otherwise: str) -> Localized:
-    """Return the combined titles of toolset and tool, or `otherwise` for a toolset without a name."""
+    """Return the combined titles of toolset and tool, or `otherwise` for a toolset without a
+    name.
+    """
     if not localize_text(toolset):
         return otherwise
     if isinstance(toolset, str):
@@ -123,7 +127,9 @@ def display_of(
     parameters: FunctionParameters | RestFunctionParameters | None = None,
     system: bool = False,
 ) -> Display:
-    """Return the display of one tool. A `system` tool is shown only at the `debug` level."""
+    """Return the display options of one tool. A `system` tool is shown only at the `debug`
+    level.
+    """
     stage = tool.stage if tool is not None else None
     configured = {
         key: parameter.display.stage
@@ -134,8 +140,8 @@ def display_of(
 
 
 def stage_level(manifest: Manifest) -> str:
-    """Return the level of stages. The level of the installation overrides the levels of
-    applications.
+    """Return the level at which stages are shown. The installation's level overrides the
+    application's.
     """
     if settings.DEFAULT_STAGE_DISPLAY_LEVEL:
         return str(settings.DEFAULT_STAGE_DISPLAY_LEVEL)

@@ -70,8 +70,8 @@ def internal_tool(
     attachment: AttachmentFilter = EVERYTHING,
     approval: ApprovalRules | None = None,
 ) -> PreparedTool:
-    """Prepare a tool. Its timeout and approval rules are those of the tool, or of the manifest if
-    it has none.
+    """Prepare a tool. If `seconds` or `approval` is None, the manifest's timeout or approval rules
+    apply.
     """
     rules = approval_rules(manifest) if approval is None else approval
     reads = declared.risk == "read-only"

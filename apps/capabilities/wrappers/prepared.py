@@ -21,8 +21,8 @@ def announce_nothing(locale: str) -> Announcement | None:
 
 @dataclass(frozen=True, slots=True)
 class PreparedTool:
-    """A tool that is prepared for a manifest and not yet bound to a run. `toolset` is its path in
-    the manifest, or "" if there is none.
+    """A tool that is prepared for a manifest and not yet bound to a run. `toolset` is the path of
+    its toolset in the manifest, or "" if there is none.
 
     `streams` is the name of the argument that is shown while the model writes it, or "" if there is
     none. `announce` returns, for a locale, the announcement that opens the stage before the

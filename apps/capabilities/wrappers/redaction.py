@@ -59,8 +59,8 @@ def needles(credentials: Collection[str]) -> Needles:
 
 
 def json_pattern(letters: str) -> re.Pattern[str]:
-    """Return a pattern for escapes of these characters only, because a large answer contains many
-    other escapes, such as quotation marks.
+    """Return a pattern that matches JSON escapes of these characters only, because a large answer
+    contains many other escapes, such as quotation marks.
 
     JSON within JSON has more backslashes before the same escape.
     """
@@ -126,13 +126,13 @@ class UnescapedText:
         self.text = "".join([*parts, escaped[end:]])
 
     def place(self, place: int) -> int:
-        """Return the position in the escaped text that corresponds to a position in this text."""
+        """Return the position in the escaped text for a position in this text."""
         index = bisect_right(self.ends, place) - 1
         return place if index < 0 else self.escaped_ends[index] + place - self.ends[index]
 
 
 def merge_places(sorted_places: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of text, with overlapping ranges joined."""
+    """Yield the ranges of text, with overlapping ranges merged into one."""
     last: tuple[int, int] | None = None
     for start, stop in sorted_places:
         if last and start < last[1]:

@@ -27,10 +27,11 @@ def with_retries(
     is_repeatable: bool,
     wait: Wait = asyncio.sleep,
 ) -> PreparedTool:
-    """Return a tool with retries. All attempts share the timeout of `seconds`. A call raises the
-    last `ToolError`.
+    """Return a tool whose failed calls are retried as the fallback strategies define. A call raises
+    the last `ToolError`.
 
-    If `is_repeatable` is False, calls are retried only if the strategy explicitly allows this.
+    All attempts share the timeout of `seconds`. If `is_repeatable` is False, a call is retried only
+    if the strategy explicitly allows this.
     """
     if not any(isinstance(s, Continue) and s.retry is not None for s in fallback.strategies):
         return tool
@@ -58,7 +59,8 @@ def with_retries(
 
 
 def wanted_for(error: ToolError, strategies: Sequence[AnyStrategy]) -> Attempts | None:
-    """Return the retry options of the first strategy that applies, or None if it does not retry.
+    """Return the retry options of the first strategy that applies to the error, or None if it does
+    not retry.
 
     Timeouts and permanent errors are retried only if a trigger lists them. A call whose answer has
     begun is never retried.

@@ -54,8 +54,8 @@ async def person_token(wanted: WantedAccount, bucket: str, refused: str = "") ->
 
 
 async def ask_person(wanted: WantedAccount, opening: Opening, invocation: Invocation) -> ToolResult:
-    """Ask the user to sign in. If the user does not sign in, return the reason to the model. Raises
-    `ToolError`.
+    """Ask the user to sign in, and return a result. If the user does not sign in, it tells the
+    model the reason. Raises `ToolError`.
     """
     title = one_line(wanted.title, TITLE_CHARACTERS)
     answered = invocation.answers.get("sign_in")

@@ -1,4 +1,6 @@
-"""Opens the stage of a tool call around its work, if the application shows the stage."""
+"""Shows a tool call in a stage, which is open during the tool's work, if the application shows the
+stage.
+"""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -37,15 +39,15 @@ class DeferredEmit:
 
 
 class BrokenOff(Exception):
-    """Raised with a result for the model, so that the stage around the call is shown as failed."""
+    """Raised with a result for the model, so that the stage of the call is closed as failed."""
 
     def __init__(self, result: ToolResult) -> None:
         self.result = result
 
 
 def with_stage(tool: PreparedTool, display: Display) -> PreparedTool:
-    """Return a tool whose calls are shown as the display defines. The inner work gets the stage
-    from its invocation.
+    """Return a tool whose calls are shown in stages, as the display options define. The invocation
+    passes the stage to the wrapped tool.
 
     If a failure became a result, the stage is closed as excused. If the stage already contains a
     part of the answer, it is closed as failed, because it must not look complete.
@@ -95,7 +97,7 @@ def show_stage(
 
 
 def request(display: Display, invocation: Invocation) -> str:
-    """Return the part of the arguments that the stage does not show yet."""
+    """Return the part of the arguments' text that the stage does not show yet."""
     early = invocation.early
     if early is None or not early.shown:
         return display.request(invocation.arguments)
@@ -109,8 +111,8 @@ def request(display: Display, invocation: Invocation) -> str:
 
 
 def announcement(display: Display, argument: str, locale: str) -> Announcement | None:
-    """Return the announcement that opens the stage early, or None if the stage must not open
-    early.
+    """Return the announcement with which a tool's stage opens early, or None if the stage must not
+    open early.
     """
     title = display.beginning(locale)
     if display.visibility != "always" or not title:

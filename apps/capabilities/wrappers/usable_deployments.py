@@ -1,7 +1,7 @@
-"""Omits tools of deployments that the caller may not use, if the application enables this filter.
+"""Omits tools for deployments that the caller may not use, if the application enables this filter.
 
-The filter only prevents calls that would fail. It is not a security boundary, because Core checks
-each call of a deployment. If the usable deployments are unknown, no tool is omitted.
+The filter only prevents calls that would fail. It is not a security boundary, because DIAL Core
+checks each call to a deployment. If the usable deployments are unknown, no tool is omitted.
 """
 
 import logging

@@ -1,4 +1,4 @@
-"""Archive an application, or restore it from the archive. All of its data is retained."""
+"""Archives an application, or restores it from the archive. All of its data is retained."""
 
 from django.db import transaction
 from django.utils import timezone

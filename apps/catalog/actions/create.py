@@ -1,4 +1,4 @@
-"""Store a new application that has only a draft. Users can call it after it is published."""
+"""Stores a new application that has only a draft. Users can call it after it is published."""
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -8,13 +8,15 @@ from apps.catalog.models import Application, ApplicationDraft
 
 
 def check(row: Application) -> None:
-    """Raise `ValidationError` by field, for example for a slug that is in use."""
+    """Raise `ValidationError` with the errors of the application by field, for example if its slug
+    is in use.
+    """
     row.clean_fields(exclude=["manifest", "owner"])
     row.validate_unique()
 
 
 def execute(row: Application, user: User | None) -> ApplicationDraft:
-    """Store the application with its draft. Raises `ValidationError`."""
+    """Store the new application with its draft, and return the draft. Raises `ValidationError`."""
     row.is_enabled = False
     written, row.manifest = row.manifest, {}
     check(row)

@@ -1,6 +1,4 @@
-"""Discard the draft of an application. The draft of an application that was never published is
-retained.
-"""
+"""Discards the draft of an application, unless the application was never published."""
 
 from apps.catalog.models import Application, ApplicationDraft
 

@@ -1,4 +1,4 @@
-"""Start a draft with the content of an earlier version."""
+"""Starts a draft with the content of an earlier version."""
 
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError

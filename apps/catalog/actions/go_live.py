@@ -28,7 +28,7 @@ def go_live(
     *,
     snapshot: ContentSnapshot | None = None,
 ) -> ApplicationVersion:
-    """Publish the definition of a draft or version as the next version of a locked row. Raises
+    """Publish the definition as the next version of the application. Its row must be locked. Raises
     `ValidationError`.
     """
     live, skills = row.manifest, definition.skills
@@ -50,8 +50,8 @@ def lock_application(row: Application) -> Application:
 
 
 def read_note(note: str) -> str:
-    """Return the note about a version or a request, without surrounding spaces. Raises
-    `ValidationError`.
+    """Return the note about a version or publishing request without surrounding spaces. Raises
+    `ValidationError` if it is empty or too long.
     """
     said = " ".join(note.replace("\0", " ").split())
     if not said:

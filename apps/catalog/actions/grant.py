@@ -1,4 +1,4 @@
-"""Grant roles in an application, and revoke them."""
+"""Grants roles in an application, and revokes them."""
 
 from collections.abc import Callable, Mapping
 
@@ -19,10 +19,10 @@ def execute(
     address: str,
 ) -> None:
     """Replace the grants of an application with the result of `wanted`, and record the change in
-    the audit log. `actor` is a bucket.
+    the audit log. `wanted` gets the current grants, and `actor` is a bucket.
 
-    Concurrent changes wait until these are saved. Raises `KeyError` for a holder that does not
-    exist.
+    Concurrent changes wait until the new grants are saved. Raises `KeyError` for a holder that does
+    not exist.
     """
     lock_application(application)
     before = grants_of(application)
@@ -47,7 +47,7 @@ def set_grants(
 def record(
     application: Application, before: Mapping[Holder, Role], actor: str, address: str
 ) -> None:
-    """Record in the audit log the roles that were granted and revoked since `before`. `actor` is a
+    """Record in the audit log which roles were granted and revoked since `before`. `actor` is a
     bucket.
     """
     after = grants_of(application)

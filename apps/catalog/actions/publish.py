@@ -1,4 +1,4 @@
-"""Publish the draft of an application as its next version."""
+"""Publishes the draft of an application as its next version."""
 
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError

@@ -1,4 +1,6 @@
-"""Publish the live version again with the current predefined content. The draft does not change."""
+"""Publishes the live version again with the current predefined content. The draft does not
+change.
+"""
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -15,13 +17,13 @@ CONTENT_AT_ONCE = (
 
 
 def check(row: Application) -> None:
-    """Raise `SecondPublisherRequired` if two-person publishing applies."""
+    """Raise `SecondPublisherRequired` if two users must publish the application."""
     if is_required(row):
         raise SecondPublisherRequired(CONTENT_AT_ONCE)
 
 
 def execute(row: Application, note: str, *, user: User | None = None) -> ApplicationVersion:
-    """Publish the live version again. Raises `ValidationError` by fields, and
+    """Publish the live version again. Raises `ValidationError` with the errors by field, and
     `SecondPublisherRequired`.
     """
     said = read_note(note)

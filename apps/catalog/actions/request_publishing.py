@@ -1,4 +1,4 @@
-"""Request that another user publish a draft, if two users must publish the application."""
+"""Requests that another user publish a draft, if two users must publish the application."""
 
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
@@ -13,7 +13,7 @@ from apps.catalog.versions.publishing_requests import is_required, record_event
 
 
 def check(row: Application) -> None:
-    """Raise `ValidationError` if two-person publishing does not apply."""
+    """Raise `ValidationError` if one user alone can publish the application."""
     if not is_required(row):
         raise ValidationError(
             "This application does not need two people to publish it. Publish it directly."
@@ -23,8 +23,8 @@ def check(row: Application) -> None:
 def execute(
     row: Application, note: str, user: User, *, seen: int | None = None, address: str = ""
 ) -> PublishingRequest:
-    """Request publishing of the draft, or of the live version with the current content if there is
-    no draft.
+    """Request that the draft be published or, if there is no draft, the live version with the
+    current predefined content.
 
     `seen` is the version of the draft that the user reviewed. Raises `ValidationError` and
     `DraftOvertaken`.

@@ -1,4 +1,4 @@
-"""Publish an earlier version again as a new version, with the predefined content of the earlier
+"""Publishes an earlier version again as a new version, with the predefined content of the earlier
 version.
 """
 
@@ -16,7 +16,7 @@ RESTORED_AT_ONCE = (
 
 
 def check(row: Application) -> None:
-    """Raise `SecondPublisherRequired` if two-person publishing applies."""
+    """Raise `SecondPublisherRequired` if two users must publish the application."""
     if is_required(row):
         raise SecondPublisherRequired(RESTORED_AT_ONCE)
 
@@ -24,9 +24,9 @@ def check(row: Application) -> None:
 def execute(
     row: Application, number: int, note: str, *, user: User | None = None
 ) -> ApplicationVersion:
-    """Publish version `number` again.
+    """Publish version `number` again as a new version.
 
-    Raises `ValidationError` by fields, `SecondPublisherRequired` and
+    Raises `ValidationError` with the errors by field, `SecondPublisherRequired` and
     `ApplicationVersion.DoesNotExist`.
     """
     said = read_note(note)

@@ -1,4 +1,4 @@
-"""Restore a recorded state of an application. Its properties are restored immediately, and the
+"""Restores a recorded state of an application. Its properties are restored immediately, and the
 other values become its draft.
 
 Nothing is published. A deleted application is restored with a draft only.
@@ -23,14 +23,14 @@ DRAFT_FIRST = "There is a draft. Publish or discard it first."
 
 
 def changed_text(row: Application, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of version columns that differ from the live version."""
+    """Return the `values` that belong to a version and differ from the live version."""
     live = definition_of(row).columns
     return {name: values[name] for name in COLUMNS if name in values and values[name] != live[name]}
 
 
 def check(row: Application, values: Mapping[str, Any], user: Any) -> None:
-    """Raise `ValidationError` for values that are invalid for the application, or if a draft
-    exists.
+    """Raise `ValidationError` if the values are invalid for the application, or if they would
+    become a draft and a draft already exists.
 
     The manifest may have errors; they must be fixed before the draft is published.
     """
@@ -47,7 +47,7 @@ def check(row: Application, values: Mapping[str, Any], user: Any) -> None:
 
 
 def with_values(row: Application, values: Mapping[str, Any]) -> Application:
-    """Return the row with the restored properties. The row of a deleted application gets all
+    """Return a copy of the row with the restored properties or, for a deleted application, with all
     values.
     """
     wanted = copy(row)
@@ -60,8 +60,8 @@ def with_values(row: Application, values: Mapping[str, Any]) -> Application:
 def execute(
     row: Application, values: Mapping[str, Any], user: Any, *, change: int, address: str = ""
 ) -> Application:
-    """Restore the values, by column, that the row had before or after the change with the ID
-    `change`.
+    """Restore the values that the row had before or after the change with the ID `change`. `values`
+    maps columns to values.
 
     `row` is an unsaved row if the application was deleted. `address` is for the audit log. Raises
     `ValidationError`.

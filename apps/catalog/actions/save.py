@@ -1,4 +1,4 @@
-"""Save an application without a draft. Changes to its definition are published immediately."""
+"""Saves an application without a draft. Changes to its definition are published immediately."""
 
 from apps.catalog.models import Application, ApplicationVersion
 from apps.catalog.versions.definitions import definition_of
@@ -7,10 +7,11 @@ from apps.catalog.versions.version_recorder import save_live
 
 
 def check(row: Application) -> None:
-    """Raise `SecondPublisherRequired` if the save would publish under two-person publishing.
-
-    The option of the stored row also applies. Otherwise, a single save could disable the option and
+    """Raise `SecondPublisherRequired` if the save would publish an application that two users must
     publish.
+
+    This option of the stored row also applies. Otherwise, a single save could disable the option
+    and publish.
     """
     stored = Application.objects.filter(pk=row.pk).first() if row.pk else None
     if not (is_required(row) or (stored is not None and is_required(stored))):

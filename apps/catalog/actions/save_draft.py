@@ -1,4 +1,4 @@
-"""Save the draft of an application. The draft takes effect only when it is published."""
+"""Saves the draft of an application. The draft takes effect only when it is published."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,7 +18,7 @@ from apps.catalog.versions.drafts import check_seen, draft_of
 
 
 def check(draft: ApplicationDraft, user: User | None) -> None:
-    """Raise `ValidationError` for a title or manifest that is invalid even for a draft.
+    """Raise `ValidationError` if the title or manifest is invalid even for a draft.
 
     A draft with other errors can be saved.
     """
@@ -46,8 +46,8 @@ def execute(
     until the credential is entered again. Plain credentials become secrets. If the draft changes, a
     pending request to publish it is withdrawn.
 
-    `seen` is the version of the draft row that the user edited, 0 for no draft, or None to skip the
-    check. With `is_current`, the draft is based on the live version after the save. Raises
+    `seen` is the version of the draft that the user edited, 0 if there was no draft, or None to
+    skip the check. With `is_current`, the draft is based on the live version after the save. Raises
     `DraftOvertaken` and `ValidationError`.
     """
     with transaction.atomic():

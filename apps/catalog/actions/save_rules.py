@@ -22,9 +22,10 @@ from apps.manifest.problems import Problem
 class Circumstances:
     """The circumstances of a save, which determine the checks.
 
-    An unchanged manifest is checked only with `is_published` or `is_from_files`, so that other
-    properties can be saved although the manifest has errors. `skills` are saved together with the
-    row. `secrets_may_be_missing` is True for imported files, whose secrets may be added later.
+    An unchanged manifest is checked only with `is_published` or `is_from_files`, so that an
+    operator can save other properties even though the manifest has errors. `skills` are saved
+    together with the row. `secrets_may_be_missing` is True for imported files, whose secrets may be
+    added later.
     """
 
     skills: Skills | None = None
@@ -54,7 +55,9 @@ def check_row(
 
 
 def check_content(row: Application, circumstances: Circumstances = FORM) -> None:
-    """Raise `ValidationError` if the manifest, the owner or a managed directory prevents the save."""
+    """Raise `ValidationError` if the manifest, the owner or a managed directory prevents the
+    save.
+    """
     if not circumstances.is_from_files and (refusal := managed_refusal(row.pk)):
         raise ValidationError(refusal)
     stored = Application.objects.filter(pk=row.pk).first() if row.pk else None
@@ -91,7 +94,7 @@ def manifest_problems(row: Application, circumstances: Circumstances = FORM) -> 
 
 
 def draft_problems(draft: ApplicationDraft) -> Sequence[Problem]:
-    """Return the reasons why the draft cannot be published. They do not prevent saving the
-    draft.
+    """Return the reasons why the draft cannot be published. A draft with these problems can still
+    be saved.
     """
     return manifest_problems(with_draft(draft), Circumstances(skills=draft.skills))

@@ -1,4 +1,4 @@
-"""Return a request to publish to its author, with a comment."""
+"""Returns a request to publish to its author, with a comment."""
 
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
@@ -24,8 +24,8 @@ def check(words: str) -> None:
 
 
 def execute(row: Application, words: str, user: User, *, address: str = "") -> PublishingRequest:
-    """Return the open request to its author. Raises `ValidationError`, also if no request is
-    open.
+    """Return the open publishing request to its author. Raises `ValidationError` if the comment is
+    invalid or no request is open.
     """
     said = words.replace("\0", "").strip()
     check(said)

@@ -1,7 +1,5 @@
-"""Change the properties of an application that are not part of a version. They take effect
-immediately.
-
-The draft and the live version are unchanged.
+"""Changes the properties of an application that are not part of a version. The changes take effect
+immediately, and leave the draft and the live version unchanged.
 """
 
 from collections.abc import Mapping
@@ -20,16 +18,19 @@ PROPERTIES = ("slug", "is_enabled", *GRANTING, TWO_PEOPLE)
 
 
 def check(row: Application) -> None:
-    """Raise `ValidationError` by fields for properties that the application cannot have."""
+    """Raise `ValidationError` with the errors by field if the application cannot have these
+    properties.
+    """
     check_row(row, exclude=[f.name for f in row._meta.fields if f.name not in PROPERTIES])
 
 
 def execute(
     row: Application, values: Mapping[str, Any], user: Any, *, address: str = ""
 ) -> Application:
-    """Save the given values of columns in `PROPERTIES`, and return the stored row.
+    """Save the values of columns in `PROPERTIES`, and return the stored row. Other columns do not
+    change.
 
-    `address` is for the audit log. Raises `ValidationError` by field.
+    `address` is for the audit log. Raises `ValidationError` with the errors by field.
     """
     with transaction.atomic():
         row = lock_application(row)

@@ -1,6 +1,5 @@
-"""Change the widget of an application. Changes take effect immediately.
-
-The draft and the live version are unchanged.
+"""Changes the widget of an application. The changes take effect immediately, and leave the draft
+and the live version unchanged.
 """
 
 import secrets
@@ -26,7 +25,7 @@ def execute(
     is_enabled: bool | None = None,
     origins: object = None,
 ) -> Widget:
-    """Save the given values, and return the stored widget. `actor` is a bucket.
+    """Save the values that are not None, and return the stored widget. `actor` is a bucket.
 
     Raises `ValidationError` for invalid origins.
     """
@@ -44,7 +43,9 @@ def execute(
 
 @transaction.atomic
 def replace_key(application: Application, actor: str, address: str) -> Widget:
-    """Create a key for identities. Identities that the old key signed become invalid."""
+    """Create a new key with which the other site signs its users' identities. Identities that the
+    old key signed become invalid.
+    """
     lock_application(application)
     widget = widget_of(application)
     widget.identity_key = secrets.token_urlsafe(KEY_BYTES)
@@ -55,7 +56,8 @@ def replace_key(application: Application, actor: str, address: str) -> Widget:
 
 @transaction.atomic
 def set_public_key(application: Application, actor: str, address: str, written: object) -> Widget:
-    """Accept identities that are signed with the private part of this key, instead of the old key.
+    """Store the site's public key, which replaces the old key. The site signs its users' identities
+    with the private key.
 
     Raises `ValidationError`.
     """
@@ -68,7 +70,7 @@ def set_public_key(application: Application, actor: str, address: str, written: 
 
 
 def widget_of(application: Application) -> Widget:
-    """Return the stored widget, or a new widget that is off."""
+    """Return the stored widget, or a new widget that is disabled."""
     found = Widget.objects.filter(application=application).first()
     return found or Widget(application=application)
 

@@ -1,4 +1,4 @@
-"""Merge changes into a draft that were published after the draft was started."""
+"""Merges changes into a draft that were published after the draft was started."""
 
 from collections.abc import Mapping, Sequence
 
@@ -42,11 +42,11 @@ def execute(
     seen: int | None = None,
     live: int | None = None,
 ) -> ApplicationDraft:
-    """Merge the draft with the live version, and save it. The draft is then based on the live
-    version.
+    """Merge the draft with the live version, and save the result. The draft is then based on the
+    live version.
 
     `choices` maps the paths of conflicts to "mine" for the draft or "theirs" for the live version.
-    `seen` is the version of the draft row and `live` the number of the live version that the user
+    `seen` is the version of the draft and `live` the number of the live version that the user
     reviewed. Nothing is saved if `ConflictsOpen`, `DraftOvertaken` or `ValidationError` is raised.
     """
     with transaction.atomic():

@@ -1,4 +1,4 @@
-"""Withdraw a version so that it can no longer be used."""
+"""Withdraws a version so that it can no longer be used."""
 
 from django.core.exceptions import ValidationError
 from django.db import transaction

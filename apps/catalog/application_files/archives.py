@@ -38,7 +38,9 @@ def archive(files: Mapping[str, bytes]) -> bytes:
 
 
 def unpack_archive(content: bytes) -> dict[str, bytes]:
-    """Return the contents of the files in a ZIP file, by path. Raises `FilesRefused`."""
+    """Return the contents of the files in a ZIP file, by path. Raises `FilesRefused` if the ZIP
+    file is rejected.
+    """
     try:
         with open_archive(BytesIO(content), MOST_ENTRIES) as zipped:
             return read_entries(zipped)
@@ -103,14 +105,15 @@ def check_entry(name: str, entry: zipfile.ZipInfo) -> None:
 
 
 def is_hidden(name: str) -> bool:
-    """Return True for files that do not belong to an application: hidden files, and files that
-    macOS adds.
+    """Return True if the file does not belong to an application because it is hidden or added by
+    macOS.
     """
     return any(part.startswith((".", "__MACOSX")) for part in PurePosixPath(name).parts)
 
 
 def applications_in(files: Mapping[str, bytes], name: str = "") -> dict[str, dict[str, bytes]]:
-    """Return the files of each application by slug, from paths as `export_content` writes them.
+    """Return the files of each application, by slug and path. The paths in the ZIP file must be the
+    paths that `export_content` writes.
 
     A ZIP file with only the folder or the files of a single application is also accepted. The slug
     is then the name of the folder, or `name`. Raises `FilesRefused`.

@@ -23,11 +23,11 @@ BYTE_ORDER_MARK = "\ufeff"
 
 
 def document_text(columns: Mapping[str, Any], source: str = "") -> tuple[str, str | None]:
-    """Return the text of `application.yaml`, and the text of `prompt.md` or None if there is no
-    prompt.
+    """Return the text of `application.yaml`, and the text of `prompt.md`, which is None if there is
+    no prompt.
 
-    The keys of `columns` are the names in files. `source` is the text from which the application
-    was imported.
+    The keys of `columns` are the names that files use. `source` is the text from which the
+    application was imported.
     """
     manifest, prompt = without_prompt(columns["manifest"])
     written = source_document(source)
@@ -103,7 +103,9 @@ def without_prompt(manifest: Any) -> tuple[Any, str | None]:
 
 
 def with_prompt(manifest: Any, text: str) -> Any:
-    """Return the manifest with the text of `prompt.md` as its prompt. Raises ValueError."""
+    """Return the manifest with the text of `prompt.md` as its prompt. Raises ValueError if the
+    manifest has no custom prompt, or already contains its text.
+    """
     changed = deepcopy(manifest)
     prompt = custom_prompt(changed)
     if prompt is None:

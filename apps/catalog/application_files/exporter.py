@@ -104,7 +104,7 @@ def free_name(name: str, taken: set[str]) -> str:
 
 
 def write_files(directory: Path, files: Mapping[str, bytes]) -> None:
-    """Write the files of applications, and delete files of an earlier export that no longer exist."""
+    """Write the files of applications. Delete files of an earlier export that no longer exist."""
     for path, content in files.items():
         target = directory / path
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -116,9 +116,7 @@ def write_files(directory: Path, files: Mapping[str, bytes]) -> None:
 
 
 def former_files(folder: Path) -> list[Path]:
-    """Return the files in a folder whose names exports use. Files added by users are not
-    included.
-    """
+    """Return the files in a folder whose names an export uses, and omit files that users added."""
     icons = (folder / name for name in sorted(ICON_FILES))
     found: list[Any] = [folder / PROMPT_FILE, *icons, *folder.glob(f"{CASES}/*.yaml")]
     return [path for path in (*found, *folder.glob(f"{SKILLS}/*/**/*")) if path.is_file()]

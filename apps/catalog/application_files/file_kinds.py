@@ -18,7 +18,7 @@ class FileShape(BaseModel):
 
 
 class DeploymentFile(FileShape):
-    """The fields of a deployment file, without the flags for the model's capabilities."""
+    """The fields of a deployment file, except for the flags for the model's capabilities."""
 
     deployment_id: str = ""
     display_name: str
@@ -49,8 +49,8 @@ class ApplicationFile(FileShape):
 
 @dataclass(frozen=True, slots=True)
 class FileKind:
-    """A kind of file. `key` is the field and column that identifies a row. `columns` maps fields to
-    columns with different names.
+    """A kind of file. `key` is the name of the field and the column that identify a row. `columns`
+    maps a field to its column if their names differ.
     """
 
     name: str
@@ -60,7 +60,7 @@ class FileKind:
     columns: Mapping[str, str]
 
     def written(self, column: str) -> str:
-        """Return the key in files that corresponds to a column."""
+        """Return the field in files that corresponds to the column."""
         return next((name for name, known in self.columns.items() if known == column), column)
 
 

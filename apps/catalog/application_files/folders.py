@@ -12,8 +12,8 @@ DEEPEST_FOLDER = 8
 
 
 class FilesRefused(ValueError):
-    """Raised if files are rejected. `file` is the path of the rejected file, or "" for all of
-    them.
+    """Raised if files are rejected. `file` is the path of the rejected file, or "" if all files are
+    rejected.
     """
 
     def __init__(self, file: str, message: str) -> None:
@@ -47,7 +47,7 @@ def read_folder(folder: Path, root: Path) -> dict[str, bytes]:
 
 
 def check_file_size(name: str, size: int) -> None:
-    """Raise `FilesRefused` for a file above the size limit."""
+    """Raise `FilesRefused` if the file is larger than the limit. `size` is in bytes."""
     if size > LARGEST_FILE:
         message = f"the file has {size:,} bytes; the limit is {LARGEST_FILE:,}."
         raise FilesRefused(name, message)

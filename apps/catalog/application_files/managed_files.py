@@ -3,7 +3,7 @@ applications.
 
 Each process checks for changed files, in the same way as for predefined content. The first process
 that notices a change writes the rows. A row contains the hash of its files, so that other processes
-skip it.
+do not load them again.
 """
 
 import hashlib
@@ -41,8 +41,8 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class LoadedDirectories:
-    """The state of the directories when this process last read them. `at` is that time on the
-    monotonic clock.
+    """The state of the directories when this process last read them. `at` is the time of the read,
+    by the monotonic clock.
     """
 
     directories: tuple[Path, ...]
@@ -73,8 +73,8 @@ def refresh() -> None:
 
 
 def load_at_start() -> None:
-    """Load all directories, and release the applications of directories that were removed from the
-    settings.
+    """Load all directories. Let operators edit the applications of directories that were removed
+    from the settings.
     """
     with _loading:
         look(managed_directories())
@@ -106,13 +106,15 @@ def look(directories: tuple[Path, ...]) -> None:
 
 
 def known_problems() -> tuple[str, ...]:
-    """Return the problems of files that could not be loaded, `path: line: place: mistake`."""
+    """Return the problems of files that could not be loaded, in the form `path: line: place:
+    mistake`.
+    """
     is_present = _last is not None and _last.directories == managed_directories()
     return _last.problems if _last is not None and is_present else ()
 
 
 def forget_files() -> None:
-    """Let the next call of `refresh` read all files again."""
+    """Make the next call to `refresh` read all files again."""
     global _last
     _last = None
 
@@ -133,8 +135,8 @@ def marks_of(directories: Sequence[Path]) -> dict[str, Mark]:
 
 
 def load(directories: Sequence[Path]) -> Iterator[str]:
-    """Load each application separately. Yield the problems of applications that remain
-    unchanged.
+    """Load each application separately. Yield the problems of applications that cannot be loaded
+    and remain unchanged.
     """
     known = {
         slug: (directory, digest)
@@ -208,8 +210,8 @@ def digest_of(files: Mapping[str, bytes]) -> str:
 
 
 def is_loaded(slug: str, directory: str, digest: str) -> bool:
-    """Return True if another process has already loaded these files. The row remains locked until
-    the transaction ends.
+    """Return True if another process has already loaded these files. Lock the application's row
+    until the transaction ends.
     """
     row = Application.objects.select_for_update(of=("self",)).filter(slug=slug).first()
     sources = ApplicationSource.objects.filter(application=row, directory=directory, digest=digest)
@@ -227,8 +229,8 @@ def why_kept(slug: str) -> str:
 
 
 def release(slugs: Sequence[str]) -> None:
-    """Let operators edit applications whose files were deleted. The applications themselves do not
-    change.
+    """Make applications whose files were deleted editable for operators. The applications
+    themselves do not change.
     """
     if not slugs:
         return

@@ -9,7 +9,7 @@ from django.db import models
 
 
 class ApplicationSource(models.Model):
-    """The `application.yaml` that an application was imported from. Exports preserve its
+    """The `application.yaml` from which an application was imported. Exports preserve its
     comments.
     """
 
@@ -30,7 +30,9 @@ class ApplicationSource(models.Model):
 
 
 class ApplicationSkill(models.Model):
-    """A skill of one application. `files` are the files next to its SKILL.md, by path."""
+    """A skill that belongs to one application. `files` maps paths to the files next to its
+    SKILL.md.
+    """
 
     application = models.ForeignKey(
         "catalog.Application", on_delete=models.CASCADE, related_name="skills"
@@ -53,8 +55,8 @@ class ApplicationSkill(models.Model):
 
 
 def managed_directory_of(number: int | None) -> str:
-    """Return the managed directory of the application with this ID, or "" if operators can edit
-    it.
+    """Return the managed directory that contains the application with this ID, or "" if operators
+    can edit the application.
     """
     if number is None or not settings.CONTENT_PATHS:
         return ""
@@ -65,7 +67,9 @@ def managed_directory_of(number: int | None) -> str:
 
 
 def managed_refusal(number: int | None) -> str:
-    """Return the reason why operators cannot edit the application with this ID, or ""."""
+    """Return the reason why operators cannot edit the application with this ID, or "" if they
+    can.
+    """
     directory = managed_directory_of(number)
     if not directory:
         return ""

@@ -32,7 +32,9 @@ def source_of(application: Application) -> ApplicationSource | None:
 
 
 def skill_changes(row: models.Model, parts: ApplicationParts | None) -> list[ValueDifference]:
-    """Return the differences between the skills in files and the skills of an application."""
+    """Return the differences between the application's stored skills and the skills in its
+    files.
+    """
     if parts is None or not isinstance(row, Application):
         return []
     return list(differences(skills_of(row.pk), dict(parts.skills), "skills"))
@@ -52,7 +54,9 @@ def save_skills(application: Application, skills: Skills) -> None:
 
 
 def save_cases(application: Application, cases: Mapping[str, str], *, overwrite: bool) -> list[str]:
-    """Save the test cases in `cases/*.yaml`. Return the problems of rejected test cases."""
+    """Save the test cases in `cases/*.yaml`. Return the problems of test cases that are rejected.
+    With `overwrite`, replace test cases that exist.
+    """
     problems: list[str] = []
     for name, text in cases.items():
         try:

@@ -1,4 +1,6 @@
-"""Reads an application from the files of its folder: `application.yaml` and the files next to it."""
+"""Reads an application from the files of its folder: `application.yaml` and the files next to
+it.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -78,8 +80,8 @@ def stray_files(files: Mapping[str, bytes]) -> Iterator[str]:
 
 
 def icon_of(folder: str, files: Mapping[str, bytes], written: str) -> str:
-    """Return the name under which the image in the files is stored. Raises `ContentInvalid`, also
-    for several images.
+    """Return the name under which the application's image will be stored. Raises `ContentInvalid`
+    if the image is invalid or there are several.
     """
     file, *others = sorted(ICON_FILES & files.keys())
     if others or written:
@@ -98,7 +100,7 @@ def icon_of(folder: str, files: Mapping[str, bytes], written: str) -> str:
 
 
 def decode_text(content: bytes) -> str:
-    """Decode UTF-8. Raises ValueError with the line number."""
+    """Decode UTF-8. Raises ValueError with the number of the first invalid line."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -140,8 +142,8 @@ def line_in(document: YAMLDocument, problem: str) -> int:
 
 
 def texts_of(folder: str, files: Mapping[str, bytes], problems: list[str]) -> dict[str, str]:
-    """Decode the text files, and return them by path. Raises `ContentInvalid` with all problems,
-    including `problems`.
+    """Decode the text files, and return them by path. Raises `ContentInvalid` with all errors,
+    added to `problems`.
     """
     texts: dict[str, str] = {}
     for path, content in files.items():

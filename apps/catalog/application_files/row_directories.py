@@ -14,7 +14,9 @@ from apps.catalog.application_files.row_files import ContentFile, ContentInvalid
 
 
 def read_directory(directory: Path) -> list[ContentFile]:
-    """Return all files, deployments first. Raises `ContentInvalid`."""
+    """Return all files in the directory, deployments first. Raises `ContentInvalid` with the errors
+    of all files.
+    """
     folders = [(kind, directory / kind.name) for kind in KINDS]
     if not any(folder.is_dir() for _, folder in folders):
         names = " or ".join(f"{kind.name}/" for kind in KINDS)

@@ -51,8 +51,8 @@ UNTOUCHED = ("kept", "refused")
 
 @dataclass(frozen=True, slots=True)
 class ImportedFile:
-    """The result for one file. `differences` are the differences between the old row and the file;
-    they are empty for a new row.
+    """The result of importing one file. `differences` are the differences between the old row and
+    the file, or empty for a new row.
     """
 
     item: ContentFile
@@ -113,8 +113,8 @@ def import_items(
 
 
 def fallbacks_first(items: Sequence[ContentFile]) -> list[ContentFile]:
-    """Return the items with each deployment after its fallbacks, which must exist when the
-    deployment is saved. The order is otherwise unchanged.
+    """Return the items with each deployment after its fallbacks, because the fallbacks must exist
+    when the deployment is saved. The order is otherwise unchanged.
     """
     by_name = {(item.kind.name, item.key): item for item in items}
     placed: dict[tuple[str, str], ContentFile] = {}
@@ -132,9 +132,9 @@ def fallbacks_first(items: Sequence[ContentFile]) -> list[ContentFile]:
 
 
 def import_item(item: ContentFile, *, overwrite: bool, directory: str = "") -> ImportedFile:
-    """Import one file. `directory` is the managed directory of the file, or "".
+    """Import one file. `directory` is the managed directory that contains the file, or "".
 
-    Raises `ValidationError`, even if the row would remain unchanged.
+    Raises `ValidationError` if the file is invalid, even if the row would remain unchanged.
     """
     rows = item.kind.model._default_manager
     row: Any = rows.select_for_update().filter(**{item.kind.key: item.key}).first()
@@ -173,8 +173,8 @@ def is_for_two(row: Any, item: ContentFile, skills: Sequence[object]) -> bool:
 
 
 def checked(item: ContentFile, row: Any) -> Any:
-    """Return a valid row with the values of the file, or a new row if `row` is None. Raises
-    `ValidationError`.
+    """Return a new object with the file's values, which are valid for the existing `row` or, if it
+    is None, for a new row. Raises `ValidationError`.
     """
     offered = item.kind.model(**{item.kind.key: item.key}, **item.fields)
     if row is not None:
@@ -202,7 +202,9 @@ def save_file(item: ContentFile, row: Any) -> None:
 
 
 def save_parts(item: ContentFile, row: Any) -> None:
-    """Save the parts of an application that are not columns."""
+    """Save the parts of an imported application that are not columns: its icon, skills and source
+    text.
+    """
     if item.parts is None:
         return
     if item.parts.icon is not None:
@@ -215,7 +217,9 @@ def save_parts(item: ContentFile, row: Any) -> None:
 
 
 def case_problems(outcome: ImportedFile, *, overwrite: bool) -> list[str]:
-    """Save the test cases of the files. Return the problems of test cases that cannot be saved."""
+    """Save the test cases of an imported application. Return the problems of test cases that cannot
+    be saved.
+    """
     row = outcome.row
     if outcome.action in UNTOUCHED or not isinstance(row, Application):
         return []
@@ -230,7 +234,7 @@ def case_problems_of(item: ContentFile, row: Application, *, overwrite: bool) ->
 
 
 def is_of_other_directory(row: models.Model, directory: str) -> bool:
-    """Return True if the application belongs to another managed directory."""
+    """Return True if the row is an application in another managed directory."""
     return isinstance(row, Application) and managed_directory_of(row.pk) not in ("", directory)
 
 
@@ -262,7 +266,7 @@ def columns_of(row: Any, item: ContentFile) -> dict[str, Any]:
 
 
 def stamp(row: Any, item: ContentFile) -> str:
-    """Return a hash of the row, followed by a hash of the file.
+    """Return a hash of the row's columns, followed by a hash of the file's fields.
 
     Rotating a secret changes neither hash.
     """
@@ -282,8 +286,8 @@ HALF = 32
 
 
 def digest(fields: Mapping[str, Any]) -> str:
-    """Return a hash of the columns that have a value. A new column in the model does not change the
-    hash.
+    """Return a hash of the fields that have a value. A new column in the model therefore does not
+    change the hash.
     """
     used = {
         column: value
@@ -315,7 +319,7 @@ def row_warnings(item: ContentFile, row: models.Model) -> Iterator[str]:
 
 
 def problem_line(item: ContentFile, name: str, path: str, message: str) -> str:
-    """Return a line such as `application/demo.json: manifest.contexts[0]: …`."""
+    """Return a problem as a line, such as `application/demo.json: manifest.contexts[0]: …`."""
     if path not in ("", ROOT):
         name = f"{name}{path}" if path.startswith("[") else f"{name}.{path}"
     line = f"line {nearest_line(item.lines, name)}" if item.lines else ""

@@ -71,7 +71,7 @@ def application_from_upload(name: str, content: bytes) -> ContentFile:
 def new_from_file(
     item: ContentFile, user: Any, *, slug: str = "", as_draft: bool = False
 ) -> Application:
-    """Create an application of the user with all parts of the files.
+    """Create an application for the user, with all parts in the files.
 
     With `as_draft`, the application has only a draft. If `ContentInvalid` is raised, nothing is
     saved.

@@ -1,7 +1,7 @@
 """The templates of new applications: folders of predefined content, `template/<name>/`.
 
-A template is a folder of an application, and may have two kinds of files besides: an OpenAPI
-document whose operations become tools, and `files/` that become files of the application.
+A template is the folder of an application, which may contain two more kinds of files: an OpenAPI
+document, whose operations become tools, and `files/`, which become files of the application.
 """
 
 import logging
@@ -44,8 +44,8 @@ OTHER_TOOLS = "Tools"
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A template. `uses` names what its application uses, and `files` are its files by path,
-    without those of the application's folder.
+    """A template for applications. `files` maps paths to the files that only templates have: the
+    OpenAPI document, and files for the application.
     """
 
     item: ContentFile
@@ -73,7 +73,9 @@ class Template:
 
 
 def templates() -> list[Template]:
-    """Return the templates of all layers by title. Unreadable ones are logged and left out."""
+    """Return the templates of all layers, sorted by title. Templates that cannot be read are logged
+    and omitted.
+    """
     read = map(read_template, folders().values())
     return sorted((one for one in read if one is not None), key=lambda one: one.title)
 
@@ -84,7 +86,9 @@ def template_named(name: str) -> Template | None:
 
 
 def folders() -> dict[str, Path]:
-    """Return the folders of templates by name. Later layers replace earlier ones."""
+    """Return the folders of templates by name. A template in a later layer replaces a template with
+    the same name in an earlier layer.
+    """
     return {path.name: path for layer in directories() for path in folders_of(layer)}
 
 
@@ -108,7 +112,7 @@ def is_extra(name: str) -> bool:
 
 
 def uses_of(manifest: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the labels of what a manifest uses, with repetitions."""
+    """Yield a label for each toolset and enabled feature in a manifest. A label may be repeated."""
     yield from map(use_of_toolset, objects(manifest.get("tool_sets")))
     features = manifest.get("features")
     for name, feature in (features if isinstance(features, dict) else {}).items():

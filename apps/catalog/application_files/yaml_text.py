@@ -36,7 +36,7 @@ class YAMLDocument:
     lines: Mapping[str, int] = field(repr=False)
 
     def line(self, path: str) -> int:
-        """Return the line of the path, or of its nearest existing ancestor."""
+        """Return the line of the path, or of its nearest ancestor in the document."""
         return nearest_line(self.lines, path)
 
 
@@ -64,8 +64,8 @@ def parse_yaml_text(text: str) -> YAMLDocument:
 
 
 def composer() -> YAML:
-    """Return a new composer. A composer cannot be shared, because it holds the state of the text
-    that it reads.
+    """Return a new YAML composer. Composers cannot be shared, because each holds the state of the
+    text that it reads.
     """
     found = YAML(typ="rt", pure=True)
     found.preserve_quotes = True

@@ -30,8 +30,8 @@ def write_yaml(document: Any) -> str:
 
 
 def written_into(text: str, document: Any) -> str:
-    """Return the text, updated to match the document. If the update fails, return the document as
-    new YAML.
+    """Return the text with only the changed values updated to match the document. If the update
+    fails, return the document as new YAML.
     """
     if reads_as(text, document):
         return text
@@ -60,7 +60,9 @@ def dump_tree(tree: Any, indented: tuple[int, int, int]) -> str:
 
 
 def readable(text: str) -> str:
-    """Return multi-line text as a YAML block if that preserves every character."""
+    """Return multi-line text as a YAML block if a block preserves every character, otherwise
+    unchanged.
+    """
     lines = text.split("\n")
     is_block = len(lines) > 1 and text.strip() and all(line == line.rstrip() for line in lines)
     if not is_block or text.startswith((" ", "\n")):
@@ -136,7 +138,7 @@ def plain(tree: Any) -> Any:
 
 
 def indentation(text: str) -> tuple[int, int, int]:
-    """Return the indentation of a text, measured at its first mapping and its first sequence."""
+    """Return the indentation of a YAML text, as the arguments of ruamel's `YAML.indent`."""
     node = composer().compose(text)
     mapping, sequence, dash = None, None, None
     waiting: list[Node] = [] if node is None else [node]

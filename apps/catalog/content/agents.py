@@ -40,7 +40,7 @@ def usable_agent(content: Content, item: LayerItem) -> AgentDefinition | None:
 
 
 def agent_problems(content: Content, item: LayerItem) -> Iterator[str]:
-    """Yield the problems of an agent as `key: mistake`."""
+    """Yield the problems of an agent, each in the form `key: mistake`."""
     try:
         agent = read_agent(item.name, item.text)
     except AgentInvalid as error:

@@ -26,7 +26,7 @@ def usable_place(item: LayerItem) -> ChatPlace | None:
 
 
 def place_problems(item: LayerItem) -> Iterator[str]:
-    """Yield the problems of a place as `key: mistake`."""
+    """Yield the problems of a place, each in the form `key: mistake`."""
     try:
         read_chat_place(item.name, item.text)
     except ChatPlaceInvalid as error:

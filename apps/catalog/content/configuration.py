@@ -24,8 +24,8 @@ class ToolSets(Node):
 
 
 def default_configuration(content: Content) -> dict[str, Any]:
-    """Return the configuration with its toolsets resolved. Toolsets that cannot be resolved are
-    omitted and logged.
+    """Return the default configuration with its toolsets resolved. Toolsets that cannot be resolved
+    are omitted and logged.
 
     Invalid toolsets are returned unchanged. All users can read the configuration, so predefined
     toolsets and tools with credentials remain references.
@@ -45,8 +45,8 @@ def default_configuration(content: Content) -> dict[str, Any]:
 def public_toolsets(
     found: Sequence[ToolSet], resolved: Sequence[ToolSet]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the resolved toolsets as JSON, or the reference in `found` if the toolset has a
-    credential.
+    """Yield the resolved toolsets as JSON. For a toolset with a credential, yield its reference in
+    `found` instead.
     """
     for before, toolset in zip(found, resolved, strict=True):
         if isinstance(toolset, PredefinedToolSet):

@@ -72,8 +72,8 @@ def read_skill(directory: Path, layer: str) -> LayerItem:
 
 
 def texts_beside(skill: Path) -> Iterator[tuple[str, str]]:
-    """Yield the path and text of each file of a skill that a model can read, at most one file more
-    than allowed.
+    """Yield the path and text of each file of a skill that a model can read. Stop after one file
+    more than the limit.
     """
     found = ((path.relative_to(skill).as_posix(), path) for path in sorted(skill.rglob("*")))
     offered = ((name, path) for name, path in found if is_offered(name) and path.is_file())
@@ -83,7 +83,9 @@ def texts_beside(skill: Path) -> Iterator[tuple[str, str]]:
 
 
 def marks_of(directories: Iterable[Path]) -> dict[str, Mark]:
-    """Return the mark of every file and folder in the layers, by path."""
+    """Return the mark of every file and folder in the layers, by path. A mark changes when the file
+    changes.
+    """
     marks: dict[str, Mark] = {}
     for directory in directories:
         paths = [str(directory / CONFIGURATION)]

@@ -34,7 +34,7 @@ _refreshing = Lock()
 
 
 def directories() -> tuple[Path, ...]:
-    """Return the directories of all layers, the built-in one first."""
+    """Return the directories of all layers, beginning with the built-in layer."""
     return (Path(settings.PREDEFINED_DIR), *map(Path, settings.PREDEFINED_EXTRA_PATHS))
 
 
@@ -57,8 +57,8 @@ def installed_content() -> Content:
 
 
 async def installed_now() -> Content:
-    """Return the result of `installed_content` without blocking the event loop. If the last refresh
-    is recent, its content is returned.
+    """Return `installed_content` without blocking the event loop. The database is queried only if
+    the last refresh is too old.
     """
     return recent() or await database_sync_to_async(installed_content)()
 
@@ -77,7 +77,7 @@ def refreshed_at() -> float:
 
 
 def refresh_layers(layers: tuple[Path, ...], before: Content | None) -> Content:
-    """Return the content with all changes, or `before` itself if there are none."""
+    """Return the content with all changes since `before`, or `before` itself if there are none."""
     rows = read_rows(before.rows if before is not None else None)
     if before is not None and rows is before.rows and marks_of(layers) == before.marks:
         return before
@@ -85,20 +85,22 @@ def refresh_layers(layers: tuple[Path, ...], before: Content | None) -> Content:
 
 
 def look_again() -> None:
-    """Let the next call of `installed_content` refresh the content."""
+    """Make the next call to `installed_content` check for changes."""
     global _last
     if _last is not None:
         _last = Refresh(_last.content, float("-inf"))
 
 
 def installed_anew() -> Content:
-    """Return the content, including every change that has been committed."""
+    """Check for changes and return the content. It includes every change that has been
+    committed.
+    """
     look_again()
     return installed_content()
 
 
 def forget_content() -> None:
-    """Let the next call of `installed_content` read all rows again. Files are read again only if
+    """Make the next call to `installed_content` read all rows again. Files are read again only if
     they have changed.
     """
     global _last
@@ -119,7 +121,7 @@ def log_content(content: Content) -> None:
 
 
 def counts_of(content: Content, layer: str) -> str:
-    """Return the number of items of a layer by kind, such as `3 prompts, 1 tool`."""
+    """Return the number of items in a layer by kind, such as `3 prompts, 1 tool`."""
     counts = {
         kind: sum(item.layer == layer for stack in stacks.values() for item in stack)
         for kind, stacks in content.stacks.items()

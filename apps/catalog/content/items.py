@@ -52,7 +52,9 @@ def item_of(
 
 
 def value_of(kind: ItemKind, text: str, files: Mapping[str, str]) -> Any:
-    """Parse the text of an item. Raises ValueError with a message for an operator."""
+    """Parse the text of an item, and return the value for `LayerItem`. Raises ValueError with a
+    message for an operator.
+    """
     if kind in ("tool", "toolset"):
         return object_of(text)
     if not text.strip():
@@ -70,7 +72,7 @@ def object_of(text: str) -> dict[str, Any]:
 
 
 def reason(error: OSError | ValueError) -> str:
-    """Return the message of an error without the path of the file."""
+    """Return the message of an error, without the path of the file in an OSError."""
     return f"{error.strerror}." if isinstance(error, OSError) else str(error)
 
 

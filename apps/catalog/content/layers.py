@@ -79,8 +79,8 @@ class Content:
         }
 
     def near(self, kind: ItemKind, name: str) -> str:
-        """Return the end of an error message about an unknown name: similar names, or the first
-        names if none is similar.
+        """Return the end of an error message about an unknown name: the most similar names or, if
+        there are none, the first names.
         """
         names = self.items[kind]
         if close := get_close_matches(name[:100], names, n=3, cutoff=0.5):
@@ -119,8 +119,8 @@ def read_layers(
 
 
 def known_items(before: Content | None, marks: Mapping[str, Mark]) -> Mapping[str, LayerItem]:
-    """Return the items of unchanged files, by path. Skills are not included, because they have
-    several files.
+    """Return the items whose files are unchanged since `before`, by path. Skills are not included,
+    because they have several files.
     """
     if before is None:
         return {}

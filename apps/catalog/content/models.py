@@ -82,7 +82,9 @@ class ContentItem(Versioned):
 
 
 def files_problem(kind: str, files: Any) -> str:
-    """Return the reason why `files` are not valid for an item of this kind, or ""."""
+    """Return the reason why `files` are not valid for an item of this kind, or "" if they are
+    valid.
+    """
     if not isinstance(files, dict) or not all(isinstance(text, str) for text in files.values()):
         return "Enter an object with paths as keys and texts as values."
     if files and kind != "skill":

@@ -1,4 +1,4 @@
-"""Previews of a predefined item for its editors."""
+"""Creates the preview of a predefined item for its editors."""
 
 import json
 from collections.abc import Iterator

@@ -15,15 +15,15 @@ from apps.manifest.prompts import PredefinedSystemPrompt
 
 
 def template_variables(locale: str) -> dict[str, str]:
-    """Return the values for the names in braces in a prompt."""
+    """Return the values of the variables that a prompt can contain in braces, by name."""
     today = datetime.now(UTC).date().isoformat()
     return {**settings.PROMPT_VARIABLES, "today": today, "locale": locale}
 
 
 @lru_cache(maxsize=MOST_CONTENTS)
 def installed_prompts(content: Content) -> Mapping[str, str]:
-    """Return the usable prompts by name. The result is cached, because a `Content` object never
-    changes.
+    """Return the texts of the usable prompts by name. The result is cached, because a `Content`
+    object never changes.
     """
     prompts = content.items["prompt"].items()
     return {name: item.value for name, item in prompts if not item.problem}
@@ -31,13 +31,15 @@ def installed_prompts(content: Content) -> Mapping[str, str]:
 
 @lru_cache(maxsize=MOST_CONTENTS)
 def broken_prompts(content: Content) -> Mapping[str, str]:
-    """Return the errors of prompts that cannot be used, by name."""
+    """Return the problem of each prompt that cannot be used, by the prompt's name."""
     prompts = content.items["prompt"].items()
     return {name: item.problem for name, item in prompts if item.problem}
 
 
 def prompt_of(deployment_id: str) -> str:
-    """Return the name of the deployment's prompt in CONFIG_PROMPT_MAPPING, or ""."""
+    """Return the name of the prompt that CONFIG_PROMPT_MAPPING assigns to the deployment, or "" for
+    none.
+    """
     groups = settings.CONFIG_PROMPT_MAPPING.items()
     return next((name for name, members in groups if deployment_id in members), "")
 

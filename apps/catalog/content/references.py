@@ -93,7 +93,7 @@ class ReferenceResolver:
         return orchestrator.model_copy(update={"system_prompt": filled})
 
     def check_agents(self, manifest: Manifest) -> None:
-        """Collect a problem for each agent in the manifest that does not exist."""
+        """Record a problem for each agent in the manifest that does not exist."""
         wanted = manifest.features.spawn_agent if manifest.features is not None else None
         if wanted is None or not wanted.enabled:
             return
@@ -126,8 +126,8 @@ class ReferenceResolver:
         return toolset.model_copy(update={"tools": tools})
 
     def tool(self, tool: AnyTool, slot: type[Slot[Any]], path: str, origin: str) -> AnyTool:
-        """Return the resolved tool. If the tool comes from a predefined toolset, `origin` starts
-        the message of a problem.
+        """Return the tool with its reference resolved. If the tool comes from a predefined toolset,
+        `origin` is the start of the problem's message.
         """
         if not isinstance(tool, PredefinedTool) or not tool.enabled:
             return tool

@@ -31,8 +31,8 @@ def content_problems(content: Content) -> list[str]:
 
 @lru_cache(maxsize=2)
 def problems_by_item(content: Content) -> Mapping[tuple[ItemKind, str], tuple[str, ...]]:
-    """Return the problems of the items in use. The result is cached, because a `Content` object
-    never changes.
+    """Return the problems of the items in use, by kind and name. The result is cached, because a
+    `Content` object never changes.
     """
     return {
         (kind, name): found
@@ -43,7 +43,9 @@ def problems_by_item(content: Content) -> Mapping[tuple[ItemKind, str], tuple[st
 
 
 def with_item(content: Content, item: LayerItem) -> Content:
-    """Return a copy of the content in which this item replaces the row of its kind and name."""
+    """Return a copy of the content in which this item replaces the database item of the same kind
+    and name.
+    """
     named = content.stacks[item.kind]
     below = tuple(other for other in named.get(item.name, ()) if not other.is_row)
     stacks = {**content.stacks, item.kind: {**named, item.name: (*below, item)}}
@@ -55,7 +57,7 @@ def missing_problems(content: Content) -> list[str]:
 
 
 def mapping_problems(content: Content) -> list[str]:
-    """Return a problem for each unknown prompt in CONFIG_PROMPT_MAPPING."""
+    """Return a problem for each prompt in CONFIG_PROMPT_MAPPING that does not exist."""
     return [
         f"CONFIG_PROMPT_MAPPING: There is no predefined prompt '{name}'"
         f"{content.near('prompt', name)}"

@@ -31,7 +31,7 @@ def usable_skill(item: LayerItem) -> InstalledSkill | None:
 
 
 def skill_problems(item: LayerItem) -> Iterator[str]:
-    """Yield the problems of a skill as `file: key: mistake`."""
+    """Yield the problems of a skill, each in the form `file: key: mistake`."""
     try:
         document = read_skill_document(item.text)
     except SkillInvalid as error:

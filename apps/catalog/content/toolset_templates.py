@@ -25,8 +25,8 @@ Template = TypeVar("Template")
 
 
 class Slot(Node, Generic[Template]):
-    """A model that wraps an item for validation, so that error paths have the same form as in a
-    manifest.
+    """A model that wraps an item for validation. The paths in errors then have the same form as the
+    paths in a manifest.
     """
 
     # It has no attribute docstrings, and searching for them takes a third of a second per process.
@@ -47,7 +47,9 @@ without any of these fields is an internal tool.
 
 
 def slot_of_tool(document: Mapping[str, Any]) -> type[Slot[Any]]:
-    """Return the wrapper model for a tool outside a toolset, by its type or its fields."""
+    """Return the wrapper model for a tool that is not in a toolset, selected by the tool's type or
+    its fields.
+    """
     kind = document.get("type")
     fitting = (
         schema
@@ -78,8 +80,8 @@ HARMLESS = frozenset({"name", "description", "enabled", "deferred", "display"})
 
 
 class UnresolvedTemplate(Exception):
-    """Raised if the template of a reference cannot be used. `details` contains a line for each
-    error.
+    """Raised if the template to which a reference points cannot be used. `details` contains a line
+    for each error.
     """
 
     def __init__(self, message: str, details: tuple[str, ...] = ()) -> None:
@@ -98,7 +100,9 @@ class Templates:
     is_foreign: bool = False
 
     def find(self, kind: ItemKind, name: str) -> LayerItem:
-        """Return a predefined item. Raises `UnresolvedTemplate`."""
+        """Return the predefined item with this name. Raises `UnresolvedTemplate` if it cannot be
+        used.
+        """
         item = self.content.items[kind].get(name)
         if item is None:
             near = self.content.near(kind, name)
@@ -111,14 +115,12 @@ class Templates:
         return item
 
     def tool_alone(self, name: str) -> Any:
-        """Return a validated predefined tool, without a toolset around it. Raises
-        `UnresolvedTemplate`.
-        """
+        """Return a predefined tool, validated without a toolset. Raises `UnresolvedTemplate`."""
         reference = PredefinedTool(template_name=name)
         return self.expand("tool", reference, slot_of_tool(self.document("tool", reference, ())))
 
     def expand(self, kind: ItemKind, reference: TemplateReference, slot: type[Slot[Any]]) -> Any:
-        """Return the validated template of a reference with its patch. Raises
+        """Return the template of a reference, patched and validated. Raises
         `UnresolvedTemplate`.
         """
         name = reference.template_name
@@ -181,7 +183,7 @@ class Templates:
     def inner(
         self, kind: ItemKind, name: str, document: dict[str, Any], passed: tuple[str, ...]
     ) -> dict[str, Any]:
-        """Return the template that another template refers to."""
+        """Return the template to which the template `name` refers. Raises `UnresolvedTemplate`."""
         model = REFERENCES[kind]
         try:
             reference = model.model_validate(document)
@@ -196,12 +198,12 @@ class Templates:
 
 
 def tools_in(document: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the tools of a toolset that are references."""
+    """Return the tools of a toolset that are references to templates."""
     tools = document.get("tools")
     found = tools if isinstance(tools, list) else []
     return [tool for tool in found if isinstance(tool, dict) and "template_name" in tool]
 
 
 def inside(path: str) -> str:
-    """Convert a path in a wrapper model to a path in the wrapped item."""
+    """Convert a path in the wrapper model to the path in the wrapped item."""
     return path.removeprefix("items[0]").removeprefix(".") or ROOT

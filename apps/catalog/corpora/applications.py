@@ -34,7 +34,7 @@ class AttachingApplication:
 
     @property
     def stamp(self) -> str:
-        """Return a value that changes with each version of the row."""
+        """Return a value that changes with each version of the application's row."""
         return f"{self.number}:{self.version}"
 
 
@@ -58,7 +58,7 @@ class AttachingApplications:
 
 
 def attaching(row: Application) -> AttachingApplication | None:
-    """Return the application, or None if it does not search files."""
+    """Return the application if it has attached files to search, otherwise None."""
     if not settings.CORPUS_CHUNKS:
         return None
     try:

@@ -48,13 +48,13 @@ async def compare_documents(application: AttachingApplication, claim: CorpusClai
 
 
 def note_begin(application: AttachingApplication, claim: CorpusClaim) -> None:
-    """Store that a comparison has started. Raises `LeaseLost`."""
+    """Record that a comparison has started. Raises `LeaseLost`."""
     with claim.held():
         claim.rows().update(compared=application.stamp, compared_at=None)
 
 
 def apply(application: AttachingApplication, found: ListedEntries, claim: CorpusClaim) -> None:
-    """Store the listed files as the documents of the corpus. Raises `LeaseLost`."""
+    """Update the documents of the corpus to match the listed files. Raises `LeaseLost`."""
     places = [FilePlace(*place) for one in found.entries if (place := find_place(one.url))]
     wanted = places[: most_documents()]
     files = stored_files(
@@ -105,8 +105,8 @@ def update(row: CorpusDocument, file: StoredFile | None) -> None:
 
 
 def reset(row: CorpusDocument, state: str, problem: str) -> None:
-    """Remove the content of a document, and set its state and problem. A document without a file
-    has no version.
+    """Remove the content of a document, and set its state and problem. In the state `FAILED`, the
+    document also has no version.
     """
     row.version = "" if state == State.FAILED else row.version
     row.state, row.problem, row.attempts, row.due_at = state, problem, 0, None

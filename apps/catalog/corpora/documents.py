@@ -1,4 +1,4 @@
-"""Performs one step of indexing a document: reads its text, or embeds some of its chunks."""
+"""Executes one step of indexing a document: reads its text, or embeds some of its chunks."""
 
 import asyncio
 import logging
@@ -73,8 +73,8 @@ async def read(claim: CorpusClaim, document: CorpusDocument, limit: int) -> None
 
 
 def begin(claim: CorpusClaim, document: CorpusDocument) -> bool:
-    """Count an attempt to read the document. Return False if there were too many attempts. Raises
-    `LeaseLost`.
+    """Count an attempt to read the document. Return False if there were too many attempts or the
+    document has changed. Raises `LeaseLost`.
     """
     if document.attempts >= MOST_ATTEMPTS:
         fail(claim, document, GIVEN_UP)
@@ -86,8 +86,8 @@ def begin(claim: CorpusClaim, document: CorpusDocument) -> bool:
 
 
 def refuse(claim: CorpusClaim, document: CorpusDocument, count: int, left: int) -> None:
-    """Postpone the document, because its passages would exceed the limit of the corpus. Raises
-    `LeaseLost`.
+    """Postpone a document whose `count` passages exceed the `left` passages that the corpus may
+    still have. Raises `LeaseLost`.
     """
     with claim.held():
         fail(claim, document, full_message(count, left))
@@ -120,8 +120,8 @@ async def embed(claim: CorpusClaim, document: CorpusDocument, embedder: Embedder
 
 
 def postpone(claim: CorpusClaim, document: CorpusDocument, reason: str) -> None:
-    """Postpone the embedding of the document. In the meantime, only the keyword search finds it.
-    Raises `LeaseLost`.
+    """Postpone the embedding of the document. Until then, only the keyword search finds the
+    document. Raises `LeaseLost`.
     """
     logger.warning("An attached file is searched only by words: %s", reason)
     document.attempts += 1
@@ -132,7 +132,7 @@ def postpone(claim: CorpusClaim, document: CorpusDocument, reason: str) -> None:
 def fail(
     claim: CorpusClaim, document: CorpusDocument, problem: str, pause: timedelta | None = None
 ) -> None:
-    """Store that the document cannot be read. Without a `pause`, it is read again only when the
+    """Record that the document cannot be read. Without a `pause`, it is read again only when its
     file changes. Raises `LeaseLost`.
     """
     with claim.held():

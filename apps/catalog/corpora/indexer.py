@@ -48,15 +48,15 @@ class Indexer:
     applications: AttachingApplications = field(default_factory=AttachingApplications)
 
     async def look(self) -> None:
-        """Do all pending work."""
+        """Index everything that is pending."""
         for number, application in await database_sync_to_async(self.wanted)():
             claim = CorpusClaim(number)
             await database_sync_to_async(claim.take)()
             await self.work(application, claim)
 
     def wanted(self) -> list[tuple[int, AttachingApplication]]:
-        """Return the IDs of the corpora with pending work, with their applications. Delete unused
-        corpora.
+        """Return the corpora with pending work, each as its ID and its application. Delete corpora
+        that no application uses.
         """
         applications = self.applications.newest()
         corpora = {row.application: row for row in Corpus.objects.all()}
@@ -127,8 +127,8 @@ async def next_document(claim: CorpusClaim, *, is_read: bool) -> CorpusDocument 
 
 
 async def move(claim: CorpusClaim) -> None:
-    """Copy a corpus that has become large into the tables that the database searches. Raises
-    `LeaseLost`.
+    """Copy a corpus that has become too large for memory into the tables that the database
+    searches. Raises `LeaseLost`.
     """
     if not await database_sync_to_async(large_corpora.is_moving)(claim):
         return
@@ -140,14 +140,14 @@ async def move(claim: CorpusClaim) -> None:
 
 
 async def index_vectors(claim: CorpusClaim) -> None:
-    """Create an index once there are too many vectors for an exact search."""
+    """Create an approximate index if there are too many vectors for an exact search."""
     wanted = await database_sync_to_async(large_corpora.wanted_index)(claim)
     if wanted is not None:
         await make_in_thread(*wanted)
 
 
 def reopen(claim: CorpusClaim, model: str) -> None:
-    """Delete the vectors of a corpus, so that they are computed again with another model. Raises
+    """Delete the vectors of a corpus, because they must be computed again with `model`. Raises
     `LeaseLost`.
     """
     ready = CorpusDocument.objects.filter(corpus=claim.corpus, state=State.READY, chunk_count__gt=0)

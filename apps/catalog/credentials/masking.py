@@ -30,9 +30,7 @@ ELSEWHERE = (
 
 @dataclass(frozen=True, slots=True)
 class UnmaskedDocument:
-    """A document with restored credentials. `document` is complete only if there are no
-    problems.
-    """
+    """A document with its credentials restored. It is complete only if there are no problems."""
 
     document: Any
     problems: tuple[Problem, ...]
@@ -49,7 +47,7 @@ def mask_credentials(document: Any) -> Any:
 
 def unmask_document(document: Any, current: Any) -> UnmaskedDocument:
     """Replace the masks in the document with the credentials of `current`. Each mask without a
-    credential is reported.
+    credential becomes a problem.
 
     A credential is restored at its old path, or moves with its object. It is never restored for a
     server to which it was not sent before, because any editor could then read it.
@@ -96,15 +94,15 @@ def put_back(document: Any, sources: Iterable[Any]) -> UnmaskedDocument:
 
 
 def masked_text(text: str) -> str:
-    """Return a JSON text with masked credentials, or the same text if it has none."""
+    """Return a JSON text with its credentials masked, or the same text if it contains none."""
     document = parse_or_none(text)
     safe = mask_credentials(document)
     return text if safe is document else json.dumps(safe, indent=2, ensure_ascii=False)
 
 
 def unmasked_text(text: str, sources: Iterable[str]) -> tuple[str, tuple[Problem, ...]]:
-    """Replace the masks in a typed JSON text with the credentials of the `sources`. Return the text
-    and its problems.
+    """Replace the masks in a JSON text that a user edited with the credentials of the `sources`.
+    Return the text and its problems.
     """
     if (document := parse_or_none(text)) is None:
         return text, ()  # The form reports the invalid JSON.
@@ -125,7 +123,7 @@ def parse_or_none(text: str) -> Any:
 
 
 def seals_of(value: Any) -> list[str]:
-    """Return the masks of a value, for the current key and for earlier keys."""
+    """Return the masks that the value has with the current key and with earlier keys."""
     return [seal_of(value, key) for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)]
 
 

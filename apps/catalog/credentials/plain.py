@@ -23,9 +23,10 @@ ELSEWHERE = "references to this item override its URL"
 
 @dataclass(frozen=True, slots=True)
 class PlainCredential:
-    """A plain credential. `servers` receive it, and `stem` is the preferred name of its secret.
+    """A plain credential in a document. `servers` are the servers to which it is sent, and `stem`
+    is the preferred name of its secret.
 
-    `problem` is the reason why it cannot be a secret, or "".
+    `problem` is the reason why it cannot become a secret, or "".
     """
 
     keys: Keys
@@ -41,7 +42,7 @@ class PlainCredential:
 
 def plain_credentials(document: Any, called: str = "") -> list[PlainCredential]:
     """Return the plain credentials of a manifest or an item, in document order. `called` is the
-    item's name.
+    name of the item.
     """
     places = credential_places(document, "plain")
     return [plain_credential(document, place, called) for place in places]
@@ -58,8 +59,8 @@ def plain_credential(document: Any, place: CredentialPlace, called: str) -> Plai
 
 
 def readable_servers(document: Any, keys: Keys) -> tuple[str, ...]:
-    """Return the servers that receive the credential, in the format of a secret. Raises ValueError
-    if it cannot be a secret.
+    """Return the servers to which the credential is sent, in the format of a secret. Raises
+    ValueError if the credential cannot become a secret.
     """
     if ("orchestrator" in document and keys[0] != "tool_sets") or PARAMETERS in pairwise(keys):
         raise ValueError("it is not a credential of a toolset")
@@ -76,7 +77,7 @@ def readable_servers(document: Any, keys: Keys) -> tuple[str, ...]:
 
 
 def check_value(value: Any) -> None:
-    """Raise ValueError if the value cannot be a secret."""
+    """Raise ValueError if the value cannot be the value of a secret."""
     if not isinstance(value, str):
         raise ValueError("only a string can be a secret")
     if problem := header_value_problem(value):
@@ -84,7 +85,9 @@ def check_value(value: Any) -> None:
 
 
 def proposed_name(document: Any, keys: Keys, called: str = "") -> str:
-    """Return a name composed of the toolset and the field, such as `tracking-key`."""
+    """Return a name for the credential's secret from its toolset and field, such as
+    `tracking-key`.
+    """
     inner = value_at(document, keys[:2]) if keys[0] == "tool_sets" else document
     named = inner.get("name") or inner.get("template_name") if isinstance(inner, dict) else ""
     title = localize_text(named) if isinstance(named, str | dict) else ""
@@ -93,7 +96,9 @@ def proposed_name(document: Any, keys: Keys, called: str = "") -> str:
 
 
 def free_secret_name(stem: str, taken: Collection[str]) -> str:
-    """Return the stem as the name of a secret, with a number appended if the name is in use."""
+    """Return a name for a new secret: the stem, with a number appended if the stem is in
+    `taken`.
+    """
     numbered = (f"{stem}-{number}" for number in count(2))
     return next(name for name in chain([stem], numbered) if name not in taken)
 
@@ -103,7 +108,9 @@ def with_secrets(document: Any, names: Mapping[Keys, str]) -> Any:
 
 
 def gives_address(document: Any, name: str) -> bool:
-    """Return True if the document refers to the predefined item `name` and overrides its URL."""
+    """Return True if a reference in the document to the predefined item `name` overrides the item's
+    URL.
+    """
     return any(
         item.get("template_name") == name and has_address(item.get("override"))
         for _, item in objects_in(document)

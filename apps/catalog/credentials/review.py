@@ -1,7 +1,7 @@
-"""Reviews credentials in documents, and the servers that deployment keys are sent to.
+"""Reviews credentials in documents, and the servers to which deployment keys are sent.
 
-Stored keys and secrets are sent only to the servers for which they were entered. Otherwise,
-operators who can edit a deployment could send its key to their own server.
+Stored keys and secrets are sent only to the servers for which they were entered. Otherwise, an
+operator who can edit a deployment could send its key to any server.
 """
 
 from collections.abc import Collection, Sequence
@@ -63,7 +63,7 @@ def review_credentials(
     """Return the problems of a manifest or item with unknown secrets, and warnings about its other
     credentials.
 
-    `plain` are its plain credentials, by default the result of `plain_credentials`.
+    `plain` are the document's plain credentials; None means that they are searched for.
     """
     plain = plain_credentials(document) if plain is None else plain
     named = credential_places(document, "reference")
@@ -85,7 +85,9 @@ def review_credentials(
 def elsewhere(
     document: Any, places: Collection[CredentialPlace], secrets: dict[str, Secret]
 ) -> list[Problem]:
-    """Return a problem for each secret that would be sent to a server that is not on its list."""
+    """Return a problem for each secret that would be sent to a server that the secret does not
+    allow.
+    """
     found = []
     for place in places:
         urls = [s for s in servers_of(document, place.keys) if s.startswith(URL_STARTS)]

@@ -1,7 +1,7 @@
-"""Moves credentials out of URLs, such as `?api_key=…`, because part of a URL cannot be a secret.
+"""Moves credentials out of URLs, such as `?api_key=…`, because a secret cannot be a part of a URL.
 
-A credential in the URL of a REST tool becomes a constant parameter. The only credential in the URL
-of an MCP server or an agent becomes the authorization of that server.
+A credential in the URL of a REST tool becomes a constant parameter. If the URL of an MCP server or
+an agent has only one credential, it becomes the authorization of the server.
 """
 
 from collections.abc import Collection, Iterator
@@ -36,7 +36,9 @@ def objects(document: Any) -> Iterator[tuple[Keys, dict[str, Any]]]:
 
 
 def with_own_constants(tool: dict[str, Any]) -> dict[str, Any] | None:
-    """Return a REST tool without the credentials in its URL, or None if it has none."""
+    """Return a REST tool with the credentials in its URL moved to constant parameters, or None if
+    its URL contains none.
+    """
     method, parameters = tool.get("rest_api_method_info"), parameters_of(tool)
     url = method.get("method_url") if isinstance(method, dict) else None
     if not isinstance(method, dict) or not isinstance(url, str) or parameters is None:
@@ -67,8 +69,8 @@ def with_own_constants(tool: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def with_own_key(server: dict[str, Any]) -> dict[str, Any] | None:
-    """Return a server whose key is in its authorization instead of in its URL, or None if that is
-    not possible.
+    """Return a server with the key moved from its URL to its authorization, or None if that is not
+    possible.
     """
     kind = server.get("type")
     name = "url" if "protocol" in server else AGENT_URLS.get(kind if isinstance(kind, str) else "")
@@ -84,7 +86,7 @@ def with_own_key(server: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def parameters_of(tool: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the parameters of a tool, with `properties`, or None if they cannot be read."""
+    """Return the parameters of a tool, including `properties`, or None if they are invalid."""
     found: Any = tool
     for key in ("open_ai_tool", "function", "parameters"):
         found = found.get(key) if isinstance(found, dict) else None
@@ -99,7 +101,7 @@ def key_of(parameter: Any) -> object:
 
 
 def is_movable(pair: str, taken: Collection[object]) -> bool:
-    """Return True if a query pair is a credential and no parameter has the same name."""
+    """Return True if the query pair is a credential and its name is not `taken` by a parameter."""
     name, _, value = pair.partition("=")
     name = unquote_plus(name)
     return bool(value) and reads_as_credential(name) and name not in taken

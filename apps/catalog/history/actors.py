@@ -46,8 +46,8 @@ _note: ContextVar[ChangeNote] = ContextVar("history_note", default=ChangeNote())
 
 @sync_and_async_middleware
 def remember_request(get_response: Any) -> Any:
-    """Return a middleware that remembers the request. The user of the request is queried only if a
-    row changes.
+    """Return a middleware that makes the request available to the history. The user is queried only
+    if a row changes.
     """
     if iscoroutinefunction(get_response):
 
@@ -99,7 +99,7 @@ def actor_of(request: HttpRequest) -> Actor:
 
 
 def program() -> Actor:
-    """Return the actor if there is no request: a command, or the server itself."""
+    """Return the actor of a change without a request: a command, or the server itself."""
     name = PurePath(sys.argv[0]).name
     if name in {"manage.py", "django-admin", "__main__.py"} and len(sys.argv) > 1:
         return Actor(None, Change.Via.COMMAND, f"{name} {sys.argv[1]}"[:300])

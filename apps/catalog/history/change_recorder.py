@@ -41,8 +41,8 @@ def connect(*kinds: RowKind) -> None:
 
 
 def connect_declared() -> None:
-    """Record changes to the catalog's own kinds, and to those that apps list by their dotted paths
-    in `recorded_kinds` of their configs.
+    """Record changes to the catalog's own kinds, and to the kinds that an app lists by their dotted
+    paths in `recorded_kinds` of its config.
     """
     connect(*KINDS)
     for config in apps.get_app_configs():
@@ -55,7 +55,7 @@ def connect_accounts() -> None:
 
 @contextmanager
 def record_save(instance: models.Model) -> Iterator[None]:
-    """Record the change that the save inside the `with` block makes."""
+    """Record the change that a save of the instance makes inside the `with` block."""
     kind = row_kind(type(instance))
     if not kind.is_meant(instance):
         yield
@@ -77,8 +77,8 @@ def before_delete(sender: type[models.Model], instance: models.Model, **also: An
 
 
 def before_account_goes(sender: type[models.Model], instance: Any, **also: Any) -> None:
-    """Record that rows lose their owner when an account is deleted. Django clears the owner column
-    without a signal.
+    """Remove the account as the owner of rows, and record this, before the account is deleted.
+    Django would clear the column without a signal.
     """
     actor = present_actor()
     if actor.user == instance:  # The recorded changes cannot refer to the deleted account.
@@ -92,8 +92,8 @@ def before_account_goes(sender: type[models.Model], instance: Any, **also: Any) 
 
 
 def update_rows(rows: models.QuerySet[Any], **values: Any) -> int:
-    """Set the values on all rows, increase the version of each row that changes, and record the
-    changes.
+    """Set the values on all rows. Increase the version of each row that changes, and record the
+    change. Return the number of rows that changed.
     """
     kind = row_kind(rows.model)
     changes: list[Change] = []
@@ -116,7 +116,7 @@ def update_rows(rows: models.QuerySet[Any], **values: Any) -> int:
 
 
 def find(kind: RowKind, number: Any) -> models.Model | None:
-    """Return the row from the database, locked if there is a transaction."""
+    """Return the row with this ID from the database, or None. In a transaction, lock the row."""
     rows = kind.model._default_manager.filter(pk=number)
     if connections[router.db_for_write(kind.model)].in_atomic_block:
         rows = rows.select_for_update(of=("self",))
@@ -126,7 +126,9 @@ def find(kind: RowKind, number: Any) -> models.Model | None:
 def change_of(
     kind: RowKind, row: models.Model, before: Snapshot | None, after: Snapshot | None
 ) -> Change | None:
-    """Return an unsaved change, or None if nothing differs."""
+    """Return an unsaved record of the change between two snapshots of a row, or None if they are
+    equal.
+    """
     found = list(snapshot_differences(kind, before, after))
     if not found and before is not None and after is not None:
         return None
@@ -164,8 +166,8 @@ def what_of(
 def snapshot_differences(
     kind: RowKind, before: Snapshot | None, after: Snapshot | None
 ) -> Iterator[ValueDifference]:
-    """Yield the differences of two snapshots. For a new or deleted row, these are all columns with
-    a value.
+    """Yield the differences between two snapshots. For a new or deleted row, these are all columns
+    with a value.
     """
     if before is None or after is None:
         states = ({}, fill_snapshot(after or {})) if before is None else (fill_snapshot(before), {})

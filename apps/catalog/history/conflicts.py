@@ -32,7 +32,7 @@ class LaterChanges:
 
     @property
     def sentences(self) -> str:
-        """Return a sentence per change, such as "anna on 3 May 2027 at 12:30 (UTC): title,
+        """Return a sentence about each change, such as "anna on 3 May 2027 at 12:30 (UTC): title,
         manifest.contexts[0]."
         """
         return " ".join(map(sentence, self.changes))
@@ -40,9 +40,9 @@ class LaterChanges:
 
 @dataclass(frozen=True, slots=True)
 class MergeConflict:
-    """A conflict between an edit and later changes. `incoming` are the later changes, and `own` the
-    changes of the edit, both without the `clashes`, which changed the same values.
+    """A conflict between an edit and later changes. `clashes` are the values that both changed.
 
+    `incoming` are the other later changes, and `own` are the other changes of the edit.
     `incomparable` are columns whose typed text cannot be parsed.
     """
 
@@ -80,7 +80,7 @@ def merge_snapshots(
     theirs: Snapshot,
     choices: Mapping[str, str] = {},
 ) -> MergeResult:
-    """Merge two edits of a row. `base` is the state before both edits, or None if it was not
+    """Merge two edits of the same row. `base` is the state before both edits, or None if it was not
     recorded.
     """
     began = MISSING if base is None else kind.readable(base)
@@ -90,9 +90,10 @@ def merge_snapshots(
 def conflict(
     kind: RowKind, later: LaterChanges, mine: Snapshot, theirs: Snapshot, unread: Sequence[str]
 ) -> MergeConflict:
-    """Compare an edit with later changes, and return the conflict.
+    """Compare an edit with the changes since it began, and return the conflict.
 
-    `unread` are columns that cannot be compared; `mine` has the values of `theirs` there.
+    `unread` are columns that cannot be compared. In these columns, `mine` has the values of
+    `theirs`.
     """
     found = merge_snapshots(kind, later.base, mine, theirs)
     clashing = {clash.path for clash in found.clashes}
@@ -107,14 +108,14 @@ def conflict(
 
 
 def last_sentence(kind: RowKind, number: Any) -> str:
-    """Return a sentence about the last change of a row, or "" if none is recorded."""
+    """Return a sentence about the last change to a row, or "" if no change is recorded."""
     last = changes_of(kind, number).first()
     return "" if last is None else sentence(last)
 
 
 def conflict_json(kind: RowKind, row: models.Model, later: LaterChanges) -> dict[str, Any]:
-    """Return JSON with the `changes`, oldest first, and their combined `differences`, or None as
-    the differences if they were not recorded.
+    """Return JSON with the `changes`, oldest first, and with all their `differences`, which are
+    None if the state before the changes was not recorded.
     """
     changes = [
         {

@@ -1,5 +1,5 @@
-"""Finds the differences of two JSON documents by path, such as `tool_sets[0].tools[1].url`, and of
-two texts by line.
+"""Finds the differences between two JSON documents by path, such as `tool_sets[0].tools[1].url`,
+and between two texts by line.
 """
 
 import json
@@ -50,7 +50,7 @@ class ValueDifference:
 
 
 def differences(before: Any, after: Any, path: str = "") -> Iterator[ValueDifference]:
-    """Yield the differences of two JSON documents at the deepest possible paths."""
+    """Yield the differences between two JSON documents, each at the deepest possible path."""
     if isinstance(before, Mapping) and isinstance(after, Mapping) and not is_leaf(before, after):
         for key in [*before, *(key for key in after if key not in before)]:
             found = before.get(key, MISSING), after.get(key, MISSING)
@@ -109,7 +109,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def item_identity(item: Any) -> str:
-    """Return the type and name of a list item, which do not change when the item is edited."""
+    """Return the type and name of a list item, which remain the same when the item is edited."""
     if not isinstance(item, dict):
         return canonical(item)
     function = item.get("open_ai_tool")
@@ -123,9 +123,9 @@ def item_identity(item: Any) -> str:
 
 def pairs(before: Sequence[Any], after: Sequence[Any]) -> list[tuple[int | None, int | None]]:
     """Return the old and the new index of each item, in the order of `after`, followed by the
-    removed items.
+    removed items. None means that an item is new or removed.
 
-    Items whose names do not match are paired by their position among such items.
+    Items without a matching name are paired by their position among all such items.
     """
     waiting: dict[str, deque[int]] = defaultdict(deque)
     for index, item in enumerate(before):
@@ -144,7 +144,7 @@ def pairs(before: Sequence[Any], after: Sequence[Any]) -> list[tuple[int | None,
 
 
 def alike(one: Any, other: Any) -> bool:
-    """Return True if one value can be a changed version of the other value."""
+    """Return True if one value can be an edited version of the other value."""
     if isinstance(one, dict) and isinstance(other, dict):
         return one.get("type") == other.get("type")
     return type(one) is type(other)

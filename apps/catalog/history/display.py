@@ -32,7 +32,7 @@ class RenderedDifference:
 
 
 def rendered_differences(found: Iterable[ValueDifference]) -> list[RenderedDifference]:
-    """Return the first `MOST_SHOWN` differences as text."""
+    """Return up to `MOST_SHOWN` differences as text."""
     return [*map(rendered_difference, islice(found, MOST_SHOWN))]
 
 

@@ -1,4 +1,4 @@
-"""Three-way merge of two edits of a document.
+"""Merges two edits of the same document (three-way merge).
 
 If both edits changed the same value differently, a user must choose one of the two values.
 """
@@ -14,7 +14,7 @@ from apps.manifest.problems import join_path
 
 @dataclass(frozen=True, slots=True)
 class Clash:
-    """A conflict: a path at which both edits changed the value. All three values are JSON values or
+    """A conflict: a path at which both edits changed the value. The three values are JSON values or
     MISSING.
     """
 
@@ -29,8 +29,8 @@ SIDES = ("mine", "theirs")
 
 @dataclass(frozen=True, slots=True)
 class MergeResult:
-    """The result of a merge. `value` is MISSING if the merge removes the whole document.
-    `undecided` contains the conflicts without a choice; for these, `value` contains my value.
+    """The result of a merge. `value` is the merged document, or MISSING if the merge removes it.
+    `undecided` contains the conflicts without a choice, in which `value` contains my value.
     """
 
     value: Any
@@ -52,7 +52,7 @@ def merge_documents(
 
 @dataclass(slots=True)
 class DocumentMerge:
-    """Merges documents, and collects conflicts."""
+    """Merges documents, and collects the conflicts between them."""
 
     choices: Mapping[str, str]
     clashes: list[Clash] = field(default_factory=list)
@@ -84,8 +84,8 @@ class DocumentMerge:
         places: Mapping[str, int],
         path: str,
     ) -> dict[str, Any]:
-        """Merge the members of objects or lists by name. For lists, `places` maps each name to the
-        index in its path.
+        """Merge the members of objects or lists by name. `places` maps the name of a list item to
+        its index in the path.
         """
         found = {}
         for name in names:
@@ -96,7 +96,9 @@ class DocumentMerge:
     def named_items(
         self, base: list[Any], mine: list[Any], theirs: list[Any], path: str
     ) -> dict[str, Any]:
-        """Merge lists whose items are matched by identity. Return the merged items by identity."""
+        """Merge the items of lists, matched by their identity. Return the merged items by
+        identity.
+        """
         versions = [{item_identity(item): item for item in one} for one in (base, mine, theirs)]
         places: dict[str, int] = {}
         for version in (versions[0], versions[2], versions[1]):
@@ -111,8 +113,8 @@ def has_identities(items: Sequence[Any]) -> bool:
 def merged_order(
     base: Mapping[str, Any], mine: Mapping[str, Any], theirs: Mapping[str, Any]
 ) -> list[str]:
-    """Return all names, in my order if I moved any, otherwise in their order. New names follow the
-    names before them.
+    """Return the names of all items in order: my order if I moved any item, otherwise the other
+    edit's order. New items follow the items before them.
     """
     i_moved = [name for name in mine if name in base] != [name for name in base if name in mine]
     first, second = (mine, theirs) if i_moved else (theirs, mine)

@@ -75,22 +75,28 @@ class Change(models.Model):
 
     @property
     def how(self) -> str:
-        """Return the interface of the change, such as "the API (operator key nightly)"."""
+        """Return the interface through which the change was made, such as "the API (operator key
+        nightly)".
+        """
         way = str(self.get_via_display())
         return f"{way} ({self.through})" if self.through else way
 
     @property
     def way(self) -> str:
-        """Return the interface like `how`, without a name that `who` already contains."""
+        """Return the interface through which the change was made, without a name that `who` already
+        contains.
+        """
         return self.how if self.actor else self.through
 
     @property
     def state(self) -> dict[str, Any]:
-        """Return the row after the change, or before it if the change deleted the row."""
+        """Return the state of the row after the change, or the state before it if the change
+        deleted the row.
+        """
         found: dict[str, Any] = (self.before if self.after is None else self.after) or {}
         return found
 
 
 def delete_old() -> int:
-    """Delete changes that are older than `HISTORY_DAYS`. Return their number."""
+    """Delete changes that are older than `HISTORY_DAYS`. Return the number of deleted changes."""
     return delete_older(Change, "at", settings.HISTORY_DAYS)

@@ -74,8 +74,8 @@ class RowKind:
         return value.replace("\r\n", "\n") if isinstance(value, str) else value
 
     def readable(self, snapshot: Snapshot) -> Snapshot:
-        """Return the snapshot with decoded JSON, in the order of the columns, because PostgreSQL
-        sorts keys.
+        """Return the snapshot with its JSON decoded, and in the order of the columns because
+        PostgreSQL sorts keys.
         """
         snapshot = {name: snapshot[name] for name in self.columns if name in snapshot} | snapshot
         if not self.json_text or not has_document(snapshot):

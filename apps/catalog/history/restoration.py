@@ -26,7 +26,8 @@ class EarlierState:
 
 
 def earlier(kind: RowKind, state: Snapshot, *sources: models.Model | None) -> EarlierState:
-    """Return an earlier state, with the credentials that the sources contain for the same servers.
+    """Return an earlier state of a row. A credential is restored if the `sources` contain it for
+    the same server.
 
     All other credentials remain masked, and the form reports them with their paths.
     """
@@ -65,6 +66,6 @@ def secret_notes(kind: RowKind, column: str, value: Any, rows: list[models.Model
 
 
 def account(name: Any) -> Any:
-    """Return the ID of the account with that name, or None."""
+    """Return the ID of the account with this username, or None."""
     users = get_user_model()._default_manager.filter(**{get_user_model().USERNAME_FIELD: name})
     return users.values_list("pk", flat=True).first()

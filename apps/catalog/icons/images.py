@@ -16,7 +16,9 @@ SVG = re.compile(r"\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--(?:(?!-->).)*-->\s*)*<svg[\s/
 
 
 def image_name(content: bytes) -> str:
-    """Return the name under which the image is stored. Raises `ValidationError`."""
+    """Return the name under which the image is stored. Raises `ValidationError` if it is not a
+    valid image.
+    """
     if len(content) > LARGEST_IMAGE:
         raise ValidationError(
             f"The image has {len(content):,} bytes; the limit is {LARGEST_IMAGE:,}."
@@ -28,7 +30,7 @@ def image_name(content: bytes) -> str:
 
 
 def keep_image(content: bytes) -> str:
-    """Store the image and return its name. Raises `ValidationError`."""
+    """Store the image and return its name. Raises `ValidationError` if it is not a valid image."""
     name = image_name(content)
     IconImage.objects.get_or_create(name=name, defaults={"content": content})
     return name

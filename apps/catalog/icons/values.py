@@ -52,8 +52,8 @@ def validate_icon(icon: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """The tile of an application. It shows `url` or `emoji` if one is set, otherwise the letters on
-    their color.
+    """The tile of an application. It shows `url` or `emoji` if one of them is set, otherwise the
+    letters on their color.
     """
 
     letters: str
@@ -83,8 +83,8 @@ def colour_of(slug: str) -> int:
 
 
 def free_colour(title: str, slug: str, others: list[Tile]) -> str:
-    """Return the icon of a new application: "" for the color of its slug, or another color if a
-    tile with the same letters already has that color.
+    """Return the icon for a new application that has no icon yet: "" for the color of its slug, or
+    another color if a tile in `others` has the same letters and color.
     """
     own = tile_of(title, slug, "")
     taken = {one.colour for one in others if one.letters.casefold() == own.letters.casefold()}

@@ -1,4 +1,4 @@
-"""Finds applications that would call themselves, directly or through others."""
+"""Finds applications that would call themselves, either directly or through other applications."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -21,7 +21,7 @@ Calls = Mapping[str, tuple[str, ...]]
 
 def cycle_problems(slug: str, manifest: Any, pk: int | None = None) -> list[Problem]:
     """Return a problem for each path in the manifest whose call leads back to the application
-    itself. A problem names only applications that the user of the current request can see.
+    itself. Problems name only applications that the user of the current request can see.
 
     Disabled applications are included, because they can be enabled at any time.
     """
@@ -39,14 +39,16 @@ def cycle_problems(slug: str, manifest: Any, pk: int | None = None) -> list[Prob
 
 
 def chain_words(chain: Iterable[str], hidden: Collection[str]) -> str:
-    """Return the names of a chain, with one ellipsis for each group of hidden names."""
+    """Return the names in a chain of calls as text, with one ellipsis for each group of hidden
+    names.
+    """
     groups = groupby(chain, key=hidden.__contains__)
     return " → ".join("…" if is_hidden else " → ".join(names) for is_hidden, names in groups)
 
 
 def hidden_names(names: Collection[str]) -> set[str]:
-    """Return the names of applications that the user of the current request cannot see. Commands
-    and the server itself see all.
+    """Return the names of applications that the user of the current request cannot see. Outside
+    requests, no names are hidden.
     """
     actor = present_actor()
     user, is_own = actor.user, actor.via in (Change.Via.COMMAND, Change.Via.SERVER)
@@ -64,8 +66,8 @@ def sees_all(user: User) -> bool:
 
 
 def calls_in(manifest: Any) -> Iterator[tuple[str, str]]:
-    """Yield the path and name of each call, including in predefined content. Disabled parts are
-    skipped.
+    """Yield the path and name of each call in a manifest, including calls in predefined content.
+    Disabled parts are skipped.
     """
     with suppress(ManifestInvalid):
         manifest = with_content(manifest).manifest.model_dump(mode="json")
@@ -73,7 +75,9 @@ def calls_in(manifest: Any) -> Iterator[tuple[str, str]]:
 
 
 def without_disabled(item: Any) -> Any:
-    """Return the manifest with null instead of each disabled object, so that paths do not change."""
+    """Return the manifest with null instead of each disabled object, so that paths do not
+    change.
+    """
     if isinstance(item, list):
         return [without_disabled(member) for member in item]
     if not isinstance(item, dict):
@@ -84,11 +88,11 @@ def without_disabled(item: Any) -> Any:
 
 
 def reachable(names: set[str], slug: str, pk: int | None) -> Calls:
-    """Return the calls of each application that is reachable from these names. Runs one query per
+    """Return the calls of each application that can be reached from these names. Runs one query per
     level.
 
-    Enabled models end the search, because a model takes precedence over an application of the same
-    name.
+    Enabled models end the search, because a model takes precedence over an application with the
+    same name.
     """
     calls: dict[str, tuple[str, ...]] = {slug: ()}
     waiting = names
@@ -107,7 +111,9 @@ def models_named(names: Iterable[str]) -> set[str]:
 
 
 def chain_of_calls(start: str, end: str, calls: Calls) -> tuple[str, ...]:
-    """Return the shortest chain of calls from one name to another, including both, or ()."""
+    """Return the shortest chain of calls from one name to another, including both names, or () if
+    there is none.
+    """
     chains: dict[str, tuple[str, ...]] = {start: (start,)}
     waiting = [start]
     while waiting:

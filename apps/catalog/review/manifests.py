@@ -75,7 +75,9 @@ def review_manifest(
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A problem with its position in the reviewed text. `path` is "" for the whole text."""
+    """A problem with its position in the reviewed text. `path` is "" for a problem of the whole
+    text.
+    """
 
     severity: Literal["error", "warning"]
     path: str
@@ -110,9 +112,9 @@ def finding(severity: Literal["error", "warning"], problem: Problem, text: str) 
 
 
 def with_content(manifest: Any, *, is_foreign: bool = False) -> ResolvedReferences:
-    """Return a valid manifest with resolved references to predefined content.
+    """Return a manifest with its references to predefined content resolved.
 
-    Raises `ManifestInvalid`.
+    Raises `ManifestInvalid` if the manifest is invalid.
     """
     checked = read_manifest(
         manifest,
@@ -123,7 +125,7 @@ def with_content(manifest: Any, *, is_foreign: bool = False) -> ResolvedReferenc
 
 
 def unknown_deployments(manifest: Any) -> Iterator[Problem]:
-    """Yield a warning for each unknown or disabled deployment.
+    """Yield a warning for each deployment in the manifest that is unknown or disabled.
 
     Names with a slash are resources of DIAL Core, which are not known before a run.
     """
@@ -156,9 +158,7 @@ def long_starters(manifest: Any) -> Iterator[Problem]:
 
 
 def long_prompt(manifest: Any) -> Iterator[Problem]:
-    """Yield a warning for a prompt that leaves no room for a question in the model's context
-    window.
-    """
+    """Yield a warning if the prompt leaves no room for a question in the model's context window."""
     told = manifest.get("orchestrator") if isinstance(manifest, dict) else None
     parts = [told.get(key) if isinstance(told, dict) else None for key in ("deployment", PROMPT)]
     deployment, prompt = (one if isinstance(one, dict) else {} for one in parts)
@@ -207,7 +207,7 @@ def unknown_name(name: str, known: dict[str, bool]) -> str:
 
 
 def deployment_names(manifest: Any) -> Iterator[tuple[str, str]]:
-    """Yield the path and name of each deployment that is called. Toolsets of DIAL are not
+    """Yield the path and name of each deployment that the manifest calls. Toolsets of DIAL are not
     deployments.
     """
     for path, item in objects_in(manifest):
@@ -226,7 +226,7 @@ def deployment_names(manifest: Any) -> Iterator[tuple[str, str]]:
 
 
 def chosen_names(path: str, orchestrator: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the path and name of each model that users can choose."""
+    """Yield the path and name of each model that users can choose instead of the default model."""
     choices = orchestrator.get("choices")
     for index, name in enumerate(choices if isinstance(choices, list) else ()):
         if isinstance(name, str) and name:

@@ -1,4 +1,4 @@
-"""Finds warnings about the resources to which a manifest refers: MCP servers, shared files and
+"""Yields warnings about the resources to which a manifest refers: MCP servers, shared files and
 URLs.
 
 The review sends no requests, so a run of a reviewed manifest can still fail. Missing resources may
@@ -95,7 +95,9 @@ FOLDERS = {"dial-prompt": "prompts/", "dial-skill": "skills/"}
 
 
 def unknown_skills(manifest: Any) -> Iterator[Problem]:
-    """Yield a warning for each skill of DIAL with an invalid path, or if there is no DIAL Core."""
+    """Yield a warning for each DIAL skill whose path is invalid, or for all DIAL skills if there is
+    no DIAL Core.
+    """
     written = manifest.get("skills") if isinstance(manifest, dict) else None
     for number, item in enumerate(written if isinstance(written, list) else ()):
         if not isinstance(item, dict) or not isinstance(item.get("url"), str):
@@ -118,7 +120,7 @@ _bare_host = re.compile(r"[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+(:[0-9]+)?(/.*)?", re.D
 
 
 def doubtful_addresses(manifest: Any) -> Iterator[Problem]:
-    """Yield a warning for each URL that requests cannot reach, because its host is blocked, and for
+    """Yield a warning for each URL whose host is blocked, so that requests cannot reach it, and for
     each URL that contains a credential.
     """
     for path, item in objects_in(manifest):

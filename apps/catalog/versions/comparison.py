@@ -37,8 +37,8 @@ def version_side(row: Application, version: ApplicationVersion) -> ComparisonSid
 
 
 def shown_columns(definition: ApplicationDefinition) -> dict[str, Any]:
-    """Return the columns with masked credentials. The name of an image is shortened, because it is
-    a long hash.
+    """Return the columns of a definition with masked credentials. The name of an image is
+    shortened, because it is a long hash.
     """
     icon = definition.icon
     cut = {"icon": f"the picture {icon[:8]}"} if is_image(icon) else {}
@@ -46,14 +46,18 @@ def shown_columns(definition: ApplicationDefinition) -> dict[str, Any]:
 
 
 def compare_definitions(before: ComparisonSide, after: ComparisonSide) -> Iterator[ValueDifference]:
-    """Yield the differences of the columns, then of skills and the predefined content in use."""
+    """Yield the differences between the columns, then between the skills and the predefined content
+    in use.
+    """
     yield from differences(before.columns, after.columns)
     for change in content_changes(after.columns["manifest"], before.content, after.content):
         yield from change.differences
 
 
 def unpublished_differences(row: Application) -> Iterator[ValueDifference]:
-    """Yield the changes that publishing the draft, or the live version again, would make."""
+    """Yield the changes that take effect when the draft, or the live version again, is
+    published.
+    """
     content, _ = live_content(row)
     columns = shown_columns(definition_of(row)) if row.live_number else {}
     yield from compare_definitions(ComparisonSide(columns, content), draft_side(row))

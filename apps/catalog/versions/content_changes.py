@@ -29,7 +29,7 @@ class ContentChange:
     """A changed predefined item. `before` and `after` are its texts, or None if the item does not
     exist.
 
-    For a skill, the files are the files next to its SKILL.md.
+    For a skill, `files_before` and `files_after` contain the files next to its SKILL.md.
     """
 
     kind: str
@@ -56,7 +56,9 @@ class ContentChange:
 
 @dataclass(frozen=True, slots=True)
 class PendingContent:
-    """An application whose live version was published with content that has since changed."""
+    """An application whose live version was published with predefined content that has since
+    changed.
+    """
 
     pk: int
     slug: str
@@ -65,7 +67,9 @@ class PendingContent:
 
 
 def content_changes(document: Any, before: Content, after: Content) -> list[ContentChange]:
-    """Return the changed items that the document uses, directly or through other items."""
+    """Return the changed predefined items that the document uses, directly or through other
+    items.
+    """
     if before is after:
         return []
     old, new = used_items(document, before), used_items(document, after)
@@ -91,8 +95,8 @@ def differ(one: LayerItem | None, other: LayerItem | None) -> bool:
 
 
 def used_items(document: Any, content: Content) -> dict[ItemReference, LayerItem]:
-    """Return the items to which the document refers, directly or through other items, and all
-    skills, because every application offers them.
+    """Return the items to which the document refers, directly or through other items. Also return
+    all skills, because every application offers them.
     """
     found = {ItemReference("skill", name): item for name, item in content.items["skill"].items()}
     waiting: list[ItemReference] = [*references_in(document, content)]
@@ -106,14 +110,14 @@ def used_items(document: Any, content: Content) -> dict[ItemReference, LayerItem
 
 
 def live_content(row: Application) -> tuple[Content, Content]:
-    """Return the content of the live version, and the installed content."""
+    """Return the predefined content of the live version, and the installed content."""
     installed = content_for(row)
     return content_of_version(row, row.live_number, installed), installed
 
 
 def pending_content(applications: Iterable[int] | None = None) -> list[PendingContent]:
-    """Return the live applications, by title, that publishing again would change. Runs few
-    queries.
+    """Return the live applications that would change if they were published again, sorted by title.
+    Runs few queries.
     """
     installed = installed_anew()
     rows = ApplicationVersion.objects.filter(

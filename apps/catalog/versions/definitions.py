@@ -1,4 +1,4 @@
-"""The definition of an application as one value, for drafts and versions."""
+"""Represents the definition of an application as one value, for drafts and versions."""
 
 import hashlib
 import json

@@ -27,7 +27,9 @@ class DraftOvertaken(Exception):
 
 
 def last_save(draft: ApplicationDraft | None, user: User | None) -> str:
-    """Return a sentence such as "Anna Berg saved this draft 2 minutes ago.", addressed to `user`."""
+    """Return a sentence such as "Anna Berg saved this draft 2 minutes ago.", addressed to
+    `user`.
+    """
     author = draft.author if draft is not None else None
     if draft is None or author is None:
         return "Another user saved this draft while you were editing it."
@@ -46,13 +48,17 @@ def time_since(moment: datetime) -> str:
 
 
 def check_seen(draft: ApplicationDraft, seen: int | None, user: User | None) -> None:
-    """Raise `DraftOvertaken` unless the draft has the version `seen`. None skips the check."""
+    """Raise `DraftOvertaken` unless `seen` is the draft's version. The check is skipped if `seen`
+    is None.
+    """
     if seen is not None and seen != draft.version:
         raise DraftOvertaken(draft if draft.pk else None, user)
 
 
 def draft_of(row: Application) -> ApplicationDraft:
-    """Return the stored draft, or an unsaved one (`version` 0) with the live values."""
+    """Return the application's stored draft. If there is none, return an unsaved draft (`version`
+    0) with the live values.
+    """
     stored = ApplicationDraft.objects.filter(application=row.pk).first()
     if stored is not None:
         return stored
@@ -60,12 +66,14 @@ def draft_of(row: Application) -> ApplicationDraft:
 
 
 def with_draft(draft: ApplicationDraft) -> Application:
-    """Return the application with the draft's values, except for skills. It must not be saved."""
+    """Return the application with the draft's values, except for skills. The result must not be
+    saved.
+    """
     return as_written(draft.application, definition_of(draft).columns)
 
 
 def as_written(row: Application, values: Mapping[str, Any]) -> Application:
-    """Return the application with these values in the columns of a draft. The result must not be
+    """Return the application with `values` in the columns of a draft. The result must not be
     saved.
     """
     written = copy(row)

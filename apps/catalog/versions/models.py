@@ -33,7 +33,9 @@ class ContentText(models.Model):
 
 
 class ContentSnapshot(models.Model):
-    """All predefined items in use at one time. `items` are the sorted digests of their texts."""
+    """All predefined items that were in use at one time. `items` are the sorted digests of their
+    texts.
+    """
 
     digest = models.CharField(max_length=64, primary_key=True)
     items = models.JSONField()
@@ -48,8 +50,8 @@ class ContentSnapshot(models.Model):
 class ApplicationVersion(models.Model):
     """A published state of an application. Only `withdrawn_at` ever changes.
 
-    Credentials in `document` are references to secrets. `snapshot` is the predefined content at
-    that time.
+    Credentials in `document` are references to secrets. `snapshot` is the predefined content at the
+    time of publishing.
     """
 
     application = models.ForeignKey(

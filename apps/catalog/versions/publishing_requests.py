@@ -23,7 +23,9 @@ AT_ONCE = (
 
 
 class SecondPublisherRequired(ValidationError):
-    """Raised if another user must publish, or if publishing has not been requested yet."""
+    """Raised if another user must publish the application, or if publishing has not been requested
+    yet.
+    """
 
 
 def is_required(row: Application) -> bool:
@@ -31,7 +33,7 @@ def is_required(row: Application) -> bool:
 
 
 def request_of(draft: ApplicationDraft) -> PublishingRequest | None:
-    """Return the request to publish the draft, which is open or returned, or None."""
+    """Return the open or returned request to publish the draft, or None if there is no request."""
     if not draft.pk:
         return None
     return PublishingRequest.objects.filter(draft=draft.pk).first()
@@ -49,8 +51,8 @@ def is_editor(draft: ApplicationDraft, user: Any) -> bool:
 
 
 def publishing_refusal(row: Application, draft: ApplicationDraft, user: Any) -> str:
-    """Return the reason why this user cannot publish the draft, if two users must publish, or "" if
-    the user can.
+    """Return the reason why this user cannot publish the draft of an application that two users
+    must publish, or "" if the user can publish it.
     """
     if not is_required(row):
         return ""
@@ -80,6 +82,6 @@ def record_event(
 
 
 def audit_rule(row: Application, user: Any, address: str) -> None:
-    """Record in the audit log that the option for two-person publishing has changed."""
+    """Record in the audit log that two-person publishing was enabled or disabled."""
     subject = "two people" if row.needs_second_publisher else "one person"
     record_event("publishing.rule_changed", row, user, address, subject)

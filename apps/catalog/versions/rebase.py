@@ -33,7 +33,7 @@ def merge_with_live(
 
 def begun_from(row: Application, draft: ApplicationDraft) -> Any:
     """Return the version from which the draft started, or MISSING if it was deleted or cannot be
-    read.
+    decrypted.
     """
     base = row.versions.filter(number=draft.based_on).first()
     if base is None or isinstance(base.document, UnreadableSecret):
@@ -42,7 +42,7 @@ def begun_from(row: Application, draft: ApplicationDraft) -> Any:
 
 
 def skills_of_version(version: ApplicationVersion) -> Skills:
-    """Return the application's own skills at that time, by name and path.
+    """Return the application's own skills in the version, by name and path.
 
     A snapshot contains them together with the predefined skills. Skills that are equal to installed
     skills are not the application's own.

@@ -9,7 +9,9 @@ from apps.workspace.local.secrets.field import SecretField, UnreadableSecret
 
 
 class SealedDocumentField(SecretField):
-    """Encrypts a JSON column like a secret. If no key fits, the value is an `UnreadableSecret`."""
+    """A JSON column that is encrypted like a secret. If no key can decrypt a value, the value is an
+    `UnreadableSecret`.
+    """
 
     def get_prep_value(self, value: Any) -> str | None:
         if isinstance(value, UnreadableSecret) or value is None:

@@ -26,7 +26,9 @@ def forget_snapshots() -> None:
 
 
 def skill_texts(item: LayerItem) -> dict[str, str]:
-    """Return the texts next to a skill's SKILL.md, or {} for other items."""
+    """Return the texts of the files next to a skill's SKILL.md by path, or {} for any other
+    item.
+    """
     if item.kind != "skill" or not isinstance(item.value, Mapping):
         return {}
     return {path: text for path, text in item.value.items() if path != SKILL_FILE}
@@ -38,7 +40,7 @@ def item_digest(item: LayerItem) -> str:
 
 
 def pinned_items(content: Content) -> dict[str, LayerItem]:
-    """Return the items of `content` whose kinds are in `PINNED`, by digest."""
+    """Return the items that a snapshot contains, by digest. Their kinds are listed in `PINNED`."""
     found = (item for kind in PINNED for item in content.items[kind].values())
     return {item_digest(item): item for item in found}
 
@@ -56,7 +58,7 @@ def fingerprint(content: Content) -> str:
 
 
 def keep_snapshot(content: Content) -> ContentSnapshot:
-    """Return the snapshot row of `content`. Store it if it is new."""
+    """Return the stored snapshot of `content`, after storing it if it is new."""
     digest = fingerprint(content)
     known = ContentSnapshot.objects.filter(pk=digest).first()
     if known is not None:
@@ -73,7 +75,8 @@ def keep_snapshot(content: Content) -> ContentSnapshot:
 
 
 def snapshot_content(snapshot: str | None, installed: Content) -> Content:
-    """Return the content of a snapshot, or `installed` if the snapshot is None or equal to it.
+    """Return the content of a snapshot. Return `installed` if the snapshot is None or equals the
+    installed content.
 
     Runs two queries if the snapshot is not cached.
     """

@@ -13,7 +13,9 @@ class ApplicationState(models.TextChoices):
 
 
 def application_state(row: Application) -> ApplicationState:
-    """Return the state of an application. Queries the draft, unless `with_drafts` did."""
+    """Return the lifecycle state of an application. Queries the draft, unless the row comes from
+    `with_drafts`.
+    """
     if row.archived_at is not None:
         return ApplicationState.ARCHIVED
     if row.live_number == 0:

@@ -63,8 +63,8 @@ def record_version(row: Application, note: str, snapshot: ContentSnapshot) -> Ap
 
 
 def content_for(row: Application, skills: Skills | None = None) -> Content:
-    """Return the current predefined content with the `skills` of the application, by default its
-    stored skills.
+    """Return the current predefined content, together with the application's own `skills` or, if
+    they are None, its stored skills.
     """
     return with_own_skills(installed_anew(), own_skills_of(row, skills))
 

@@ -6,7 +6,7 @@ from apps.workspace.local.secrets.field import SecretField
 
 
 class Widget(models.Model):
-    """The settings with which other sites can show an application. They are not part of a
+    """The settings with which other sites can show an application. The settings are not part of a
     version.
     """
 

@@ -62,7 +62,7 @@ def import_conversations(request: HttpRequest) -> HttpResponse:
     chosen: dict[str, Any] = {"chosen": slug}
     application = usable(caller).filter(slug=slug).first()
     if application is None:
-        problem = gettext("Choose an app that you can use.")
+        problem = gettext("Choose an app that you have access to.")
         return page(request, 400, import_problem=problem)
     file = request.FILES.get("file")
     if file is None or file.file is None:
@@ -80,8 +80,7 @@ def import_conversations(request: HttpRequest) -> HttpResponse:
 def too_large() -> str:
     megabytes = LARGEST_FILE // 1024 // 1024
     return gettext(
-        "The file is larger than {megabytes} MB. Unpack a ZIP, and choose the file "
-        "conversations.json in it."
+        "The file is larger than {megabytes} MB. If it’s a ZIP, unpack it and choose the conversations.json file inside."
     ).format(megabytes=megabytes)
 
 
@@ -141,7 +140,7 @@ def delete_own_account(request: HttpRequest) -> HttpResponse:
         return render(request, "chat/account_delete.html", context, status=409)
     logout(request)
     announce_end(user)
-    words = gettext("Your account was deleted. The number of the erasure report is {report}.")
+    words = gettext("Your account was deleted. Your erasure report number is {report}.")
     messages.success(request, words.format(report=report.pk))
     return redirect("login")
 

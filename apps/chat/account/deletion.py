@@ -83,8 +83,7 @@ def check_deletable(user: User, *, locks: bool = False) -> None:
         raise Refused(
             "last_superuser",
             gettext(
-                "You are the only superuser. Make another user a superuser first: without one, "
-                "nobody could administer this installation."
+                "You are the only superuser. Make another user a superuser first, so that someone can still administer this installation."
             ),
         )
 

@@ -32,7 +32,7 @@ class PictureForm(forms.Form):
     picture = forms.FileField(
         label=gettext_lazy("Picture"),
         max_length=255,
-        help_text=gettext_lazy("PNG, JPEG or WebP, at most 1 MB."),
+        help_text=gettext_lazy("PNG, JPEG or WebP, up to 1 MB."),
         widget=forms.FileInput({"accept": ",".join(PICTURE_TYPES)}),
     )
 
@@ -53,7 +53,7 @@ class OwnKeyForm(forms.Form):
     name = forms.CharField(
         label=gettext_lazy("Name"),
         max_length=50,
-        help_text=gettext_lazy("What the key is for, such as “Laptop”."),
+        help_text=gettext_lazy("A name that helps you recognize the key, such as “Laptop”."),
     )
     until = forms.DateField(
         label=gettext_lazy("Expires on"),

@@ -27,7 +27,7 @@ from apps.workspace.local.models import PersonalKey
 from apps.workspace.local.secrets.field import UnreadableSecret
 from apps.workspace.services.probe import SECONDS, probe
 
-UNREADABLE = gettext_lazy("The stored key can no longer be read and isn’t used. Enter it again.")
+UNREADABLE = gettext_lazy("The saved key can no longer be read. Enter the key again.")
 
 
 def key_entries(user: AbstractBaseUser | AnonymousUser) -> Sequence[Mapping[str, Any]]:

@@ -9,7 +9,7 @@ from django.utils.translation import gettext, gettext_lazy
 from apps.accounts.models import NoticeSettings
 from apps.datetimes import zone_names
 
-ONE_END = gettext_lazy("Enter a start and an end, or leave both empty.")
+ONE_END = gettext_lazy("Enter both a start and an end time, or leave both empty.")
 
 
 class NoticeForm(forms.ModelForm[NoticeSettings]):
@@ -17,19 +17,17 @@ class NoticeForm(forms.ModelForm[NoticeSettings]):
         model = NoticeSettings
         fields = ("sends_mail", "quiet_from", "quiet_until", "time_zone")
         labels = {
-            "sends_mail": gettext_lazy("Send me email"),
-            "quiet_from": gettext_lazy("Quiet hours from"),
-            "quiet_until": gettext_lazy("Quiet hours until"),
+            "sends_mail": gettext_lazy("Email notifications"),
+            "quiet_from": gettext_lazy("Quiet hours start"),
+            "quiet_until": gettext_lazy("Quiet hours end"),
             "time_zone": gettext_lazy("Time zone"),
         }
         help_texts = {
             "sends_mail": gettext_lazy(
-                "When an answer ends or waits for you and you haven’t seen it after a minute. "
-                "The email has a link, but no content from the conversation."
+                "You get an email if an answer is finished or is waiting for you and you haven’t seen it within a minute. The email contains a link but no content from the conversation."
             ),
             "quiet_until": gettext_lazy(
-                "You get no browser notifications and no email during these hours. They can "
-                "cross midnight."
+                "During quiet hours, you get no browser notifications and no email. Quiet hours can extend past midnight."
             ),
         }
         widgets = {
@@ -45,14 +43,14 @@ class NoticeForm(forms.ModelForm[NoticeSettings]):
             del self.fields["sends_mail"]
         elif not user.email:
             self.fields["sends_mail"].disabled = True
-            self.fields["sends_mail"].help_text = gettext("Your account has no email address yet.")
+            self.fields["sends_mail"].help_text = gettext(
+                "Add an email address to your account first."
+            )
 
     def clean_time_zone(self) -> str:
         name: str = self.cleaned_data["time_zone"]
         if name not in zone_names():
-            raise forms.ValidationError(
-                gettext("This time zone does not exist. Enter one such as Europe/Riga.")
-            )
+            raise forms.ValidationError(gettext("Enter a valid time zone, such as Europe/Riga."))
         return name
 
     def clean(self) -> dict[str, Any] | None:

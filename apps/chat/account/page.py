@@ -21,6 +21,7 @@ from apps.accounts.client_address import address_of
 from apps.accounts.keys import new_keys
 from apps.accounts.keys.own_keys import KEYS_PER_PERSON, keys_of, make_key, revoke_own_key
 from apps.accounts.models import Picture, Team
+from apps.accounts.oauth.programs import disconnect, programs_of
 from apps.accounts.sign_in.second_factors import lacks_factor
 from apps.accounts.sign_in.sessions import browser_of, sessions_of
 from apps.chat.account.forms import NameForm, OwnKeyForm, PictureForm
@@ -62,6 +63,7 @@ def page(request: HttpRequest, status: int = 200, **forms: Any) -> HttpResponse:
         "team": Team.objects.filter(pk=caller.team or 0).first(),
         "most_keys": KEYS_PER_PERSON,
         "new_key": new_keys.take(request.session, prefix) if prefix else "",
+        "programs": programs_of(user.pk),
         "now": timezone.now(),
         "notice_form": NoticeForm(user),
         "time_zones": zone_names(),
@@ -197,4 +199,15 @@ def revoke_key(request: HttpRequest) -> HttpResponse:
     ):
         raise Http404("This key does not exist.")
     messages.success(request, gettext("The key was revoked."))
+    return redirect("account")
+
+
+@login_required
+@require_POST
+def disconnect_program(request: HttpRequest) -> HttpResponse:
+    """Disconnect the program with the ID in the form field `program`."""
+    program = request.POST.get("program", "")
+    if not disconnect(account_user(request), program, address_of(request)):
+        raise Http404("This program is not connected.")
+    messages.success(request, gettext("The program was disconnected."))
     return redirect("account")

@@ -37,26 +37,23 @@ class WritingForm(forms.ModelForm[Preferences]):
         fields = ("send_key", "has_shortcuts", "has_voice", "has_spoken_answers")
         widgets = {"send_key": forms.RadioSelect}
         labels = {
-            "send_key": gettext_lazy("Send a message with"),
+            "send_key": gettext_lazy("Send messages with"),
             "has_shortcuts": gettext_lazy("Keyboard shortcuts"),
             "has_voice": gettext_lazy("Dictate messages"),
-            "has_spoken_answers": gettext_lazy("Read answers as they are written"),
+            "has_spoken_answers": gettext_lazy("Announce answers as they’re written"),
         }
         help_texts = {
             "send_key": gettext_lazy(
-                "With Ctrl + Enter, Enter alone starts a new line. Shift + Enter always does."
+                "If you choose Ctrl + Enter, Enter starts a new line. Shift + Enter always starts a new line."
             ),
             "has_shortcuts": gettext_lazy(
-                "If off, no page shortcut interferes with your browser or assistive technology, "
-                "and none is shown. Enter and Esc keep working."
+                "If off, page shortcuts are hidden and don’t interfere with your browser or assistive technology. Enter and Esc still work."
             ),
             "has_voice": gettext_lazy(
-                "Adds a microphone to the message box, in browsers that can transcribe speech. "
-                "Your browser’s vendor may receive your speech."
+                "Adds a microphone to the message box in browsers that can transcribe speech. Your speech may be sent to your browser’s vendor."
             ),
             "has_spoken_answers": gettext_lazy(
-                "Screen readers read an answer sentence by sentence while it is being written. "
-                "If off, they announce only its start and its end."
+                "Screen readers read each answer sentence by sentence as it’s written. If off, they announce only when an answer starts and ends."
             ),
         }
 
@@ -71,7 +68,7 @@ class InstructionsForm(forms.ModelForm[Preferences]):
         }
         help_texts = {
             "instructions": format_lazy(
-                gettext_lazy("At most {most} characters. An app’s own instructions take priority."),
+                gettext_lazy("Up to {most} characters. An app’s own instructions take priority."),
                 most=lazy(number_format, str)(LONGEST_INSTRUCTIONS, force_grouping=True),
             ),
         }
@@ -85,8 +82,7 @@ class RetentionForm(forms.ModelForm[Preferences]):
         labels = {"retention_days": gettext_lazy("Delete inactive conversations")}
         help_texts = {
             "retention_days": gettext_lazy(
-                "Counted from the last message or change, such as renaming, moving or importing. "
-                "Pinned conversations are not deleted."
+                "The time is counted from the last message or change, such as renaming, moving or importing. Pinned conversations are not deleted."
             ),
         }
 
@@ -100,7 +96,7 @@ FORMS: dict[str, type[forms.ModelForm[Preferences]]] = {
 SAVED = {
     "appearance": gettext_lazy("Saved."),
     "writing": gettext_lazy("Saved."),
-    "instructions": gettext_lazy("Saved. Applies from your next message."),
+    "instructions": gettext_lazy("Saved. Changes apply from your next message."),
     "retention": gettext_lazy("Saved."),
 }
 

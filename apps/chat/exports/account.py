@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from allauth.account.models import EmailAddress
+from allauth.idp.oidc.models import Token
 from allauth.socialaccount.models import SocialAccount
 from allauth.usersessions.models import UserSession
 from django.contrib.auth.models import User
@@ -63,6 +64,7 @@ def rows_of(user: int) -> Mapping[str, ExportedRows]:
         "preferences": ExportedRows(Preferences, theirs),
         "notifications": ExportedRows(NoticeSettings, theirs),
         "api_keys": ExportedRows(ApiKey, theirs, frozenset({"id", "hashed_key"})),
+        "connected_programs": ExportedRows(Token, theirs, frozenset({"hash"})),
         "keys_of_models": ExportedRows(PersonalKey, theirs),
         "grants": ExportedRows(Grant, theirs),
         "prompts": ExportedRows(SavedPrompt, theirs),

@@ -7,6 +7,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from apps.conversations.branches import path, tree
 from apps.conversations.files.folder import safe_name
+from apps.conversations.keeping.tags import tags_of
 from apps.conversations.models import Conversation, Message
 from apps.conversations.outcome.endings import current_todo
 from apps.conversations.outcome.figures import figure_line, figures_of, visible_metrics
@@ -37,6 +38,7 @@ def document(conversation: Conversation) -> dict[str, Any]:
         "title": conversation.title,
         "application": conversation.application_title,
         "created_at": conversation.created_at.isoformat(),
+        "tags": tags_of([conversation.pk]).get(conversation.pk, []),
         "leaf": None if end is None else ids[end],
         "messages": [
             {

@@ -27,12 +27,10 @@ MOST_MEMBERS = 50_000
 READ_BYTES = 1024 * 1024
 ENCODINGS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"", "utf-8-sig"))
 NO_CONVERSATIONS = gettext_lazy(
-    "The file contains no conversations. Choose the conversations.json or the whole ZIP from "
-    "ChatGPT, or a JSON file from Open WebUI, LibreChat or QuickApps."
+    "The file contains no conversations. Choose the conversations.json file or the whole ZIP from ChatGPT, or a JSON file from Open WebUI, LibreChat or QuickApps."
 )
 EXPECTED = gettext_lazy(
-    "Choose the conversations.json or the whole ZIP from ChatGPT, or a JSON file from Open "
-    "WebUI, LibreChat or QuickApps."
+    "Choose the conversations.json file or the whole ZIP from ChatGPT, or a JSON file from Open WebUI, LibreChat or QuickApps."
 )
 BEGINNING_BYTES = 8192
 """The number of bytes that `filetype` needs to detect a type."""
@@ -109,7 +107,9 @@ def texts_in(file: IO[bytes]) -> Iterator[str]:
         ) from error
     except UNREADABLE as error:
         raise UnreadableConversation(
-            gettext("The ZIP can’t be read: it is damaged or password-protected.")
+            gettext(
+                "The ZIP can’t be read because it is damaged or password-protected. Choose another file."
+            )
         ) from error
 
 
@@ -117,7 +117,7 @@ def check_kind(beginning: bytes) -> None:
     """Raise `UnreadableConversation` for images, PDFs and other binary files."""
     if (kind := filetype.guess(beginning)) is None:
         return
-    found = gettext("This is a file of the type {type}, not an export of conversations.")
+    found = gettext("This file has the type {type}, so it isn’t a conversation export.")
     raise UnreadableConversation(f"{found.format(type=kind.mime)} {EXPECTED}")
 
 
@@ -173,7 +173,9 @@ def decode_text(content: bytes) -> str:
     try:
         return content.decode(encoding)
     except UnicodeDecodeError as error:
-        raise UnreadableConversation(gettext("The text of the file is not UTF-8.")) from error
+        raise UnreadableConversation(
+            gettext("The file isn’t encoded as UTF-8. Save it as UTF-8 and try again.")
+        ) from error
 
 
 def documents_in(text: str) -> Iterator[Any]:
@@ -217,7 +219,9 @@ def read_value(text: str, at: int) -> tuple[Any, int]:
         is_cut = error.msg.startswith("Unterminated string")
         raise broken_file(text, len(text) if is_cut else error.pos) from error
     except RecursionError as error:
-        raise UnreadableConversation(gettext("The JSON is nested too deeply.")) from error
+        raise UnreadableConversation(
+            gettext("The JSON is nested too deeply. Choose another file.")
+        ) from error
     except ValueError as error:  # For example, a number with thousands of digits.
         raise broken_file(text, at) from error
 
@@ -226,5 +230,7 @@ def broken_file(text: str, at: int) -> UnreadableConversation:
     if at >= len(text):
         return UnreadableConversation(gettext("The JSON is incomplete. Download the file again."))
     return UnreadableConversation(
-        gettext("This isn’t valid JSON: line {value}.").format(value=text.count(chr(10), 0, at) + 1)
+        gettext("This isn’t valid JSON. The error is in line {value}.").format(
+            value=text.count(chr(10), 0, at) + 1
+        )
     )

@@ -34,7 +34,7 @@ def read(document: dict[str, Any]) -> SourceConversation:
     """
     messages = entries(document.get("messagesTree")) or entries(document.get("messages"))
     if not messages:
-        raise UnreadableConversation(gettext("it has no messages that can be read"))
+        raise UnreadableConversation(gettext("it has no readable messages"))
     nodes = list(
         flatten_messages(messages) if any("children" in one for one in messages) else flat(messages)
     )

@@ -22,6 +22,7 @@ from apps.chat.imports.tree import (
     moment,
     paragraphs,
     string,
+    tags_in,
 )
 
 DETAILS = re.compile(
@@ -55,7 +56,7 @@ def read(document: dict[str, Any]) -> SourceConversation:
             for key, before, one in chain(flat)
         ]
     else:
-        raise UnreadableConversation(gettext("it has no messages that can be read"))
+        raise UnreadableConversation(gettext("it has no readable messages"))
     return SourceConversation(
         "open-webui",
         identifier(document.get("id")) or identifier(chat.get("id")),
@@ -65,6 +66,7 @@ def read(document: dict[str, Any]) -> SourceConversation:
         moment(document.get("created_at")) or moment(chat.get("timestamp")),
         is_archived=document.get("archived") is True,
         is_pinned=document.get("pinned") is True,
+        tags=tags_in(item(document, "meta").get("tags")),
     )
 
 

@@ -17,6 +17,7 @@ from apps.chat.imports.tree import (
     moment,
     paragraphs,
     string,
+    tags_in,
 )
 from apps.conversations.senders import CONTINUATION
 
@@ -40,6 +41,7 @@ def read(document: dict[str, Any]) -> SourceConversation:
         ],
         identifier(document.get("leaf")) or None,
         moment(document.get("created_at")),
+        tags=tags_in(document.get("tags")),
     )
 
 

@@ -78,6 +78,7 @@ class SourceConversation:
     created_at: datetime | None = None
     is_archived: bool = False
     is_pinned: bool = False
+    tags: Sequence[str] = ()
 
 
 @dataclass(slots=True)
@@ -203,7 +204,7 @@ def tree_of(conversation: SourceConversation) -> MessageTree:
         waiting += [(child, segment) for child in reversed(after)]
     leaf = place_of_leaf(conversation.leaf, segments, children)
     if not builder.messages:
-        raise UnreadableConversation(gettext("it has no messages that can be read"))
+        raise UnreadableConversation(gettext("it has no readable messages"))
     return answered(builder.messages, leaf)
 
 
@@ -256,6 +257,11 @@ def moment(written: Any) -> datetime | None:
 
 def string(written: Any) -> str:
     return written.strip() if isinstance(written, str) else ""
+
+
+def tags_in(written: Any) -> list[str]:
+    """Return the texts in a list, or [] for any other value."""
+    return [*filter(None, map(string, written))] if isinstance(written, list) else []
 
 
 def entries(written: Any) -> list[dict[str, Any]]:

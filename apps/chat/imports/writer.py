@@ -33,6 +33,7 @@ from apps.conversations.access import reference_of
 from apps.conversations.asking.questions import question_added
 from apps.conversations.files.folder import delete_files
 from apps.conversations.forks import AT_ONCE, store_turns
+from apps.conversations.keeping.tags import add_known_tags
 from apps.conversations.mirror import mirror
 from apps.conversations.models import Conversation, Message, question_title
 from apps.conversations.outcome.endings import answer_stored
@@ -178,6 +179,7 @@ def write(
         with transaction.atomic():
             row.save(force_insert=True)
             write_messages(caller, application, row, tree, times)
+            add_known_tags(row, map(str, map(storable_value, conversation.tags)))
             transaction.on_commit(lambda: mirror(row.pk))
     except BaseException as error:
         delete_files(caller.bucket, conversation_id)

@@ -14,7 +14,7 @@ from apps.workspace.memories.limits import MERGED_CHARACTERS, MOST_TOPICS, NAME_
 
 class MemoryForm(forms.Form):
     content = forms.CharField(
-        label=gettext_lazy("Memories"),
+        label=gettext_lazy("Memory"),
         max_length=MERGED_CHARACTERS,
         widget=forms.Textarea(attrs={"rows": 5, "dir": "auto"}),
     )
@@ -22,14 +22,14 @@ class MemoryForm(forms.Form):
         label=gettext_lazy("Category"),
         required=False,
         max_length=NAME_CHARACTERS,
-        help_text=gettext_lazy("The kind of fact, such as preferences or work."),
+        help_text=gettext_lazy("The type of fact, such as preferences or work."),
     )
     importance = forms.FloatField(
         label=gettext_lazy("Importance"),
         min_value=0,
         max_value=1,
         help_text=gettext_lazy(
-            "From 0 to 1: for example, 1 for who you are and 0.3 for things that soon change."
+            "Enter a number from 0 to 1, for example 1 for facts about who you are and 0.3 for things that change soon."
         ),
         widget=forms.NumberInput(attrs={"step": "any"}),
     )
@@ -37,7 +37,7 @@ class MemoryForm(forms.Form):
         label=gettext_lazy("Topics"),
         required=False,
         max_length=MOST_TOPICS * (NAME_CHARACTERS + 2),
-        help_text=gettext_lazy("What the memory is about, in a few words separated by commas."),
+        help_text=gettext_lazy("A few words that describe the memory, separated by commas."),
     )
 
     @classmethod

@@ -71,7 +71,7 @@ def listing(request: HttpRequest, problem: str = "", status: int = 200) -> HttpR
 def settings(request: HttpRequest) -> HttpResponse:
     is_enabled, is_shared = "is_enabled" in request.POST, "is_shared" in request.POST
     change_settings(account_of(request), is_enabled=is_enabled, is_shared=is_shared)
-    messages.success(request, gettext("Saved. Applies from your next message."))
+    messages.success(request, gettext("Saved. Changes apply from your next message."))
     return redirect("memory")
 
 
@@ -87,7 +87,7 @@ def edit(request: HttpRequest, collection: int, number: int) -> HttpResponse:
         fields = form.changes(memory)
         refused = problem_of(changes.update, caller, row, number, fields)
         if refused is None:
-            messages.success(request, gettext("Changed."))
+            messages.success(request, gettext("Memory updated."))
             return redirect("memory")
         form.refuse(refused)
     title = application_title(row.application, titles(caller))
@@ -101,7 +101,7 @@ def delete_memory(request: HttpRequest, collection: int) -> HttpResponse:
     """Delete the memory whose number is in the form field `memory`."""
     row = get_object_or_404(own_collections(visitor(request)), pk=collection)
     number = get_object_or_404(row.memories, number=number_of(request, "memory")).number
-    return apply_change(request, gettext("Forgotten."), changes.forget_memory, row, number)
+    return apply_change(request, gettext("Memory forgotten."), changes.forget_memory, row, number)
 
 
 @login_required
@@ -189,7 +189,7 @@ def apply_change(
 ) -> HttpResponse:
     refused = problem_of(change, *of, **more)
     if isinstance(refused, MemoryMissing):  # In another tab, or by an answer.
-        messages.success(request, gettext("This was already deleted."))
+        messages.success(request, gettext("This item was already deleted."))
     elif refused is not None:
         return listing(request, str(refused), 409)
     else:

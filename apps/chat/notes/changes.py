@@ -133,7 +133,7 @@ def store_file(owner: str, sent: UploadedFile[Any]) -> str:
             continue
         # Parentheses would end the address of a Markdown link.
         return attachment_path(owner, name).replace("(", quote("(")).replace(")", quote(")"))
-    raise FileRefused(gettext("Too many files have this name; choose another one."))
+    raise FileRefused(gettext("Too many files have this name. Choose another name."))
 
 
 def conflict(request: HttpRequest, space: NoteSpace, note: Note, form: NoteForm) -> HttpResponse:
@@ -219,7 +219,7 @@ def undone(request: HttpRequest, note: Note, change: Callable[[], Note]) -> Http
         changed = change()
     except NoteRefused as error:
         text = error_text(error)
-        messages.error(request, gettext("Nothing was done: {text}").format(text=text))
+        messages.error(request, gettext("No changes were made: {text}").format(text=text))
         return redirect("notes") if note.deleted_at is not None else redirect("note", note.pk)
     if changed.deleted_at is not None:
         messages.success(
@@ -228,7 +228,7 @@ def undone(request: HttpRequest, note: Note, change: Callable[[], Note]) -> Http
         )
         return redirect("notes")
     same = note_content(changed).title
-    messages.success(request, gettext("“{same}” is unchanged.").format(same=same))
+    messages.success(request, gettext("“{same}” was restored.").format(same=same))
     return redirect("note", note.pk)
 
 
@@ -242,7 +242,7 @@ def erase_note(request: HttpRequest, pk: int) -> HttpResponse:
         messages.error(request, refusal())
         return redirect("notes")
     note.delete()
-    messages.success(request, gettext("Permanently deleted."))
+    messages.success(request, gettext("The note was permanently deleted."))
     return redirect("notes")
 
 

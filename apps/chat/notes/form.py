@@ -35,7 +35,7 @@ class NoteForm(forms.Form):
         strip=False,
         max_length=LONGEST_TEXT * 2,
         widget=forms.Textarea(attrs={"rows": 16, "dir": "auto", "spellcheck": "true"}),
-        help_text=gettext_lazy("Markdown. [[Title]] is a link to another note."),
+        help_text=gettext_lazy("You can use Markdown. To link to another note, write [[Title]]."),
     )
     tags = forms.CharField(
         label=gettext_lazy("Tags"),
@@ -48,7 +48,7 @@ class NoteForm(forms.Form):
         label=gettext_lazy("Fields"),
         max_length=LONGEST_FIELDS,
         widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"}),
-        help_text=gettext_lazy("One name and value per line, such as status = open."),
+        help_text=gettext_lazy("Enter one field per line, such as status = open."),
     )
     file = forms.FileField(
         required=False,
@@ -103,12 +103,14 @@ def read_fields(written: str) -> dict[str, str]:
         if parts is None:
             raise NoteRefused(
                 "fields",
-                gettext("{line} isn’t a name with a value; write name = value.").format(
+                gettext("{line} isn’t a valid field. Write each field as name = value.").format(
                     line=repr(line[:60])
                 ),
             )
         if parts[1] in found:
-            raise NoteRefused(f"fields.{parts[1]}", gettext("it occurs twice; remove one."))
+            raise NoteRefused(
+                f"fields.{parts[1]}", gettext("this field appears twice; remove one of the lines.")
+            )
         found[parts[1]] = re.sub(
             r"\\(.)", lambda one: "\n" if one[1] == "n" else one[1], parts[2].rstrip()
         )

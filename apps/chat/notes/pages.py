@@ -55,7 +55,7 @@ def show_list(request: HttpRequest, problem: str = "", status: int = 200) -> Htt
     except NoteRefused as error:
         rows, problem, status = (
             Note.objects.none(),
-            gettext("Search: {error}").format(error=error),
+            gettext("The search is invalid: {error}").format(error=error),
             400,
         )
     page = Paginator(rows.annotate(excerpt=Left("text", EXCERPT)), ON_A_PAGE).get_page(
@@ -118,7 +118,7 @@ def newest_version(found: Note) -> NoteVersion:
 def author_name(version: NoteVersion) -> str:
     """Return the name of the user who wrote the version, or on whose behalf an agent wrote it."""
     if version.user is None:
-        return gettext("a user without an account") if not version.is_by_agent else ""
+        return gettext("a deleted user") if not version.is_by_agent else ""
     user: Any = version.user
     return user.get_full_name() or str(user.get_username())
 

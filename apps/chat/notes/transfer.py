@@ -1,11 +1,13 @@
 """Exports and imports notes as a ZIP archive of Markdown files."""
 
+import asyncio
+from collections.abc import AsyncIterator
 from tempfile import TemporaryFile
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import FileResponse, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.utils.translation import gettext, ngettext
@@ -20,6 +22,8 @@ from apps.notes.transfer.note_import import ImportedNotes, import_notes
 from apps.notes.transfer.sources import open_zip
 from apps.runs.explanations import error_text
 
+PIECE_BYTES = 256 * 1024
+
 
 @login_required
 @require_safe
@@ -29,9 +33,18 @@ def export(request: HttpRequest) -> HttpResponseBase:
     file: Any = TemporaryFile()  # noqa: SIM115 - the response closes it
     write_zip(space.owner, file)
     file.seek(0)
-    return FileResponse(
-        file, as_attachment=True, filename="notes.zip", content_type="application/zip"
+    return StreamingHttpResponse(
+        pieces_of(file),
+        content_type="application/zip",
+        headers={"Content-Disposition": 'attachment; filename="notes.zip"'},
     )
+
+
+async def pieces_of(file: Any) -> AsyncIterator[bytes]:
+    """Yield the content of the file, and close it."""
+    with file:
+        while piece := await asyncio.to_thread(file.read, PIECE_BYTES):
+            yield piece
 
 
 @login_required
@@ -62,7 +75,7 @@ def import_summary(done: ImportedNotes) -> str:
         ngettext("{count} file", "{count} files", done.files).format(count=done.files),
     ]
     left = (
-        gettext(" {left_out} other files were left out.").format(left_out=done.left_out)
+        gettext(" Other files skipped: {left_out}.").format(left_out=done.left_out)
         if done.left_out
         else ""
     )

@@ -1,11 +1,12 @@
 """Lists the choices in the composer's menus for a user and an application."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
 from asgiref.sync import async_to_sync
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext
@@ -19,6 +20,7 @@ from apps.catalog.saved_prompts import MOST_OFFERED, offered_prompts
 from apps.chat.visitors import find_application, find_conversation, visitor
 from apps.conversations.access import own, under
 from apps.conversations.asking.chosen_models import check_offered, titled_models
+from apps.conversations.asking.tool_switches import check_switches, tool_switches
 from apps.conversations.files.folder import ROOT, folder_of, is_uuid
 from apps.errors import ApplicationBroken, ApplicationNotFound, QuickAppError, Refused
 from apps.runs.explanations import error_text
@@ -53,6 +55,7 @@ def choices(request: HttpRequest, slug: str) -> HttpResponse:
         "effort": wishes.effort,
         "models": models,
         "model": model,
+        "tools": tools_of(caller, application, wishes.tools),
     }
     return JsonResponse(offered, headers={"Cache-Control": "no-store"})
 
@@ -131,12 +134,30 @@ async def efforts_of(
     return possible_efforts(info)
 
 
+def tools_of(
+    caller: Caller, application: ResolvedApplication | None, chosen: Mapping[str, bool]
+) -> list[dict[str, Any]]:
+    """Return the toolsets that users can turn on and off, with their states in the conversation."""
+    locale = caller.client.locale or "en"
+    switches = [] if application is None else tool_switches(application.manifest, locale)
+    return [
+        {
+            "name": one.name,
+            "title": one.title,
+            "detail": one.detail[:LONGEST_DETAIL],
+            "on": chosen.get(one.name, one.is_on),
+        }
+        for one in switches
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class ConversationChoices:
     """The user's choices for a conversation. An empty string means the default."""
 
     effort: str = ""
     deployment: str = ""
+    tools: Mapping[str, bool] = field(default_factory=dict)
 
 
 def wishes_of(caller: Caller, slug: str, conversation: str) -> ConversationChoices:
@@ -148,10 +169,12 @@ def wishes_of(caller: Caller, slug: str, conversation: str) -> ConversationChoic
     if not is_uuid(conversation):
         raise Http404("This conversation does not exist.")
     mine = own(caller).filter(under(slug), pk=UUID(conversation))
-    row = mine.only("reasoning_effort", "deployment").first()
+    row = mine.only("reasoning_effort", "deployment", "tool_switches").first()
     if row is None:
         raise Http404("This conversation does not exist.")
-    return ConversationChoices(row.reasoning_effort or "", row.deployment or "")
+    return ConversationChoices(
+        row.reasoning_effort or "", row.deployment or "", row.tool_switches or {}
+    )
 
 
 @require_POST
@@ -177,13 +200,33 @@ def change_model(request: HttpRequest, slug: str, conversation: UUID) -> HttpRes
     found = find_conversation(request, slug, conversation)
     application, deployment_id = find_resolved(slug), request.POST.get("deployment", "")
     if application is None:
-        return refusal(gettext("This app can’t be used at the moment."))
+        return refusal(gettext("This app can’t be used at the moment. Try again later."))
     if deployment_id:
         try:
             check_offered(application, deployment_id)
         except Refused as error:
             return refusal(error_text(error))
     own(visitor(request)).filter(pk=found.pk).update(deployment=deployment_id or None)
+    return redirect("conversation", slug, conversation)
+
+
+@require_POST
+def switch_tool(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
+    """Turn the toolset `tool` on or off from the next question on. `on` is true or false."""
+    found = find_conversation(request, slug, conversation)
+    application, name = find_resolved(slug), request.POST.get("tool", "")
+    if application is None:
+        return refusal(gettext("This app can’t be used at the moment."))
+    chosen = {name: request.POST.get("on") == "true"}
+    try:
+        check_switches(application, chosen)
+    except Refused as error:
+        return refusal(error_text(error))
+    with transaction.atomic():
+        row = own(visitor(request)).select_for_update(of=("self",)).filter(pk=found.pk).first()
+        if row is not None:
+            row.tool_switches = {**(row.tool_switches or {}), **chosen}
+            row.save(update_fields=["tool_switches"])
     return redirect("conversation", slug, conversation)
 
 

@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.utils.translation import gettext
 
 from apps.accounts.caller import Caller
+from apps.capabilities.interpreter.user_code import can_run
 from apps.catalog.models import Application
 from apps.catalog.resolve import resolve_application
 from apps.chat.account.sent_requests import are_shown
@@ -56,7 +57,7 @@ def conversation_data(
         "conversation_id": None if conversation is None else str(conversation),
         "text_limit": LONGEST_QUESTION,
         "socket_path": f"/ws/chat/{slug}/",
-        "upload_limit": settings.DEFAULT_FILE_LOADING_SIZE_LIMIT,
+        "upload_limit": settings.CHAT_UPLOAD_MAX_BYTES,
         "upload_types": ",".join(upload_types(manifest)),
         "upload_most": MOST_ATTACHMENTS,
         "scripts": settings.CHAT_SCRIPTS,
@@ -65,6 +66,7 @@ def conversation_data(
         "narrative": request.GET.get("narrative", "")[:LONGEST_NARRATIVE],
         "memory": None if ended else memory_switch(caller, application, conversation),
         "has_notes": keeps_notes(manifest) and space_of(caller) is not None,
+        "runs_code": manifest is not None and can_run(manifest),
         "keeping": keeping(caller, manifest, opened),
         "draft": quote_of(caller, request.GET.get("note", "")) if manifest is not None else "",
     }
@@ -113,6 +115,7 @@ def attributes_of(page: Mapping[str, Any]) -> dict[str, str]:
         "read-only": read_only_notice(),
         "draft": page["draft"],
         "notes": reverse("note-links") if page["has_notes"] else "",
+        "runs-code": "yes" if page["runs_code"] else "",
         "socket": page["socket_path"],
         "text-limit": str(page["text_limit"] or 0),
         "upload-limit": str(page["upload_limit"]),

@@ -42,7 +42,7 @@ def list_feedback(request: HttpRequest, caller: Caller) -> JsonResponse:
         return JsonResponse(
             {"error": f"message: send at most {MOST_ASKED} IDs of answers."}, status=400
         )
-    rows = Feedback.objects.filter(bucket=caller.bucket, message__in=asked)
+    rows = ratings.find_all(caller).filter(message__in=asked)
     return JsonResponse({"feedback": {str(row.message): row.told for row in rows}})
 
 
@@ -61,12 +61,15 @@ def rate(request: HttpRequest, message: UUID) -> HttpResponse:
 
 def change_feedback(request: HttpRequest, caller: Caller, message: UUID) -> HttpResponse:
     if request.method == "DELETE":
-        ratings.remove(caller.bucket, message)
+        ratings.find_all(caller).filter(message=message).delete()
         return HttpResponse(status=204)
     answer = find_answer(caller, message)
     form = FeedbackForm(request.POST, instance=ratings.row_of(caller.bucket, answer))
     if form.is_valid() and form.cleaned_data.get("shares_transcript") and answer.is_temporary:
-        form.add_error("shares_transcript", gettext("Messages of a temporary chat can’t be sent."))
+        form.add_error(
+            "shares_transcript",
+            gettext("Messages from a temporary chat can’t be included in feedback."),
+        )
     if not form.is_valid():
         return JsonResponse({"errors": form.errors}, status=400)
     try:
@@ -82,8 +85,11 @@ def find_answer(caller: Caller, message: UUID) -> RatedAnswer:
     """Return the caller's answer with this ID. Raises Http404 if it does not exist or its
     application was deleted, because no operator would see the feedback.
     """
+    conversations = own(caller)
+    if caller.limits.scope is not None:
+        conversations = conversations.filter(application__in=caller.limits.scope)
     rows = Message.objects.filter(
-        uuid=message, role=Message.Role.ASSISTANT, conversation__in=own(caller)
+        uuid=message, role=Message.Role.ASSISTANT, conversation__in=conversations
     )
     found = rows.select_related("conversation", "run").first()
     if found is None or found.conversation.application_id is None:

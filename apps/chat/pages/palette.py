@@ -3,18 +3,22 @@
 from typing import Any
 
 from django.http import HttpRequest, JsonResponse
+from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.http import require_safe
 
 from apps.accounts.caller import Caller
 from apps.catalog.access import usable
+from apps.chat.file_views import with_json_errors
 from apps.chat.visitors import visitor
 from apps.conversations.access import own_lasting
 from apps.conversations.keeping.search import begin_of, search_in
+from apps.conversations.keeping.search_filters import SearchFilters, read_filters
 from apps.conversations.models import Conversation
 
 MOST_OF_A_KIND = 6
+MOST_FILTERED = 20
 LONGEST_QUERY = 200
 LONGEST_DETAIL = 100
 PAGES = (
@@ -37,32 +41,35 @@ OF_PEOPLE = (
 
 
 @require_safe
-def find(request: HttpRequest) -> JsonResponse:
-    """Return the results by group, such as `{"groups": [{"title": "Applications", "found":
-    [{"title", "detail", "url"}]}]}`.
+@with_json_errors
+def find(request: HttpRequest) -> HttpResponseBase:
+    """Return the results, such as `{"groups": [{"title": "Applications", "found": [{"title",
+    "detail", "url"}]}]}`.
+
+    With filters, which are those of the search in the sidebar, only conversations are found.
     """
     caller = visitor(request)
     words = request.GET.get("q", "").strip()[:LONGEST_QUERY]
-    groups = [
-        {"title": title, "found": found}
-        for title, found in (
-            (gettext("Conversations"), conversations(caller, words)),
+    filters = read_filters(request.GET.dict(), request.GET.getlist("has"))
+    groups = [(gettext("Conversations"), conversations(caller, words, filters))]
+    if not filters:
+        groups += [
             (gettext("Apps"), applications(caller, words)),
             (gettext("Pages"), pages(caller, words)),
-        )
-        if found
-    ]
-    return JsonResponse({"groups": groups}, headers={"Cache-Control": "no-store"})
+        ]
+    shown = [{"title": title, "found": found} for title, found in groups if found]
+    return JsonResponse({"groups": shown}, headers={"Cache-Control": "no-store"})
 
 
-def conversations(caller: Caller, words: str) -> list[dict[str, Any]]:
-    """Return the caller's conversations that contain the words, or the newest ones if `words` is
-    "".
+def conversations(caller: Caller, words: str, filters: SearchFilters) -> list[dict[str, Any]]:
+    """Return the conversations that contain the words and match the filters. Without both, return
+    the newest conversations.
     """
     mine = own_lasting(caller).select_related("application")
-    if not words:
+    if not words and not filters:
         return [of_conversation(row, "") for row in mine[:MOST_OF_A_KIND]]
-    hits = search_in(own_lasting(caller), words, MOST_OF_A_KIND)
+    most = MOST_FILTERED if filters else MOST_OF_A_KIND
+    hits = search_in(own_lasting(caller), words, most, filters)
     rows = mine.in_bulk([hit.id for hit in hits])
     return [of_conversation(rows[hit.id], hit.excerpt) for hit in hits if hit.id in rows]
 

@@ -15,9 +15,7 @@ from apps.conversations.models import Conversation
 from apps.doors.event_json import to_json
 from apps.errors import Refused
 
-HOW = gettext_lazy(
-    "Use before, after or run with the ID of a run, or message with the ID of a message."
-)
+HOW = gettext_lazy("Use `before`, `after` or `run` with a run ID, or `message` with a message ID.")
 
 
 @require_safe

@@ -1,6 +1,6 @@
 """Reads the sidebar's content: a user's conversations, folders and changes to them."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Literal
@@ -16,6 +16,7 @@ from apps.catalog.models import Application
 from apps.chat.models import PinnedApplication
 from apps.chat.templatetags.tiles import tile_data
 from apps.conversations.access import continuable, own_lasting
+from apps.conversations.keeping.tags import tags_of
 from apps.conversations.models import Conversation, Folder
 from apps.datetimes import read_datetime
 from apps.errors import Refused
@@ -75,8 +76,12 @@ def recent(caller: Caller) -> QuerySet[Conversation]:
 
 
 def recent_rows(caller: Caller, found: Iterable[Conversation]) -> list[dict[str, Any]]:
-    states = states_of(caller)
-    return [row_of(one, states.get(one.pk, ""), is_continuable=True) for one in found]
+    shown, states = list(found), states_of(caller)
+    tags = tags_of([one.pk for one in shown])
+    return [
+        row_of(one, states.get(one.pk, ""), tags.get(one.pk, ()), is_continuable=True)
+        for one in shown
+    ]
 
 
 def applications(caller: Caller) -> list[Application]:
@@ -127,13 +132,24 @@ def read_cursor(written: str) -> tuple[datetime, UUID]:
         ) from None
 
 
-def rows_of(caller: Caller, conversations: Iterable[Conversation]) -> list[dict[str, Any]]:
-    """Return the conversations' entries in the list as JSON. `state` is running, waiting, unread or
-    done.
-    """
-    shown, states = list(conversations), states_of(caller)
-    open_ones = continuable(caller, shown)
-    return [row_of(one, states.get(one.pk, ""), one.application_id in open_ones) for one in shown]
+def rows_of(
+    caller: Caller,
+    conversations: Iterable[Conversation],
+    states: Mapping[UUID, str] | None = None,
+) -> list[dict[str, Any]]:
+    """Return the rows of the list. `state` is running, waiting, unread or done."""
+    shown = list(conversations)
+    states = states_of(caller) if states is None else states
+    open_ones, tags = continuable(caller, shown), tags_of([one.pk for one in shown])
+    return [
+        row_of(
+            one,
+            states.get(one.pk, ""),
+            tags.get(one.pk, ()),
+            is_continuable=one.application_id in open_ones,
+        )
+        for one in shown
+    ]
 
 
 def states_of(caller: Caller) -> dict[UUID, str]:
@@ -145,7 +161,9 @@ def states_of(caller: Caller) -> dict[UUID, str]:
     }
 
 
-def row_of(conversation: Conversation, state: str, is_continuable: bool) -> dict[str, Any]:
+def row_of(
+    conversation: Conversation, state: str, tags: Iterable[str], *, is_continuable: bool
+) -> dict[str, Any]:
     application = conversation.application
     slug, title = conversation.application_slug, conversation.application_title
     drawn = tile_data(title, slug, "" if application is None else application.icon)
@@ -159,6 +177,7 @@ def row_of(conversation: Conversation, state: str, is_continuable: bool) -> dict
         "folder": conversation.folder_id,
         "pinned": conversation.pinned_at is not None,
         "archived": conversation.archived_at is not None,
+        "tags": list(tags),
     }
 
 
@@ -191,12 +210,11 @@ class RailNews:
         )
         lively = frozenset([*list(states)[:MOST_CHANGED], *unread])
         found = find_changed(caller, self.since, lively | self.lively)
-        open_ones = continuable(caller, found[:MOST_CHANGED])
+        shown = found[:MOST_CHANGED]
+        rows = rows_of(caller, [one for one in shown if one.deleted_at is None], states)
         fresh = {
-            one.pk: row_of(one, states.get(one.pk, ""), one.application_id in open_ones)
-            if one.deleted_at is None
-            else None
-            for one in found[:MOST_CHANGED]
+            **dict.fromkeys(one.pk for one in shown),
+            **{UUID(row["id"]): row for row in rows},
         }
         new = {pk: row for pk, row in fresh.items() if pk not in self.told or self.told[pk] != row}
         self.told, self.lively, self.since = fresh, lively, now - SLACK

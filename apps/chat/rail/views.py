@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from asgiref.sync import async_to_sync
+from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
@@ -23,6 +24,7 @@ from apps.conversations.files.folder import describe_file
 from apps.conversations.keeping import arrangement, selection
 from apps.conversations.keeping.search import search_in
 from apps.conversations.keeping.search_filters import read_filters, searched_applications
+from apps.conversations.keeping.tags import used_tags
 from apps.conversations.models import Conversation, Folder
 from apps.errors import Refused
 from apps.live.hub import HUB
@@ -63,8 +65,8 @@ def conversations(request: HttpRequest) -> HttpResponseBase:
 def search(request: HttpRequest) -> HttpResponseBase:
     """Return the user's conversations whose titles or messages contain the words in `?q=`.
 
-    Archived conversations are included. `?app=` is an application's slug, `?days=` is the maximum
-    age, and each `?has=` is files or code.
+    `?app=` is the slug of an application, `?days=` the maximum age, `?tag=` a tag, and each `?has=`
+    is files or code.
     """
     caller, query = visitor(request), request.GET.get("q", "")[:LONGEST_QUERY]
     filters = read_filters(request.GET.dict(), request.GET.getlist("has"))
@@ -86,14 +88,15 @@ def search(request: HttpRequest) -> HttpResponseBase:
 @never_cache
 @with_json_errors
 def search_filters(request: HttpRequest) -> HttpResponseBase:
-    """Return the applications by which the user can filter the search."""
-    return JsonResponse({"applications": searched_applications(own_lasting(visitor(request)))})
+    """Return the applications and the tags by which the user's conversations can be filtered."""
+    mine = own_lasting(visitor(request))
+    return JsonResponse({"applications": searched_applications(mine), "tags": used_tags(mine)})
 
 
 @require_POST
 @with_json_errors
 def arrange(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseBase:
-    """Pin, archive or move a conversation, and return its entry in the list."""
+    """Pin, archive, move or tag a conversation, and return its row."""
     found, caller = find_conversation(request, slug, conversation), visitor(request)
     arrangement.arrange(caller, found, request.POST)
     return read_state_response(caller, conversation)
@@ -102,8 +105,8 @@ def arrange(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse
 @require_POST
 @with_json_errors
 def change_selected(request: HttpRequest) -> HttpResponseBase:
-    """Archive, move, delete or restore several conversations. Return the IDs of the changed
-    conversations, and their entries unless they are deleted.
+    """Archive, move, tag, delete or restore several conversations. Return the IDs and the rows of
+    those that changed; deleted conversations have no row.
     """
     caller = visitor(request)
     changed = selection.change_selected(HUB, caller, request.POST)
@@ -205,7 +208,7 @@ def folder_content(request: HttpRequest, folder: int) -> HttpResponseBase:
 @with_json_errors
 @require_POST
 def upload_to_folder(request: HttpRequest, folder: int) -> HttpResponseBase:
-    check_length(request)
+    check_length(request, settings.CHAT_UPLOAD_MAX_BYTES)
     return take_file(request, folder)
 
 

@@ -14,7 +14,7 @@ from apps.schedules.proposals import ProposedChange, differences
 
 RESULTS = {
     Run.Status.QUEUED: gettext_lazy("Queued"),
-    Run.Status.RUNNING: gettext_lazy("Being answered"),
+    Run.Status.RUNNING: gettext_lazy("In progress"),
     Run.Status.WAITING: gettext_lazy("Waiting for your answer"),
     Run.Status.DONE: gettext_lazy("Answered"),
     Run.Status.FAILED: gettext_lazy("Failed"),

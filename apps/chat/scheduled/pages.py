@@ -29,8 +29,8 @@ from apps.triggers.schedules.clock import application_or_error
 from apps.triggers.schedules.due import fire_now
 from apps.triggers.schedules.form import ScheduleForm
 
-PAUSED = gettext_noop("You paused it.")
-ENDED = gettext_lazy("The schedule has no future times. Change its times first.")
+PAUSED = gettext_noop("You paused this schedule.")
+ENDED = gettext_lazy("The schedule has no future runs. Change its times first.")
 
 
 def owner_of(caller: Caller) -> Owner:
@@ -70,7 +70,7 @@ def add(request: HttpRequest) -> HttpResponse:
         except ValidationError as error:
             form.add_error(None, error)
         else:
-            messages.success(request, gettext("Scheduled: {words}.").format(words=row.words))
+            messages.success(request, gettext("Schedule created: {words}.").format(words=row.words))
             return redirect("schedules")
     return show_form(request, form, gettext("New schedule"))
 
@@ -87,9 +87,9 @@ def edit(request: HttpRequest, pk: UUID) -> HttpResponse:
         except ValidationError as error:
             form.add_error(None, error)
         else:
-            messages.success(request, gettext("Changed: {words}.").format(words=row.words))
+            messages.success(request, gettext("Schedule updated: {words}.").format(words=row.words))
             return redirect("schedules")
-    return show_form(request, form, gettext("Change a schedule"))
+    return show_form(request, form, gettext("Edit schedule"))
 
 
 def show_form(request: HttpRequest, form: ScheduleForm, title: str) -> HttpResponse:
@@ -123,7 +123,9 @@ def run(request: HttpRequest, pk: UUID) -> HttpResponse:
         row.refresh_from_db()
         messages.error(
             request,
-            gettext(row.last_problem) if row.last_problem else gettext("This was already deleted."),
+            gettext(row.last_problem)
+            if row.last_problem
+            else gettext("This item was already deleted."),
         )
     return redirect("schedules")
 
@@ -132,7 +134,7 @@ def run(request: HttpRequest, pk: UUID) -> HttpResponse:
 @require_POST
 def pause(request: HttpRequest, pk: UUID) -> HttpResponse:
     user_schedules.pause(find(request, pk), PAUSED)
-    messages.success(request, gettext("Paused."))
+    messages.success(request, gettext("Schedule paused."))
     return redirect("schedules")
 
 
@@ -140,7 +142,7 @@ def pause(request: HttpRequest, pk: UUID) -> HttpResponse:
 @require_POST
 def resume(request: HttpRequest, pk: UUID) -> HttpResponse:
     if user_schedules.resume_schedule(find(request, pk)):
-        messages.success(request, gettext("Resumed."))
+        messages.success(request, gettext("Schedule resumed."))
     else:
         messages.error(request, ENDED)
     return redirect("schedules")
@@ -153,10 +155,10 @@ def agree(request: HttpRequest, pk: UUID) -> HttpResponse:
         row = proposals.agree(find(request, pk))
     except ValidationError as error:
         messages.error(
-            request, " ".join([gettext("This change can’t be applied."), *error.messages])
+            request, " ".join([gettext("The proposed changes can’t be applied."), *error.messages])
         )
     else:
-        messages.success(request, gettext("Changed: {words}.").format(words=row.words))
+        messages.success(request, gettext("Schedule updated: {words}.").format(words=row.words))
     return redirect("schedules")
 
 
@@ -164,7 +166,7 @@ def agree(request: HttpRequest, pk: UUID) -> HttpResponse:
 @require_POST
 def take_back(request: HttpRequest, pk: UUID) -> HttpResponse:
     proposals.take_back(find(request, pk))
-    messages.success(request, gettext("Nothing was changed."))
+    messages.success(request, gettext("The proposed changes were rejected."))
     return redirect("schedules")
 
 

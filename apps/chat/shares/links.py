@@ -85,7 +85,10 @@ def create(user: User, caller: Caller, conversation: Conversation, wishes: Share
         raise Refused("bad_request", gettext("A temporary chat can’t be shared. Save it first."))
     runs = shared_runs(conversation)
     if not runs:
-        raise Refused("bad_request", gettext("There is no answer to share yet."))
+        raise Refused(
+            "bad_request",
+            gettext("There is no answer to share yet. Try again after the first answer."),
+        )
     token = new_token()
     shared = SnapshotFiles(caller.bucket, token, wishes.with_files)
     turns = []

@@ -209,7 +209,9 @@ def go_on(request: HttpRequest, token: str) -> HttpResponseBase:
     """Copy the shared conversation for the reader. Return the copy's URL."""
     row = links.find(token, request.user)
     if row is None:
-        raise Missing("link_over", gettext("This link no longer works."))
+        raise Missing(
+            "link_over", gettext("This link no longer works. Ask the sender for a new link.")
+        )
     application = find_usable(request, row)
     if application is None:
         raise Forbidden("no_application", gettext("You can’t use this app."))

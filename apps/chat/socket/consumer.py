@@ -133,7 +133,12 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             self.inbox.put_nowait(bytes_data or b"" if text_data is None else text_data)
         except asyncio.QueueFull:
             await self.refuse(
-                Refused("busy", gettext("Too many frames at once; send them again later."))
+                Refused(
+                    "busy",
+                    gettext(
+                        "Too many frames were sent at once. Wait a moment, then send them again."
+                    ),
+                )
             )
 
     async def work(self) -> None:
@@ -240,7 +245,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         is_stopped = await interruptions.stop(self.hub, conversation)
         await wake_viewers(self.hub.streams, self.person)
         if not is_stopped:
-            raise Conflict("no_run", gettext("No answer is being written."))
+            raise Conflict("no_run", gettext("No answer is in progress."))
 
     async def change(self, sent: QueueFrame | BranchFrame) -> None:
         """Change a conversation's queue or branches. Raises `Refused` if the queued message, the

@@ -104,7 +104,7 @@ def done(request: HttpRequest, found: Team, what: str) -> str:
             found.visibility = request.POST["visibility"]
             found.save(update_fields=["visibility"])
             note(request, f"{found}: shown to {found.visibility}")
-            return gettext("Saved. Applies to new conversations.")
+            return gettext("Saved. The change applies to new conversations.")
         case _:
             raise Http404("This change does not exist.")
 

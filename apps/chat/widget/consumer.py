@@ -2,21 +2,26 @@
 
 import asyncio
 import json
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from channels.db import database_sync_to_async
 from django.utils import translation
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from apps.accounts.caller import ClientInfo
+from apps.accounts.caller import Caller, ClientInfo
 from apps.accounts.client_address import address_of_scope
 from apps.accounts.languages import accepted_language
 from apps.chat.socket.consumer import ChatConsumer
 from apps.chat.socket.frames import AskFrame, ClientFrame, OpenFrame
 from apps.chat.widget.tokens import LONGEST_TOKEN, caller_of, check_token, read_token
 from apps.conversations.access import person_stream
+from apps.conversations.ask import SentFile
+from apps.conversations.files.application_files import is_within_scope
+from apps.conversations.files.folder import missing_attachment
 from apps.doors.event_json import to_json
 from apps.errors import ApplicationNotFound, NotAdmitted, QuickAppError, Refused, TooLarge
+from apps.workspace.local.files.paths import find_place
 
 TOKEN_SECONDS = 10.0
 """A new socket that sends no token is closed after this many seconds."""
@@ -90,7 +95,11 @@ class WidgetConsumer(ChatConsumer):
         await self.check()
         if isinstance(sent, OpenFrame | AskFrame) and sent.application not in ("", self.own_slug):
             raise ApplicationNotFound(sent.application)
-        await super().take(with_context(sent) if isinstance(sent, AskFrame) else sent)
+        if not isinstance(sent, AskFrame):
+            await super().take(sent)
+            return
+        await database_sync_to_async(check_files)(self.caller, sent.attachments)
+        await super().take(with_context(sent))
 
     async def look(self, _: asyncio.Event) -> None:
         await self.check()
@@ -112,6 +121,13 @@ class WidgetConsumer(ChatConsumer):
         await super().refuse(error)
         if isinstance(error, NotAdmitted):
             await self.close(4401)
+
+
+def check_files(caller: Caller, sent: Sequence[SentFile]) -> None:
+    """Raise `Refused` for a file of an account that belongs to other applications."""
+    for place in filter(None, (find_place(file.url) for file in sent)):
+        if not is_within_scope(caller, *place):
+            raise missing_attachment()
 
 
 def with_context(sent: AskFrame) -> AskFrame:

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from asgiref.sync import async_to_sync
+from django.conf import settings
 from django.http import Http404, HttpRequest, JsonResponse
 from django.http.response import HttpResponseBase
 from django.utils import translation
@@ -26,6 +27,7 @@ from apps.chat.pages.turn_views import send_turns
 from apps.chat.visitors import conversation_of
 from apps.chat.widget.pages import language_of, own_origin
 from apps.chat.widget.tokens import FILES_SALT, caller_of, check_token, read_token
+from apps.conversations.files.application_files import is_within_scope
 from apps.errors import Conflict, Forbidden, NotAdmitted, QuickAppError
 from apps.live.limits.rates import admit_request, rates_of
 from apps.runs.explanations import error_text
@@ -79,20 +81,19 @@ def refusal(error: QuickAppError) -> JsonResponse:
 @for_visitors
 @require_POST
 def upload(request: HttpRequest, caller: Caller, widget: Widget) -> HttpResponseBase:
-    """Store an uploaded file for a conversation, which may not exist yet. It counts against rate
-    limits.
-    """
-    check_length(request)
+    """Upload one file for a conversation, which may not have started yet. It counts as a request."""
+    limit = settings.DEFAULT_FILE_LOADING_SIZE_LIMIT
+    check_length(request, limit)
     manifest = find_manifest(widget.application.slug)
     types = () if manifest is None else manifest.input_attachment_types
     if not types:
-        raise Forbidden("no_uploads", gettext("This app accepts no files."))
+        raise Forbidden("no_uploads", gettext("This app doesn’t accept files."))
     async_to_sync(admit_request)(rates_of(caller, None))
     stored = StoredFile.objects.filter(bucket=caller.bucket, hidden_at=None).count()
     if stored >= MOST_FILES:
         text = gettext("You have {count} files; the limit is {most}.")
         raise Conflict("too_many_files", text.format(count=stored, most=MOST_FILES))
-    return store_sent(request, caller, widget.application, types)
+    return store_sent(request, caller, widget.application, limit, types)
 
 
 @for_visitors
@@ -100,6 +101,7 @@ def upload(request: HttpRequest, caller: Caller, widget: Widget) -> HttpResponse
 def delete_file(
     request: HttpRequest, caller: Caller, widget: Widget, bucket: str, name: str
 ) -> HttpResponseBase:
+    check_file(caller, bucket, name)
     return show_or_delete(request, caller, bucket, name)
 
 
@@ -108,14 +110,23 @@ def show_file(
     request: HttpRequest, slug: str, key: str, bucket: str, name: str
 ) -> HttpResponseBase:
     """Return a file. Links and images send no token, so their URLs contain a key that only reads
-    files. Raises Http404 if the key is invalid or the visitor may not read the file.
+    files of the application's conversations. Raises Http404 if the key is invalid or the visitor
+    may not read the file.
     """
     try:
         token = read_token(key, FILES_SALT)
         check_token(token, slug, token.host, own_origin(request))
     except NotAdmitted:
         raise Http404("This file does not exist.") from None
-    return show_or_delete(request, caller_of(token, client_of(request)), bucket, name)
+    caller = caller_of(token, client_of(request))
+    check_file(caller, bucket, name)
+    return show_or_delete(request, caller, bucket, name)
+
+
+def check_file(caller: Caller, bucket: str, name: str) -> None:
+    """Raise Http404 for a file of an account that belongs to other applications."""
+    if not is_within_scope(caller, bucket, name):
+        raise Http404("This file does not exist.")
 
 
 @for_visitors

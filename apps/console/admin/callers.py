@@ -1,4 +1,4 @@
-"""Looks up the names of callers and applications for rows that store only buckets and slugs."""
+"""Looks up the names of callers and applications for rows that contain only buckets and slugs."""
 
 from collections.abc import Iterable, Mapping
 
@@ -17,8 +17,8 @@ SHOWN_HASH = 6
 
 
 def caller_names(buckets: Iterable[str]) -> dict[str, str]:
-    """Return the names of users, API keys, teams and visitors by bucket. For other callers, the
-    name is the bucket.
+    """Return the names of users, API keys, teams and visitors by bucket. The name of any other
+    caller is the bucket itself.
     """
     wanted = set(buckets)
     places = {one: place for one in wanted if (place := owner_ids(one)) is not None}
@@ -52,7 +52,7 @@ def visitor_name(bucket: str) -> str:
 
 
 def person_name(user: User) -> str:
-    """Return the name of a user, or their email address, or their username."""
+    """Return the full name of a user, otherwise the email address, otherwise the username."""
     return user.get_full_name() or user.email or user.get_username()
 
 
@@ -69,18 +69,22 @@ def shown_application(slug: str, titles: Mapping[str, str]) -> str | SafeString:
 
 
 def title_of(slug: str) -> str:
-    """Return the title of an application, or the slug if it was deleted."""
+    """Return the title of the application with this slug, or the slug itself if the application was
+    deleted.
+    """
     return application_titles([slug]).get(slug, slug)
 
 
 def application_titles(slugs: Iterable[str]) -> dict[str, str]:
-    """Return the titles of applications by slug. See `distinct_titles`."""
+    """Return the titles of the applications with these slugs, by slug, as `distinct_titles` returns
+    them.
+    """
     return distinct_titles(Application.objects.filter(slug__in=set(slugs)).order_by())
 
 
 def distinct_titles(rows: QuerySet[Application]) -> dict[str, str]:
-    """Return the titles of the applications by slug, in their order. A title that another
-    application has as well is followed by the slug.
+    """Return the titles of the applications by slug. If several applications have the same title,
+    the slug is appended to each.
     """
     others = Application.objects.filter(title=OuterRef("title")).exclude(pk=OuterRef("pk"))
     found = rows.annotate(has_namesake=Exists(others)).values_list("slug", "title", "has_namesake")
@@ -88,7 +92,7 @@ def distinct_titles(rows: QuerySet[Application]) -> dict[str, str]:
 
 
 def team_names(numbers: Iterable[str]) -> dict[str, str]:
-    """Return the names of teams by ID."""
+    """Return the names of the teams with these IDs, by ID."""
     known = [number for one in numbers if (number := read_integer(one)) is not None]
     if not known:
         return {}

@@ -18,9 +18,10 @@ Value = str | int | float | Mapping[str, Decimal] | datetime | None
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table. `order` is the sort key of its heading, or "" if it cannot be sorted.
+    """A column of a table. `order` is the sort key of its heading, or "" if the table cannot be
+    sorted by it.
 
-    A column with `is_extra` is only in the downloaded file.
+    A column with `is_extra` appears only in the downloaded file.
     """
 
     title: str
@@ -54,7 +55,7 @@ class Cell:
 
     @property
     def plain(self) -> object:
-        """Return the value for exports: a number, or costs with all decimal places."""
+        """Return the value for a downloaded file: a number, or costs with all decimal places."""
         match self.value:
             case str() as text:
                 return harmless(text)
@@ -68,8 +69,8 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of the page and its download. The first cell of a row is its heading; `slug` is the
-    name in URLs.
+    """A table on a page and in its download. The first cell of each row is its heading; `slug` is
+    the name of the table in URLs.
     """
 
     slug: str
@@ -79,7 +80,7 @@ class Table:
 
     @property
     def of_page(self) -> "Table":
-        """Return the table without the columns that are only in the file."""
+        """Return the table without the columns that appear only in the downloaded file."""
         shown = [not column.is_extra for column in self.columns]
         rows = [list(compress(row, shown)) for row in self.rows]
         return replace(self, columns=list(compress(self.columns, shown)), rows=rows)
@@ -96,7 +97,7 @@ def shown_number(number: float, unit: Unit) -> str:
 
 
 def money(costs: Mapping[str, Decimal]) -> str:
-    """Format amounts in all their currencies. Small amounts have more decimal places."""
+    """Return amounts as text, in all their currencies. Small amounts have more decimal places."""
     shown = (
         f"{cost:,.2f} {currency}" if cost >= 1 or not cost else f"{cost:,.4f} {currency}"
         for currency, cost in sorted(costs.items())

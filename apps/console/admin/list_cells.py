@@ -11,8 +11,8 @@ from apps.console.admin.cells import NOTHING
 
 
 class RowLink(NamedTuple):
-    """A link of a row. `icon` is the name of one of the theme's icons, `name` the accessible
-    name.
+    """A link in a row. `icon` is the name of an icon in the theme, and `name` is the link's
+    accessible name.
     """
 
     icon: str
@@ -21,7 +21,9 @@ class RowLink(NamedTuple):
 
 
 def two_lines(main: object, below: object) -> SafeString:
-    """Return a cell with the main value and, below it, a less important value, if there is one."""
+    """Return a cell with the main value and, below it, the less important value `below`, unless it
+    is empty.
+    """
     if not below:
         return format_html("{}", main)
     cell = '<span class="cell">{}<span class="cell-below">{}</span></span>'
@@ -29,7 +31,7 @@ def two_lines(main: object, below: object) -> SafeString:
 
 
 def account_cell(user: Any, below: object = "") -> str:
-    """Return the name of a user with the username as its tooltip."""
+    """Return a cell with the name of a user. The username is its tooltip."""
     if user is None:
         return NOTHING
     name = person_name(user)
@@ -46,7 +48,7 @@ def row_links(links: Iterable[RowLink]) -> SafeString:
 
 
 def copied_text(id: str, text: str) -> SafeString:
-    """Return a text with a button that copies it."""
+    """Return a text with a button that copies it. `id` is the ID of the text's element."""
     shown = (
         '<span class="copied-text"><code id="{0}" class="break-all">{1}</code> '
         '<button type="button" class="console-button" data-copies="{0}">Copy</button></span>'

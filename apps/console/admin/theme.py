@@ -1,4 +1,4 @@
-"""Defines the appearance of the admin, and the base classes of our own admin pages. No other module
+"""Defines the appearance of the admin, and the base classes of the admin's pages. No other module
 imports the theme's package.
 """
 
@@ -55,11 +55,13 @@ class LowTextarea(UnfoldAdminTextareaWidget):  # type: ignore[misc]  # the theme
 
 
 class RowsBelow(StackedInline):  # type: ignore[misc]  # the theme is not typed
-    """Shows rows on the page of their parent row."""
+    """An inline that shows dependent rows on the page of their parent row."""
 
 
 class KnownRows(AutocompleteMixin):
-    """Fixes Django's widgets, which cannot show a rejected form with an invalid ID."""
+    """A mixin for Django's widgets, which otherwise cannot show a rejected form with an invalid
+    ID.
+    """
 
     def optgroups(
         self, name: str, value: Sequence[str], attr: dict[str, Any] | None = None
@@ -76,12 +78,12 @@ class RowChoices(KnownRows, AutocompleteSelectMultiple):
 
 
 def is_id(text: str) -> bool:
-    """Return True if a row can have this ID, or if the ID is "", which means no row."""
+    """Return True if a row can have this ID, or if the text is "", which means no row."""
     return not text or read_integer(text) is not None
 
 
 class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # of querysets only
-    """Counts and shows at most `MOST_LISTED` rows of large tables."""
+    """A paginator that counts and shows at most `MOST_LISTED` rows of a large table."""
 
     @cached_property
     def count(self) -> int:
@@ -102,7 +104,7 @@ class RowList(ChangeList):  # type: ignore[misc]  # the theme is not typed
 
     @property
     def is_cut(self) -> bool:
-        """Return True if there may be more rows than can be listed."""
+        """Return True if there may be more rows than the list can show."""
         is_bounded = isinstance(self.paginator, BoundedPaginator)
         return is_bounded and bool(self.paginator.count >= MOST_LISTED)
 
@@ -125,7 +127,7 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
     }
 
     def url(self, page: str, *arguments: Any) -> str:
-        """Return the URL of a page of these rows, such as "changelist"."""
+        """Return the URL of the admin page with this name, such as "changelist"."""
         return reverse(f"admin:{self.url_name(page)}", args=arguments)
 
     def url_name(self, page: str) -> str:
@@ -155,8 +157,8 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
         return super().formfield_for_manytomany(db_field, request, **options)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """Allow users to delete a row with its dependent rows, although they may not delete rows
-        that only the site writes directly.
+        """Return the objects that would be deleted. Users may delete a row together with dependent
+        rows that only the site writes, although they may not delete these directly.
         """
         to_delete, counts, lacking, protected = super().get_deleted_objects(objs, request)
         registered = filter(self.admin_site.is_registered, apps.get_models())
@@ -171,7 +173,7 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
         return path(route, self.admin_site.admin_view(view), name=self.url_name(page))
 
     def viewer_path(self, route: str, view: Any, page: str) -> Any:
-        """Return a path whose view denies access to staff who may not view these rows."""
+        """Return a URL path whose view can be used only by staff who may view these rows."""
 
         def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             if not self.has_view_permission(request):
@@ -194,7 +196,7 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
 
 
 class ReadOnlyAdmin(Admin[Row]):
-    """Shows rows that only the site writes."""
+    """The admin of rows that only the site writes."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -1,4 +1,4 @@
-"""A serializer field for the application of a row."""
+"""A serializer field for the application to which a row belongs."""
 
 from typing import Any
 

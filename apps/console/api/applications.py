@@ -93,8 +93,8 @@ class WarningSerializer(StrictSerializer[Problem]):
 
 
 class TileSerializer(StrictSerializer[Tile]):
-    """The tile of an application: the `url` or `emoji` that is not empty, else the `letters` on the
-    color with the number `colour`.
+    """The tile of an application. It shows the `url` or `emoji` that is not empty, otherwise the
+    `letters` on the color with the number `colour`.
     """
 
     letters = serializers.CharField()
@@ -104,7 +104,7 @@ class TileSerializer(StrictSerializer[Tile]):
 
 
 class OwnerField(serializers.SlugRelatedField[Any]):
-    """A username. Accounts that the operator may not know are treated as missing."""
+    """The username of an account. Accounts that the operator may not know count as missing."""
 
     def get_queryset(self) -> Any:
         row = getattr(self.root, "instance", None)
@@ -114,7 +114,7 @@ class OwnerField(serializers.SlugRelatedField[Any]):
 
 
 class ListedApplicationSerializer(RowSerializer[Application]):
-    """An application in a list, without its manifest, which may be large."""
+    """An application in a list. The manifest is omitted, because it may be large."""
 
     owner = OwnerField(
         slug_field="username",
@@ -194,7 +194,7 @@ class ApplicationSerializer(ListedApplicationSerializer):
         return row
 
     def changed(self, row: Application, values: dict[str, Any]) -> dict[str, Any]:
-        """Return the values without versioned ones that were sent back unchanged."""
+        """Return the values without columns of the version that are sent back unchanged."""
         return {
             name: value
             for name, value in values.items()
@@ -203,9 +203,9 @@ class ApplicationSerializer(ListedApplicationSerializer):
         }
 
     def before_save(self, row: Application, values: dict[str, Any]) -> None:
-        """Turn plain credentials in a manifest that was sent into secrets.
+        """Replace plain credentials in a manifest from the request with secrets.
 
-        Raises `PermissionDenied` if the save would publish and the user may not.
+        Raises `PermissionDenied` if the save would publish and the user may not publish.
         """
         if values.keys() & {*COLUMNS}:
             check_may_publish(self.context["request"])
@@ -221,8 +221,8 @@ class ApplicationSerializer(ListedApplicationSerializer):
         check_row(row)
 
     def store(self, row: Application) -> None:
-        """Save the row. Raises `PermissionDenied` if that would publish under two-person
-        publishing.
+        """Save the row. Raises `PermissionDenied` if two users must publish the application and the
+        save would publish it.
         """
         try:
             save.execute(row)
@@ -247,7 +247,7 @@ def new_draft(request: Request, values: dict[str, Any]) -> Application:
 
 @extend_schema_field(OpenApiTypes.OBJECT)
 class ManifestJson(serializers.JSONField):
-    """Any JSON, because the model's review reports errors in it.
+    """A manifest, which may be any JSON, because the model's review reports its errors.
 
     Responses mask plain credentials. If a request contains a mask, the stored credential is used.
     """
@@ -259,7 +259,7 @@ class ManifestJson(serializers.JSONField):
         return mask_credentials(value)
 
     def to_internal_value(self, data: Any) -> Any:
-        """Restore masked credentials. Raises `RowInvalid`."""
+        """Return the manifest with its masked credentials restored. Raises `RowInvalid`."""
         stored = getattr(self.root, "instance", None)
         current = stored.manifest if isinstance(stored, Application) else None
         found = unmask_document(super().to_internal_value(data), current)

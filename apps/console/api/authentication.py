@@ -1,4 +1,4 @@
-"""Access to the API for staff, with a session or an operator key."""
+"""Authenticates staff for the API, with a session or an operator key."""
 
 from typing import Any
 
@@ -15,7 +15,9 @@ SCHEME = "Bearer"
 
 
 class OperatorKeyAuthentication(BaseAuthentication):
-    """`Authorization: Bearer <operator key>` acts for the owner of the key."""
+    """Authenticates requests with `Authorization: Bearer <operator key>` as the owner of the
+    key.
+    """
 
     def authenticate(self, request: Request) -> tuple[AbstractBaseUser, OperatorKey] | None:
         scheme, _, written = request.headers.get("Authorization", "").partition(" ")
@@ -31,8 +33,8 @@ class OperatorKeyAuthentication(BaseAuthentication):
 
 
 def find_key(written: str) -> OperatorKey | None:
-    """Return the key, or None if it is unknown, revoked or expired, or if its owner is not active
-    staff.
+    """Return the key, or None if it is unknown, revoked or expired, or if its owner is not an
+    active member of staff.
     """
     prefix, _, _ = written.partition(".")
     key = OperatorKey.objects.select_related("user").filter(prefix=prefix, revoked=False).first()
@@ -42,7 +44,9 @@ def find_key(written: str) -> OperatorKey | None:
 
 
 class StaffWithPermission(DjangoModelPermissions):
-    """Require staff with Django's permissions, including the view permission for reading."""
+    """Allows only staff with Django's permissions for the model. Reading requires the view
+    permission.
+    """
 
     perms_map = {
         **DjangoModelPermissions.perms_map,

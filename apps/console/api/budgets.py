@@ -1,4 +1,4 @@
-"""Budgets: their limits and their current use."""
+"""The API for budgets, with their limits and their current use."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -72,7 +72,7 @@ class BudgetSerializer(RowSerializer[Budget]):
         )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Replace the name of the subject with its row."""
+        """Return the values with the name of the budget's subject replaced by the subject's row."""
         if isinstance(self.instance, Budget):
             self.refuse_changes(self.instance, attrs)
             attrs.pop("subject", None)
@@ -124,7 +124,7 @@ class BudgetSerializer(RowSerializer[Budget]):
 
 
 def write_amount(amount: Decimal) -> str:
-    """Format the amount with the number of decimal places that budgets have."""
+    """Return the amount as text, with the number of decimal places that budgets have."""
     return f"{amount:.6f}"
 
 

@@ -1,4 +1,4 @@
-"""Test cases and their runs for scripts."""
+"""The API for test cases and their runs."""
 
 from typing import Any, cast
 
@@ -142,7 +142,7 @@ class CaseRunSerializer(StrictModelSerializer[CaseRun]):
         read_only_fields = ("state", "problem", "total", "started_at", "finished_at")
 
     def create(self, validated_data: dict[str, Any]) -> CaseRun:
-        """Start the run. Raises `ValidationError`."""
+        """Start the run that the request describes, and return it. Raises `ValidationError`."""
         application = validated_data.pop("application")
         user = cast(User, self.context["request"].user)
         request = CaseRunRequest(**validated_data)
@@ -166,8 +166,8 @@ class CaseRunViewSet(
     mixins.RetrieveModelMixin,
     viewsets.GenericViewSet[CaseRun],
 ):
-    """Runs of test cases. POST starts one. GET of a single run includes its results, even while it
-    is running.
+    """Runs of test cases. A POST request starts a run. A GET request for a single run returns its
+    results, even while it is active.
     """
 
     queryset = CaseRun.objects.select_related("application", "started_by").order_by("-pk")
@@ -194,7 +194,9 @@ class CaseRunViewSet(
 
 
 def of_asked(request: Request, rows: Any) -> Any:
-    """Return the rows of all applications that the caller can see, or of the one in the query."""
+    """Return the rows of the application in the query or, without it, of all applications that the
+    caller can see.
+    """
     found = rows.filter(of_seen(request, "application__slug"))
     slug = request.query_params.get("application")
     return found if slug is None else found.filter(application__slug=slug)

@@ -1,4 +1,4 @@
-"""Predefined content for scripts: the items in use, and the rows that replace items of files.
+"""The API for predefined content: the items in use, and the rows that replace items from files.
 
 The form of the admin checks each row, so scripts get the same errors.
 """
@@ -73,7 +73,9 @@ class ItemSerializer(ListedItemSerializer):
 
 
 class ContentPermission(StaffWithPermission):
-    """Require the permission to add or to change rows for PUT. The view checks which one applies."""
+    """Allows a PUT request only with the permission to add or to change rows. The view checks which
+    of them is required.
+    """
 
     perms_map = {**StaffWithPermission.perms_map, "PUT": ["catalog.view_contentitem"]}
 
@@ -103,7 +105,7 @@ class ContentViewSet(GenericViewSet[ContentItem]):
     @extend_schema(parameters=[IF_MATCH])
     @transaction.atomic
     def update(self, request: Request, kind: str, name: str) -> Response:
-        """Replace the item with a row, or change that row."""
+        """Replace the item with a row, or change its existing row."""
         row = self.row(kind, name)
         self.check_right("add" if row is None else "change")
         check_version(request, row or ContentItem())
@@ -118,7 +120,7 @@ class ContentViewSet(GenericViewSet[ContentItem]):
     @extend_schema(parameters=[IF_MATCH])
     @transaction.atomic
     def destroy(self, request: Request, kind: str, name: str) -> Response:
-        """Delete the row. The item of the files below it, if any, is used again."""
+        """Delete the row of an item. If files define the same item, their item is used again."""
         row = self.row(kind, name)
         if row is None:
             stack_or_404(kind, name)
@@ -129,14 +131,14 @@ class ContentViewSet(GenericViewSet[ContentItem]):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     def get_object(self) -> ContentItem:
-        """Return the row of a URL, for OPTIONS. Raises `Http404`."""
+        """Return the row that the URL of an OPTIONS request identifies. Raises `Http404`."""
         return get_object_or_404(self.get_queryset(), **self.kwargs)
 
     def row(self, kind: str, name: str) -> ContentItem | None:
         return self.get_queryset().select_for_update().filter(kind=kind, name=name).first()
 
     def check_right(self, action: str) -> None:
-        """Raise PermissionDenied without the permission for this action."""
+        """Raise PermissionDenied if the user lacks the permission for this action."""
         if not self.request.user.has_perm(f"catalog.{action}_contentitem"):
             self.permission_denied(self.request)
 
@@ -164,7 +166,7 @@ def list_content(content: Content, stack: Sequence[LayerItem]) -> dict[str, Any]
 
 
 def contents(item: LayerItem) -> dict[str, Any]:
-    """Return the text without plain credentials, and the files of a skill."""
+    """Return the text of an item with plain credentials masked, and the files of a skill."""
     is_skill = item.kind == "skill" and isinstance(item.value, dict)
     files = (
         {path: text for path, text in item.value.items() if path != SKILL_FILE} if is_skill else {}
@@ -173,7 +175,7 @@ def contents(item: LayerItem) -> dict[str, Any]:
 
 
 def stack_or_404(kind: str, name: str) -> Sequence[LayerItem]:
-    """Return an item in all its layers. Raises Http404."""
+    """Return the item in all its layers. Raises Http404 if it does not exist."""
     stack = stack_of(kind, name)
     if not stack:
         raise Http404
@@ -181,7 +183,9 @@ def stack_or_404(kind: str, name: str) -> Sequence[LayerItem]:
 
 
 def save_row(row: ContentItem, values: Mapping[str, Any], user: Any) -> None:
-    """Save the row with the checks of the admin's form. Raises `RowInvalid`."""
+    """Set the values on the row and save it, with the checks of the admin's form. Raises
+    `RowInvalid`.
+    """
     made: Any = modelform_factory(
         ContentItem, form=ContentForm, fields=("kind", "name", "text", "files")
     )

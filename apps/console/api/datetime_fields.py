@@ -1,4 +1,4 @@
-"""Defines the field of the API for times within the bounds of their columns."""
+"""Defines a serializer field for times within the bounds of their columns."""
 
 from datetime import datetime
 from typing import Any
@@ -10,8 +10,8 @@ from apps.datetime_fields import BoundedDateTimeField, check_bounds
 
 
 class BoundedDateTime(serializers.DateTimeField):
-    """Checks the bounds of a time before it is converted, because a conversion fails near both ends
-    of the calendar.
+    """A field that checks the bounds of a time before the time is converted, because a conversion
+    fails near both ends of the calendar.
     """
 
     def enforce_timezone(self, value: datetime) -> datetime:

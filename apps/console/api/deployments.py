@@ -1,9 +1,10 @@
-"""Deployments. Their keys can be set and removed but never read."""
+"""The API for deployments. Their keys can be set and removed but not read."""
 
 from typing import Any
 
 from rest_framework import serializers
 
+from apps.catalog.content.installed import installed_content
 from apps.catalog.credentials.review import (
     KEY_FIELDS,
     KEY_PERMISSION,
@@ -12,6 +13,9 @@ from apps.catalog.credentials.review import (
     has_moved,
     may_keep_key,
 )
+from apps.catalog.uses import deployment_uses
+from apps.console.admin.rows.dependents import dependent_names
+from apps.console.api.problems import RowInUse
 from apps.console.api.versioned_rows import RowSerializer, RowViewSet
 from apps.workspace.local.models import Deployment
 from apps.workspace.model_capabilities import CAPABILITIES
@@ -73,7 +77,9 @@ class DeploymentSerializer(RowSerializer[Deployment]):
         return attrs
 
     def refuse_keys(self, stored: Deployment, attrs: dict[str, Any]) -> None:
-        """Raise `ValidationError` for changes that require the permission to set keys."""
+        """Raise `ValidationError` if the values change a field that requires the permission to set
+        keys.
+        """
         refused = [
             name
             for name in ("api_key", *KEY_FIELDS)
@@ -94,3 +100,10 @@ class DeploymentViewSet(RowViewSet[Deployment]):
     serializer_class = DeploymentSerializer
     lookup_field = "deployment_id"
     lookup_value_regex = "[A-Za-z0-9][A-Za-z0-9._-]*"
+
+    def perform_destroy(self, instance: Deployment) -> None:
+        """Raise `RowInUse` if applications use the deployment, because they would stop working."""
+        if users := deployment_uses(installed_content()).get(instance.deployment_id, []):
+            names = dependent_names(self.request, users)
+            raise RowInUse(f"The deployment is used by {names}. Choose another one there first.")
+        super().perform_destroy(instance)

@@ -1,8 +1,8 @@
 """`/api/applications/{slug}/draft/`: save or discard a draft, request its publishing, send it back,
 or merge live changes.
 
-The version of a draft is its ETag, for `If-Match`. A draft with errors can be saved; they are
-listed in `problems` and prevent publishing.
+The ETag of a draft, for `If-Match`, is its version. A draft with errors can be saved; the errors
+are listed in `problems` and prevent publishing.
 """
 
 from collections.abc import Iterator
@@ -42,7 +42,7 @@ MAY_NOT_PUBLISH = "Your account cannot publish applications."
 
 
 class VersionPermission(StaffWithPermission):
-    """Require the permission to change applications. Publishing requires a permission of its own."""
+    """Allows only users who may change applications. Publishing requires a separate permission."""
 
     perms_map = {
         **StaffWithPermission.perms_map,
@@ -84,7 +84,9 @@ class DraftActions:
     @extend_schema(request=RequestNoteSerializer, responses=DraftSerializer, parameters=[IF_MATCH])
     @action(**OPTIONS, methods=["post"], url_path="draft/request")
     def request_publishing(self, request: Request, slug: str) -> Response:
-        """Request another user to publish the draft, if two-person publishing is on."""
+        """Request that another user publish the draft, if two users must publish the
+        application.
+        """
         row, sent = self.get_object(), read_input(RequestNoteSerializer, request)
         with draft_errors():
             found = request_publishing.execute(
@@ -111,10 +113,9 @@ class DraftActions:
     @extend_schema(request=ChoicesSerializer, responses=DraftSerializer, parameters=[IF_MATCH])
     @action(**OPTIONS, methods=["post"], url_path="draft/rebase")
     def rebase_draft(self, request: Request, slug: str) -> Response:
-        """Merge the changes that were published after the draft was begun.
+        """Merge the changes that were published after the draft was started.
 
-        Returns 409 with the `conflicts` if the draft changed the same places and no choice was
-        sent.
+        Returns 409 with the `conflicts` if both changed the same values and no choices were sent.
         """
         row, sent = self.get_object(), read_input(ChoicesSerializer, request)
         seen, live = seen_version(request), sent.get("live")
@@ -129,13 +130,15 @@ def user_of(request: Request) -> Any:
 
 
 def check_may_publish(request: Request) -> None:
-    """Raise `PermissionDenied` if the user may not publish."""
+    """Raise `PermissionDenied` if the user may not publish applications."""
     if not request.user.has_perm(PUBLISH):
         raise PermissionDenied(MAY_NOT_PUBLISH)
 
 
 def read_input(serializer: type[serializers.Serializer[Any]], request: Request) -> dict[str, Any]:
-    """Return the validated request body. Raises DRF's `ValidationError`."""
+    """Return the body of the request, validated by the serializer. Raises DRF's
+    `ValidationError`.
+    """
     found = serializer(data=request.data)
     found.is_valid(raise_exception=True)
     return dict(found.validated_data)
@@ -146,7 +149,7 @@ def told_draft(draft: ApplicationDraft) -> Response:
 
 
 def saved_draft(request: Request, row: Application) -> ApplicationDraft:
-    """Save the draft in the request. Raises `RowInvalid`, `EditConflict`, and DRF's
+    """Save the draft that the request contains. Raises `RowInvalid`, `EditConflict`, and DRF's
     `ValidationError`.
     """
     sent = DraftSerializer(draft_of(row), data=request.data, partial=True)
@@ -160,7 +163,7 @@ def saved_draft(request: Request, row: Application) -> ApplicationDraft:
 
 @contextmanager
 def overtaken_draft() -> Iterator[None]:
-    """Raise `EditConflict` if another user has saved the draft."""
+    """Raise `EditConflict` if the block finds that another user has saved the draft."""
     try:
         yield
     except DraftOvertaken as error:
@@ -170,7 +173,7 @@ def overtaken_draft() -> Iterator[None]:
 
 @contextmanager
 def draft_errors() -> Iterator[None]:
-    """Raise `RowInvalid` or `EditConflict` for a draft that cannot be saved."""
+    """Convert the errors of a draft that cannot be saved to `RowInvalid` or `EditConflict`."""
     try:
         with overtaken_draft():
             yield
@@ -183,13 +186,15 @@ def draft_errors() -> Iterator[None]:
 
 
 def told_clash(clash: Clash) -> dict[str, Any]:
-    """Return the conflict without sides that have no value."""
+    """Return the conflict as JSON. A side without a value is omitted."""
     sides = {"base": clash.base, "mine": clash.mine, "theirs": clash.theirs}
     there = {name: value for name, value in sides.items() if value is not MISSING}
     return {"path": clash.path, **there}
 
 
 def seen_version(request: Request) -> int | None:
-    """Return the version of the draft in `If-Match`, or None for any version."""
+    """Return the version of the draft that the request's `If-Match` requires, or None if any
+    version is allowed.
+    """
     tags = wanted_tags(request)
     return newest_version(tags) if tags else None

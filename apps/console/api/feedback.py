@@ -1,5 +1,5 @@
-"""Feedback for scripts, which can read it and mark it as done. All other fields belong to the user
-and cannot be changed.
+"""The API for feedback. Scripts can read feedback and mark it as done. All other fields belong to
+the user and cannot be changed.
 """
 
 from typing import Any
@@ -109,7 +109,7 @@ class FeedbackViewSet(
     @extend_schema(responses=TranscriptSerializer)
     @action(detail=True)
     def transcript(self, request: Request, pk: str) -> Response:
-        """Return the question and the answer, if the user attached them. The audit log records
-        each reading.
+        """Return the question and the answer, if the user attached them. The audit log records each
+        access.
         """
         return Response(shared_feedback(request, pk).transcript)

@@ -1,7 +1,7 @@
 """`/api/applications/{slug}/grants/`: the roles of users and groups, by name.
 
 PUT replaces the list, POST adds or changes one grant, and DELETE removes the grant in the query.
-Each responds with the whole list. Its ETag is for `If-Match`.
+Each response contains the whole list. Its ETag can be sent in `If-Match`.
 """
 
 import hashlib
@@ -34,7 +34,9 @@ GRANT_QUERY = [OpenApiParameter(name, OpenApiTypes.STR) for name in HOLDERS]
 
 
 class GrantSerializer(StrictSerializer[Mapping[str, str]]):
-    """A role of a user (`user`, by the username) or of a group or team (`group`, by its name)."""
+    """A role that is granted to a user (`user`, by username), or to a group or team (`group`, by
+    name).
+    """
 
     user = serializers.CharField(required=False)
     group = serializers.CharField(required=False)
@@ -47,7 +49,7 @@ class GrantSerializer(StrictSerializer[Mapping[str, str]]):
 
 
 class GrantPermission(StaffWithPermission):
-    """Grants require the permission to change applications, and ownership of this one."""
+    """Allows only users who may change applications and who own this application."""
 
     perms_map = {
         **StaffWithPermission.perms_map,
@@ -62,7 +64,7 @@ def listed_grants(application: Application) -> Response:
 
 
 def changed_grants(request: Request, application: Application) -> Response:
-    """Change the grants as the request asks, and return the new list.
+    """Change the grants as the request specifies, and return the new list.
 
     Raises `PermissionDenied`, `EditConflict`, and the errors of `wanted_grants`.
     """
@@ -78,7 +80,9 @@ def changed_grants(request: Request, application: Application) -> Response:
 
 
 def wanted_grants(request: Request, before: Mapping[Holder, Role]) -> Mapping[Holder, Role]:
-    """Return the grants after the change. Raises `RowInvalid`, `NotFound` and `ValidationError`."""
+    """Return the grants that the request results in. Raises `RowInvalid`, `NotFound` and
+    `ValidationError`.
+    """
     if request.method == "DELETE":
         named: Any = [*request.query_params.dict().items()]
         holder = named[0] if len(named) == 1 else None
@@ -115,7 +119,7 @@ def holder_of(grant: Mapping[str, str]) -> Holder:
 
 
 def check_tag(request: Request, grants: Mapping[Holder, Role]) -> None:
-    """Raise `EditConflict` if the grants have changed."""
+    """Raise `EditConflict` if the grants have changed since the request's ETag."""
     tags = wanted_tags(request)
     if tags and tag_of(grants) not in tags:
         raise EditConflict(412, "The grants have changed. Fetch them again.", {})

@@ -1,4 +1,4 @@
-"""API keys of programs. The value of a key is only in the response that creates it."""
+"""The API for API keys. The value of a key is only in the response that creates the key."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -29,7 +29,9 @@ IS_REVOKED = "The key is permanently revoked."
 
 @extend_schema_field(serializers.CharField())
 class TeamField(serializers.SlugRelatedField[Team]):
-    """A team by the name of its group. Teams of others are treated as missing."""
+    """A team, by the name of its group. Teams to which the caller does not belong count as
+    missing.
+    """
 
     def get_queryset(self) -> Any:
         rows: Any = super().get_queryset()
@@ -152,7 +154,9 @@ class ApiKeySerializer(StrictModelSerializer[ApiKey]):
 
 
 def refuse_changes(stored: ApiKey, attrs: dict[str, Any]) -> None:
-    """Raise `ValidationError` for fields of a stored key that cannot be changed."""
+    """Raise `ValidationError` if the values change a field of a stored key that is read-only after
+    its creation.
+    """
     changed = [
         name
         for name in ("user", "team")

@@ -1,4 +1,6 @@
-"""MCP servers that are programs on this machine. Users with write access can run programs here."""
+"""The API for MCP servers that are programs on this machine. Users with write access can run
+programs here.
+"""
 
 import json
 from collections.abc import Sequence
@@ -10,12 +12,15 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from apps.console.admin.connect.mcp_sessions import may_administer
+from apps.console.admin.connect.mcp_uses import users_of_program
+from apps.console.admin.rows.dependents import dependent_names
+from apps.console.api.problems import RowInUse
 from apps.console.api.versioned_rows import RowSerializer, RowViewSet
 from apps.workspace.local.models import McpServer
 
 
 class AdministratorOnly(BasePermission):
-    """Require an administrator, as in the admin."""
+    """Allows only administrators, as in the admin."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         return may_administer(request)
@@ -60,3 +65,10 @@ class McpServerViewSet(RowViewSet[McpServer]):
     permission_classes = (AdministratorOnly,)
     lookup_field = "name"
     lookup_value_regex = "[A-Za-z0-9][A-Za-z0-9._-]*"
+
+    def perform_destroy(self, instance: McpServer) -> None:
+        """Raise `RowInUse` if applications use the server, because they would lose its tools."""
+        if users := users_of_program(instance):
+            names = dependent_names(self.request, users)
+            raise RowInUse(f"The server is used by {names}. Remove it there first.")
+        super().perform_destroy(instance)

@@ -8,7 +8,7 @@ from apps.manifest.json_text import JSONTextInvalid, parse_json
 
 
 class StrictJSONParser(JSONParser):
-    """Reads request bodies as strictly as the admin reads documents."""
+    """Parses request bodies as strictly as the admin parses documents."""
 
     def parse(
         self,

@@ -31,8 +31,16 @@ class RowInvalid(APIException):
         self.problems = problems
 
 
+class RowInUse(APIException):
+    """Raised if the row cannot be deleted, because applications would stop working."""
+
+    status_code = status.HTTP_409_CONFLICT
+
+
 class EditConflict(APIException):
-    """Raised if the row was saved in the meantime. `changes` is added to the body of the response."""
+    """Raised if the row was saved in the meantime. `changes` are added to the body of the
+    response.
+    """
 
     def __init__(self, status_code: int, message: str, changes: Mapping[str, Any]) -> None:
         super().__init__(message)
@@ -41,7 +49,9 @@ class EditConflict(APIException):
 
 
 def error_response(error: Exception, context: Mapping[str, Any]) -> Response | None:
-    """Return the response to an error. This is the `EXCEPTION_HANDLER` of Django REST framework."""
+    """Return the response for an error, or None for an unexpected error. This is the
+    `EXCEPTION_HANDLER` of Django REST framework.
+    """
     response = exception_handler(error, dict(context))
     if response is None:
         return None
@@ -60,7 +70,7 @@ def error_response(error: Exception, context: Mapping[str, Any]) -> Response | N
 
 
 def flatten(detail: Any, path: str = "") -> Iterator[Problem]:
-    """Yield the problems in the nested `detail` of a serializer's error."""
+    """Yield the problems in `detail`, the nested errors of a serializer."""
     if isinstance(detail, Mapping):
         for key, member in detail.items():
             general = key == api_settings.NON_FIELD_ERRORS_KEY
@@ -73,7 +83,7 @@ def flatten(detail: Any, path: str = "") -> Iterator[Problem]:
 
 
 def problems_of_row(error: ModelError) -> tuple[Problem, ...]:
-    """Return the problems that a model's `full_clean` raised."""
+    """Return the problems in an error that a model's `full_clean` raised."""
     return tuple(Problem(path_of(found), found.message) for found in field_problems(error))
 
 
@@ -82,7 +92,9 @@ def path_of(found: FieldProblem) -> str:
 
 
 def in_manifest(problems: Iterable[Problem]) -> list[Problem]:
-    """Return the problems of a manifest with paths that start at the application."""
+    """Return problems of a manifest with their paths starting at the application instead of the
+    manifest.
+    """
     return [replace(found, path=at_manifest(found.path)) for found in problems]
 
 

@@ -1,4 +1,4 @@
-"""The reference page of the API, rendered on the server from the OpenAPI description, without
+"""The reference page of the API. The server renders it from the OpenAPI document, without
 scripts.
 """
 
@@ -38,8 +38,8 @@ EXAMPLES: Schema = {
 
 @dataclass(frozen=True, slots=True)
 class DescribedField:
-    """Describes a field of an object. `object` is the name of the object that it contains, alone or
-    in a list; "" for plain values.
+    """Describes a field of an object. `object` is the name of the object in the field or in its
+    list, or "" for a plain value.
     """
 
     name: str
@@ -74,8 +74,8 @@ def describe_api() -> dict[str, dict[str, Any]]:
 
 
 def operation(path: str, method: str, details: Schema, objects: Schema) -> dict[str, Any]:
-    """Return the data of an operation. `body` and `answer` name objects, or are "". `example` is a
-    body as JSON.
+    """Return a description of an operation. `body` and `answer` are names of objects, or "".
+    `example` is an example body as JSON.
     """
     name = details["operationId"]
     action = name.removeprefix(f"{details['tags'][0]}_")
@@ -95,8 +95,8 @@ def operation(path: str, method: str, details: Schema, objects: Schema) -> dict[
 
 
 def example_text(schema: Schema, objects: Schema) -> str:
-    """Return an example body with the required fields, or with one field if none is required; ""
-    without a body.
+    """Return an example body with the required fields, or with one field if none is required.
+    Return "" for an operation without a body.
     """
     if not schema:
         return ""
@@ -135,7 +135,9 @@ def parameter(details: Schema) -> DescribedField:
 
 
 def fields(schema: Schema, enums: Mapping[str, Sequence[str]]) -> Iterator[DescribedField]:
-    """Yield the fields of an object. `enums` has the choices of objects that are only enumerations."""
+    """Yield the fields of an object. `enums` contains the values of objects that are only
+    enumerations.
+    """
     for option in schema.get("oneOf", ()):
         yield DescribedField(object_of(option), "one of these", "", object_of(option))
     required = schema.get("required", ())
@@ -157,7 +159,9 @@ def object_of(schema: Schema) -> str:
 
 
 def type_of(schema: Schema) -> str:
-    """Return the type in words, without the name of an object, which is a link next to it."""
+    """Return the type of a field as text. The name of an object is omitted, because the page shows
+    it as a link.
+    """
     kind: str = schema.get("type", "" if object_of(schema) else "anything")
     words = ["list of" if kind == "array" else kind]
     if kind == "array" and not object_of(schema):

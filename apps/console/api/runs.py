@@ -1,4 +1,6 @@
-"""Runs of all doors for scripts: their results, and their contents for users with permission."""
+"""The API for runs, which come from all doors. It returns their results and, with a permission,
+their contents.
+"""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -124,7 +126,7 @@ class PieceSerializer(StrictSerializer[Any]):
 
 
 class ModelRequestSerializer(StrictSerializer[RequestView]):
-    """A model request. Memories of the user are reduced to their size."""
+    """A model request. Memories of the user are replaced by their size."""
 
     application = serializers.CharField()
     model = serializers.CharField()
@@ -136,7 +138,7 @@ class ModelRequestSerializer(StrictSerializer[RequestView]):
 
 
 class RunPermission(StaffWithPermission):
-    """Require the permission for active runs to stop one."""
+    """Allows only users with the permission for active runs to stop a run."""
 
     perms_map = {**StaffWithPermission.perms_map, "POST": [STOP]}
 
@@ -149,7 +151,7 @@ class RunViewSet(GenericViewSet[RunSummary]):
 
     @extend_schema(responses=ListedRunSerializer(many=True), parameters=SEARCH)
     def list(self, request: Request) -> Response:
-        """Return active runs, then the others, newest first, up to 10,000."""
+        """Return active runs, then finished runs, newest first, up to 10,000."""
         try:
             search = RunSearch.of(request.query_params)
         except FilterInvalid as error:
@@ -179,8 +181,8 @@ class RunViewSet(GenericViewSet[RunSummary]):
     @extend_schema(responses=ModelRequestSerializer(many=True))
     @action(detail=True, pagination_class=None)
     def requests(self, request: Request, pk: str) -> Response:
-        """Return the model requests of a run. Requires the permission to read contents; the audit
-        log records each reading.
+        """Return the model requests of a run. Requires the permission to read contents. The audit
+        log records each access.
         """
         run = self.run(pk)
         record_reading(request, run, "model requests", is_allowed=may_read(request))
@@ -192,7 +194,7 @@ class RunViewSet(GenericViewSet[RunSummary]):
         )
 
     def run(self, number: str) -> RunSummary:
-        """Return a run of an application that the caller can see. Raises Http404."""
+        """Return the run with this ID if the caller can see its application. Raises Http404."""
         try:
             wanted = UUID(number)
         except ValueError as error:

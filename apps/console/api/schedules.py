@@ -1,5 +1,5 @@
-"""Schedules for scripts: those of service accounts in full, and the times and limits of users'
-schedules.
+"""The API for schedules: the whole schedules of service accounts, and the times and limits of
+users' schedules.
 """
 
 from typing import Any
@@ -43,8 +43,8 @@ OWNER_ONLY = "Only the owner of the schedule can resume it."
 
 
 class ScheduleSerializer(StrictModelSerializer[Schedule]):
-    """A schedule. `name` and `message` are null, except for the caller's own schedules and those of
-    service accounts that the caller may manage.
+    """A schedule. `name` and `message` are null, except for the caller's own schedules and the
+    schedules of service accounts that the caller may manage.
     """
 
     serializer_field_mapping = FIELD_MAPPING
@@ -145,8 +145,8 @@ def set_fields(row: Schedule, values: dict[str, Any]) -> None:
 
 
 class ScheduleViewSet(viewsets.ModelViewSet[Schedule]):
-    """Schedules. New ones belong to service accounts. Changes of a user's schedule take effect once
-    the user agrees.
+    """Schedules. A new schedule belongs to a service account. Changes to a user's schedule take
+    effect once the user agrees.
     """
 
     queryset = Schedule.objects.select_related(
@@ -170,7 +170,7 @@ class ScheduleViewSet(viewsets.ModelViewSet[Schedule]):
     @extend_schema(request=None)
     @action(detail=True, methods=["post"], permission_classes=[IsAdminUser])
     def agree(self, request: Request, pk: str) -> Response:
-        """Apply an operator's proposed changes to one's own schedule."""
+        """Apply an operator's proposed changes to the caller's own schedule."""
         try:
             row = proposals.agree(self.get_object())
         except ValidationError as error:
@@ -180,7 +180,7 @@ class ScheduleViewSet(viewsets.ModelViewSet[Schedule]):
     @extend_schema(request=None)
     @action(detail=True, methods=["post"], url_path="take-back", permission_classes=[IsAdminUser])
     def take_back(self, request: Request, pk: str) -> Response:
-        """Reject an operator's proposed changes to one's own schedule."""
+        """Reject an operator's proposed changes to the caller's own schedule."""
         row = self.get_object()
         proposals.take_back(row)
         return Response(self.get_serializer(row).data)

@@ -1,11 +1,10 @@
-"""Secrets for scripts. Their values can be written but never read."""
+"""The API for secrets. Their values can be written but not read."""
 
 from typing import Any
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema_serializer
-from rest_framework import serializers, status
-from rest_framework.exceptions import APIException
+from rest_framework import serializers
 
 from apps.catalog.content.installed import installed_content
 from apps.catalog.uses import secret_uses
@@ -17,15 +16,13 @@ from apps.console.admin.connect.secret_form import (
     is_for_more,
 )
 from apps.console.admin.connect.secrets import ANYWHERE
+from apps.console.admin.rows.dependents import dependent_names
+from apps.console.api.problems import RowInUse
 from apps.console.api.versioned_rows import RowSerializer, RowViewSet
 from apps.workspace.local.models import Secret
 
 FIXED = "This field cannot be changed, because manifests refer to it. Create another secret."
 NO_ANYWHERE = "You need the permission to allow secrets to be sent to any server."
-
-
-class SecretInUse(APIException):
-    status_code = status.HTTP_409_CONFLICT
 
 
 @extend_schema_serializer(component_name="StoredSecret")
@@ -91,10 +88,10 @@ class SecretViewSet(RowViewSet[Secret]):
     lookup_value_regex = "[A-Za-z0-9._-]+"
 
     def perform_destroy(self, instance: Secret) -> None:
-        """Raise `SecretInUse` if manifests use the secret, because they would stop working."""
+        """Delete the secret. Raises `RowInUse` if manifests use it, because they would stop
+        working.
+        """
         if users := secret_uses(installed_content()).get(instance.name, []):
-            count = len({(user.kind, user.name) for user in users})
-            raise SecretInUse(
-                f"Applications and predefined items use the secret ({count}). Remove it there first."
-            )
+            names = dependent_names(self.request, users)
+            raise RowInUse(f"The secret is used by {names}. Remove it there first.")
         super().perform_destroy(instance)

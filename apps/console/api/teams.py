@@ -1,4 +1,6 @@
-"""Teams for scripts, which are created and deleted with their groups, and their members."""
+"""The API for teams, which are created and deleted together with their groups, and for their
+members.
+"""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -84,7 +86,9 @@ class TeamSerializer(StrictModelSerializer[Team]):
         return self.saved(instance, validated_data, group)
 
     def saved(self, team: Team, values: dict[str, Any], group: dict[str, Any]) -> Team:
-        """Read the team again, because its prefetched users may be outdated."""
+        """Save the team with these values. Return the team read again, because its prefetched users
+        may be outdated.
+        """
         administrators = values.pop("administrators", None)
         for name, value in values.items():
             setattr(team, name, value)
@@ -102,7 +106,7 @@ class TeamSerializer(StrictModelSerializer[Team]):
 
 @contextmanager
 def reported_at(field: str) -> Iterator[None]:
-    """Convert `Refused` to DRF's `ValidationError` for this field."""
+    """Convert `Refused` in the block to DRF's `ValidationError` for this field."""
     try:
         yield
     except Refused as refusal:
@@ -114,7 +118,7 @@ class MemberSerializer(StrictSerializer[Any]):
 
 
 class TeamPermission(StaffWithPermission):
-    """Require the permission to change a team for adding and removing its members."""
+    """Allows only users with the permission to change teams to add and remove members."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         if view.action in MEMBER_ACTIONS:
@@ -153,7 +157,7 @@ class TeamViewSet(viewsets.ModelViewSet[Team]):
 
     @transaction.atomic
     def destroy(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Delete the team with its group, the group's roles and the team's notes."""
+        """Delete the team, its group, the group's roles and the team's notes."""
         return super().destroy(request, *args, **kwargs)
 
     def perform_create(self, serializer: Any) -> None:
@@ -175,7 +179,9 @@ class TeamViewSet(viewsets.ModelViewSet[Team]):
     @action(detail=True, methods=["put"], url_path="members/(?P<username>[^/]+)")
     @transaction.atomic
     def put_member(self, request: Request, pk: str, username: str) -> Response:
-        """Add a member. `is_administrator` makes the member an administrator, or removes that role."""
+        """Add a member. `is_administrator` gives the member the role of an administrator, or
+        removes the role.
+        """
         team = self.get_object()
         sent = MemberSerializer(data=request.data)
         sent.is_valid(raise_exception=True)
@@ -192,7 +198,9 @@ class TeamViewSet(viewsets.ModelViewSet[Team]):
     @put_member.mapping.delete
     @transaction.atomic
     def remove_member(self, request: Request, pk: str, username: str) -> Response:
-        """Remove a member, who is then no administrator either. The last administrator stays."""
+        """Remove a member from the team, also as an administrator. The last administrator cannot be
+        removed.
+        """
         team = self.get_object()
         user = get_object_or_404(team.group.user_set.all(), username=username)
         before = team_state(team.group_id)

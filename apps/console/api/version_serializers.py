@@ -1,4 +1,4 @@
-"""Drafts and versions of applications as JSON, and the request bodies for publishing them."""
+"""Serializes drafts and versions of applications, and the request bodies for publishing them."""
 
 from dataclasses import asdict
 from typing import Any
@@ -27,7 +27,7 @@ class DraftProblemSerializer(StrictSerializer[Problem]):
 
 class PublishingRequestSerializer(StrictModelSerializer[PublishingRequest]):
     """A user's request that another user publish the draft. If it was sent back, `returned_words`
-    has the reason.
+    contains the reason.
     """
 
     by = serializers.CharField(source="person_name")
@@ -39,7 +39,7 @@ class PublishingRequestSerializer(StrictModelSerializer[PublishingRequest]):
 
 
 class DraftSerializer(StrictModelSerializer[ApplicationDraft]):
-    """The next version in preparation. `version` is 0 without changes to the live version.
+    """The draft of the next version. `version` is 0 if there are no changes to the live version.
     `problems` prevent publishing.
     """
 
@@ -78,8 +78,9 @@ class DraftSerializer(StrictModelSerializer[ApplicationDraft]):
 
 
 class NoteSerializer(StrictSerializer[dict[str, Any]]):
-    """The note describes the changes. `only_new`: existing conversations continue with the previous
-    version. `over`: publish even if another version was published after the draft was begun.
+    """The note describes the changes. If `only_new` is true, existing conversations continue with
+    the previous version. If `over` is true, the draft is published even if another version was
+    published after the draft was started.
     """
 
     note = serializers.CharField(max_length=LONGEST_NOTE)
@@ -88,7 +89,7 @@ class NoteSerializer(StrictSerializer[dict[str, Any]]):
 
 
 class RestoredNoteSerializer(StrictSerializer[dict[str, Any]]):
-    """The note gives the reason for restoring the version."""
+    """The note states the reason for restoring the version."""
 
     note = serializers.CharField(max_length=LONGEST_NOTE)
 
@@ -100,14 +101,14 @@ class RequestNoteSerializer(StrictSerializer[dict[str, Any]]):
 
 
 class ReturnWordsSerializer(StrictSerializer[dict[str, Any]]):
-    """The words describe the changes that are needed first."""
+    """The words describe the changes that are needed before publishing."""
 
     words = serializers.CharField(max_length=LONGEST_WORDS)
 
 
 class ChoicesSerializer(StrictSerializer[dict[str, Any]]):
-    """The choices by path of conflict: "mine" for the draft's value, "theirs" for the live one.
-    `live` is the number of the version whose changes the user reviewed.
+    """The choices map the paths of conflicts to "mine" for the draft's value or "theirs" for the
+    live value. `live` is the number of the version whose changes the user reviewed.
     """
 
     choices = serializers.DictField(child=serializers.ChoiceField(choices=SIDES), default=dict)
@@ -115,7 +116,7 @@ class ChoicesSerializer(StrictSerializer[dict[str, Any]]):
 
 
 class VersionSerializer(StrictModelSerializer[ApplicationVersion]):
-    """A published version without its manifest, which may be large."""
+    """A published version. The manifest is omitted, because it may be large."""
 
     author = serializers.CharField(source="who")
     is_live = serializers.SerializerMethodField()
@@ -132,7 +133,7 @@ class VersionSerializer(StrictModelSerializer[ApplicationVersion]):
 
 
 class WholeVersionSerializer(VersionSerializer):
-    """A published version, with its manifest as it was written."""
+    """A published version with its manifest."""
 
     manifest = serializers.SerializerMethodField()
 

@@ -1,8 +1,9 @@
-"""Serializers and views for rows with a version: the model's checks, the lock and the ETag.
+"""Serializers and views for rows with a version. They implement the model's checks, the lock and
+the ETag.
 
-An edit of an outdated version is refused: `If-Match` with an outdated ETag gets 412, and an
-outdated `version` in the body gets 409, both with the changes since. Without either, the last edit
-wins.
+An edit of an outdated version is rejected: `If-Match` with an outdated ETag results in 412, and an
+outdated `version` in the body results in 409. Both responses contain the changes in the meantime.
+Without either, the last edit wins.
 """
 
 import re
@@ -48,7 +49,9 @@ class RowSerializer(StrictModelSerializer[Row]):
     version = serializers.IntegerField(read_only=True)
 
     def save_checked(self, row: Row, values: dict[str, Any]) -> Row:
-        """Save the row with the values. Raises `RowInvalid`, and then leaves the row unchanged."""
+        """Set the values on the row and save it. Raises `RowInvalid`, and leaves the row unchanged
+        in this case.
+        """
         for name, value in values.items():
             setattr(row, name, value)
         try:
@@ -64,7 +67,7 @@ class RowSerializer(StrictModelSerializer[Row]):
         row.full_clean()
 
     def before_save(self, row: Row, values: dict[str, Any]) -> None:
-        """Complete a valid row. Raises `RowInvalid`."""
+        """Complete the values of a valid row before it is saved. Raises `RowInvalid`."""
 
     def store(self, row: Row) -> None:
         row.save()
@@ -126,8 +129,8 @@ def check_version(request: Request, row: Versioned) -> None:
 
 
 def wanted_tags(request: Request) -> list[str]:
-    """Return the tags of `If-Match`, one of which must match, or [] for `*`, which matches every
-    row.
+    """Return the tags in `If-Match`, one of which must match. Return [] for `*`, which matches
+    every row.
     """
     header = request.headers.get("If-Match", "")
     tags = [tag.strip().removeprefix("W/") for tag in header.split(",") if tag.strip()]
@@ -135,12 +138,12 @@ def wanted_tags(request: Request) -> list[str]:
 
 
 def newest_version(tags: Iterable[str]) -> int:
-    """Return the highest version among the tags, or -1 if none is an ETag of this API."""
+    """Return the highest version in the tags, or -1 if none is an ETag of this API."""
     return max((int(tag.strip('"')) for tag in tags if PLAIN_TAG.fullmatch(tag)), default=-1)
 
 
 def changes_since(row: Versioned, version: Any) -> dict[str, Any]:
-    """Return the changes by others since a version, as JSON, or none for a version that never
+    """Return the changes to the row since a version as JSON. The list is empty if the version never
     existed.
     """
     if not is_integer(version) or not 0 < version < row.version:

@@ -40,8 +40,8 @@ class VersionActions(DraftActions):
     @extend_schema(request=NoteSerializer, responses=WholeVersionSerializer, parameters=[IF_MATCH])
     @action(**OPTIONS, methods=["post"])
     def publish(self, request: Request, slug: str) -> Response:
-        """Publish the draft, or without one, the live version again with the current predefined
-        content.
+        """Publish the draft. If there is no draft, publish the live version again with the current
+        predefined content.
         """
         row, sent = self.get_object(), read_input(NoteSerializer, request)
         check_may_publish(request)
@@ -95,8 +95,8 @@ class VersionActions(DraftActions):
     @extend_schema(request=None, responses={204: None})
     @action(**OPTIONS, methods=["post"])
     def erase(self, request: Request, slug: str) -> Response:
-        """Permanently delete an archived application with its versions. Users keep their
-        conversations.
+        """Permanently delete an archived application with its versions. Users' conversations are
+        retained.
         """
         row = self.get_object()
         if not request.user.has_perm(ERASE):
@@ -112,8 +112,8 @@ def told_version(version: ApplicationVersion) -> Response:
 
 
 def publish_version(row: Application, make: Any) -> Response:
-    """Publish, and return the new version. Raises `RowInvalid`, `EditConflict` and
-    `PermissionDenied`.
+    """Publish by calling `make`, and return the new version. Raises `RowInvalid`, `EditConflict`
+    and `PermissionDenied`.
     """
     try:
         with overtaken_draft():

@@ -1,4 +1,4 @@
-"""Webhooks and subscriptions for scripts. A secret is only in the response that creates it."""
+"""The API for webhooks and subscriptions. A secret is only in the response that creates it."""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar
@@ -142,7 +142,7 @@ class SubscriptionSerializer(RowSerializer[Subscription]):
 
 
 def refuse_changes(stored: Any, attrs: Mapping[str, Any], names: tuple[str, ...]) -> None:
-    """Raise `ValidationError` for fields of a stored row that cannot be changed."""
+    """Raise `ValidationError` if the values change one of these fields of a stored row."""
     if stored is None:
         return
     changed = [n for n in names if n in attrs and attrs[n] != getattr(stored, n)]
@@ -156,7 +156,7 @@ class OperatedViewSet(RowViewSet[Row]):
     lookup_value_regex = "[0-9]{1,18}"
 
     def new_secret(self, row: Row) -> str:
-        """Set another secret on the unsaved row and return it."""
+        """Set a new secret on the unsaved row and return the secret."""
         raise NotImplementedError
 
     def may_rule(self, request: Request, row: Any) -> bool:
@@ -170,8 +170,8 @@ class OperatedViewSet(RowViewSet[Row]):
     @extend_schema(request=None, responses=SECRET)
     @action(detail=True, methods=["post"], url_path="secret")
     def renew_secret(self, request: Request, pk: str) -> Response:
-        """Create another secret. The old secret of a webhook becomes invalid at once. That of a
-        subscription also signs deliveries until `former_secret_until`.
+        """Create a new secret. The old secret of a webhook becomes invalid at once. The old secret
+        of a subscription also signs deliveries until `former_secret_until`.
         """
         row: Any = self.get_object()
         meta = row._meta
@@ -191,8 +191,8 @@ class WebhookViewSet(OperatedViewSet[Webhook]):
         return super().get_queryset().filter(of_seen(self.request, "application__slug"))
 
     def check_object_permissions(self, request: Request, obj: Webhook) -> None:
-        """Require rights over the webhook's account, because its text and secret act in that
-        account's name.
+        """Allow only callers who may act as the webhook's account, because the webhook's text and
+        secret act on behalf of the account.
         """
         super().check_object_permissions(request, obj)
         harmless = (*SAFE_METHODS, "DELETE")

@@ -1,4 +1,4 @@
-"""The manifest editor in a frame of DIAL's chat, for operators who are signed in here.
+"""The manifest editor in a frame of DIAL's chat, for operators who are signed in to this site.
 
-The editor edits applications of this installation, by slug, and applications that DIAL Core stores.
+It edits applications of this installation by slug, and applications that DIAL Core stores.
 """

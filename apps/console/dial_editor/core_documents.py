@@ -1,6 +1,6 @@
-"""Applications that DIAL Core stores, edited with the key in DIAL_EDITOR_API_KEY.
+"""Loads and saves applications that DIAL Core stores, with the key in DIAL_EDITOR_API_KEY.
 
-A save replaces the whole document. A save fails if the document has changed since it was read.
+A save replaces the whole document. It fails if the document has changed since it was loaded.
 """
 
 import json
@@ -54,7 +54,9 @@ class CoreDocument:
 
     @property
     def manifest(self) -> Any:
-        """Return Core's manifest, or the smallest valid one for a new application."""
+        """Return the manifest of the document, or the smallest valid manifest for a new
+        application.
+        """
         deployment = {"deployment_id": settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID}
         empty = {"orchestrator": {"deployment": deployment}, "contexts": [], "tool_sets": []}
         return self.read("application_properties") or empty
@@ -63,8 +65,8 @@ class CoreDocument:
         return self.fields.get(self.spelled(name))
 
     def spelled(self, name: str) -> str:
-        """Return the spelling of a key in this document, because Core accepts `icon_url` and
-        `iconUrl`.
+        """Return a key in the spelling that this document uses, because Core accepts both
+        `icon_url` and `iconUrl`.
         """
         first, *rest = name.split("_")
         camel = first + "".join(part.title() for part in rest)
@@ -110,7 +112,7 @@ def editor_calls() -> Calls:
 
 
 def path_of(name: str) -> str:
-    """Return the path of an application in DIAL Core. Raises `EditRefused`."""
+    """Return the path of an application in DIAL Core. Raises `EditRefused` for an invalid name."""
     try:
         return f"/v1/{encode_path(name)}"
     except ValueError:
@@ -135,8 +137,8 @@ async def load(calls: Calls, name: str) -> CoreDocument:
 
 
 async def save(calls: Calls, name: str, edit: Edit) -> EditSaved:
-    """Save the application in DIAL Core. Raises `EditRefused`. The manifest is not reviewed; see
-    `check`.
+    """Save the edited application in DIAL Core without reviewing its manifest; see `check`. Raises
+    `EditRefused`.
     """
     stored = await load(calls, name)
     if stored.etag != edit.version:
@@ -163,7 +165,7 @@ async def save(calls: Calls, name: str, edit: Edit) -> EditSaved:
 
 
 def check(edit: Edit) -> None:
-    """Raise `EditRefused` for a manifest with errors."""
+    """Raise `EditRefused` if the manifest has errors."""
     findings = review_text(edit.text, is_ours=False)
     if count := sum(finding.severity == "error" for finding in findings):
         raise EditRefused(count_message(count))
@@ -180,7 +182,7 @@ def apply_edit(stored: CoreDocument, edit: Edit) -> dict[str, Any]:
 
 
 def in_language(before: Any, value: Any, general: Mapping[str, Any]) -> Any:
-    """Return a text whose value in the language that the chat edits is changed. A text may have
+    """Return the text `before` with its value in the language of the edit changed. A text may have
     several languages.
     """
     if not isinstance(before, Mapping) or not isinstance(value, str):

@@ -1,4 +1,4 @@
-"""The body and the result of a save in the framed editor."""
+"""Parses a save in the framed editor, and defines its result."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -34,8 +34,8 @@ class EditSaved:
 
 
 class EditRefused(Exception):
-    """Raised if nothing was saved. The message contains the reason. `version` is the version that
-    was saved in the meantime, or "".
+    """Raised if an edit was not saved. The message contains the reason. `version` is the version
+    that was saved in the meantime, or "".
     """
 
     def __init__(self, message: str, version: str = "") -> None:
@@ -44,7 +44,7 @@ class EditRefused(Exception):
 
 
 def read_edit(body: QueryDict) -> Edit:
-    """Parse the body of a save. Raises `EditRefused`."""
+    """Parse the body of a request to save. Raises `EditRefused`."""
     try:
         general = parse_json(body.get("general") or "{}")
     except JSONTextInvalid as error:

@@ -27,7 +27,9 @@ MAY_NOT_PUBLISH = (
 
 
 class LocalApplicationForm(DocumentForm[Application]):
-    """Shows the live version and publishes its changes."""
+    """The form of an application in the framed editor. It shows the live version and publishes its
+    changes.
+    """
 
     manifest = ManifestField()
     document_field = "manifest"
@@ -118,7 +120,9 @@ def form_data(row: Application, edit: Edit) -> dict[str, Any]:
 
 
 def error_lines(form: forms.ModelForm[Application]) -> list[str]:
-    """Return a line for each error. If the field is not on the page, the line contains its name."""
+    """Return a line for each error of the form. The line contains the name of the field if the page
+    does not show the field.
+    """
     return [
         f"{form.fields[field].label}: {line}" if field in GENERAL.values() else str(line)
         for field, lines in form.errors.items()
@@ -127,6 +131,6 @@ def error_lines(form: forms.ModelForm[Application]) -> list[str]:
 
 
 def newer_version(form: forms.ModelForm[Application], edit: Edit) -> str:
-    """Return the version that another user saved in the meantime, or ""."""
+    """Return the version that another user saved in the meantime, or "" if there is none."""
     held = str(form.data["seen_version"])
     return "" if held == edit.version else held

@@ -1,3 +1,3 @@
-"""The editor of a manifest: its field, its requests while a user types, and the preview of the
+"""The editor of a manifest: its form field, its requests while a user types, and the preview of the
 prompt.
 """

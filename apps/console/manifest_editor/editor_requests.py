@@ -21,7 +21,7 @@ from apps.workspace.local.models import Secret
 def for_viewers(
     view: Callable[[HttpRequest], JsonResponse],
 ) -> Callable[[HttpRequest], JsonResponse]:
-    """Deny access to users who may not view any application."""
+    """Return a view that denies access to users who may not view any application."""
 
     @wraps(view)
     def checked(request: HttpRequest) -> JsonResponse:
@@ -35,8 +35,8 @@ def for_viewers(
 @require_POST
 @for_viewers
 def check_manifest(request: HttpRequest) -> JsonResponse:
-    """Return the findings for a typed manifest. `row` is the application with its masked
-    credentials.
+    """Return the findings for a typed manifest. `row` in the request is the ID of the application
+    with the masked credentials.
     """
     row = request.GET.get("row", "")
     stored = visible_applications(request).filter(pk=read_integer(row) or 0).first()
@@ -48,7 +48,7 @@ def check_manifest(request: HttpRequest) -> JsonResponse:
 @require_GET
 @for_viewers
 def manifest_schemas(request: HttpRequest) -> JsonResponse:
-    """Return the JSON Schema of manifests, and the schema for the form."""
+    """Return the JSON Schema of manifests, and its adaptation for the form."""
     schema = manifest_schema(
         preview=settings.ENABLE_PREVIEW_FEATURES,
         default_deployment=settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID,

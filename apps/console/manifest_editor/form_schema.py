@@ -1,7 +1,7 @@
-"""Adapts the schema of manifests for the form of the manifest editor.
+"""Adapts the JSON Schema of manifests for the form of the manifest editor.
 
-Bounds, nulls and markers are removed, because with them the form would reject or guess values, and
-the server validates anyway. A union by `type` becomes a choice with a hidden `type`. An additional
+Bounds, nulls and markers are removed. The form would otherwise reject or guess values, although the
+server validates them anyway. A union by `type` becomes a choice with a hidden `type`. An additional
 choice is for types that the form does not support.
 """
 
@@ -91,7 +91,7 @@ class Rewriter:
         return {**kept, "oneOf": variants}
 
     def variant(self, choice: Schema, about: str) -> Schema:
-        """Return a choice with its values of `type` as `tags`, if it has a `type`.
+        """Return a choice of a union. If it has a `type`, its values are added as `tags`.
 
         The choice contains the description of the union (`about`), because the form's library shows
         only the choice.
@@ -112,7 +112,7 @@ _marked = re.compile(r"`([^`]+)`|\*\*(.+?)\*\*")
 
 
 def without_marks(text: str) -> str:
-    """Remove Markdown, which the form would not render."""
+    """Return the text without Markdown, which the form would not render."""
     return _marked.sub(lambda found: found[1] or found[2], text)
 
 
@@ -144,6 +144,6 @@ def options(schema: Schema) -> list[Schema]:
 
 
 def split_words(title: str) -> str:
-    """Split a name such as `RestToolSet` or `tool_sets` into words."""
+    """Return a name such as `RestToolSet` or `tool_sets` as separate words."""
     words = "".join(f" {c}" if c.isupper() else c for c in title.replace("_", " ")).split()
     return " ".join(words).capitalize()

@@ -1,5 +1,5 @@
-"""The field for a manifest: a text area that works without JavaScript, and a form and a code editor
-that scripts add.
+"""The form field for a manifest: a text area that works without JavaScript. Scripts add a form and
+a code editor.
 
 After an error, a typed text is shown unchanged, even if it is not JSON. A stored manifest is shown
 with masked credentials.
@@ -21,10 +21,10 @@ from apps.manifest.json_text import JSONTextInvalid, parse_json
 
 
 class ManifestEditor(forms.Textarea):
-    """Edits a manifest, and shows `findings` below the text.
+    """A text area for a manifest, which shows `findings` below the text.
 
-    `check` is the URL that reviews a typed text. `row` is the number of the application whose
-    credentials are masked in it.
+    `check` is the URL that reviews a typed text. `row` is the ID of the application whose
+    credentials are masked in the text.
     """
 
     template_name = "editor/manifest_editor.html"
@@ -47,7 +47,9 @@ class ManifestEditor(forms.Textarea):
 
 
 class ManifestField(forms.JSONField):
-    """Accepts a manifest. `documents` contain the credentials that the typed text masks."""
+    """A form field for a manifest. `documents` contain the credentials that masks in a typed text
+    stand for.
+    """
 
     widget = ManifestEditor
     documents: Sequence[Any] = ()

@@ -1,7 +1,7 @@
-"""Preview of a typed application's prompt, as a stream of server-sent events.
+"""Previews the prompt of a typed manifest, as a stream of server-sent events.
 
-`issues` and `layer` are the steps in order. `request` is the request that would be sent, with the
-whole prompt. `problem` ends a preview that fails.
+The events `issues` and `layer` show the steps in order. `request` contains the request that would
+be sent, with the whole prompt. `problem` ends a preview that fails.
 """
 
 import json
@@ -72,8 +72,8 @@ def preview_request(request: HttpRequest) -> StreamingHttpResponse:
 
 
 def read_draft(request: HttpRequest) -> tuple[ResolvedApplication, ChatPlace | None]:
-    """Return the application of the typed manifest with its credentials restored, and the chosen
-    place.
+    """Return the application with the typed manifest, whose credentials are restored, and the
+    chosen place or None.
 
     Raises `Unpreviewable`, `ApplicationBroken` and `PlaceNotFound`.
     """
@@ -134,7 +134,7 @@ def view_of_draft(application: ResolvedApplication, step: RequestAssembled) -> R
 
 
 def written_view(view: RequestView) -> dict[str, Any]:
-    """Return the view as JSON. `flat` is the whole system prompt."""
+    """Return the view of a request as JSON. `flat` is the whole system prompt."""
     written = {name: list(map(asdict, getattr(view, name))) for name in ("messages", "tools")}
     flat = "\n\n".join(piece.text for piece in view.prompt)
     rest = {"flat": flat, "parameters": view.parameters, "tokens": view.tokens}

@@ -1,4 +1,4 @@
-"""Checks access to the studio of an application, and creates the responses to its scripts."""
+"""Checks who can use the studio of an application, and creates the responses to its scripts."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -21,7 +21,7 @@ View = Callable[..., Any]
 
 
 def application_seen(request: HttpRequest, pk: int) -> Application:
-    """Return an application that the user may see. Raises Http404 and PermissionDenied."""
+    """Return the application if the user may see it. Raises Http404 and PermissionDenied."""
     row = get_object_or_404(visible_applications(request).select_related("owner", "widget"), pk=pk)
     if not admin.site.get_model_admin(Application).has_view_permission(request, row):
         raise PermissionDenied
@@ -33,13 +33,13 @@ def may_change_application(request: HttpRequest, row: Application) -> bool:
 
 
 def draft_caller(request: HttpRequest) -> Caller:
-    """Return the user who talks to the draft and tries its tools."""
+    """Return the user who tests the draft and its tools, as a caller."""
     return caller_in(request.user.pk, locale=locale_of_request(request))
 
 
 def for_editors(view: View) -> View:
-    """Return a view that receives the row of an editable application, and returns 400 for
-    unreadable requests.
+    """Return a view that is called with the row of an application that the user can edit. It
+    responds with status 400 to a request that cannot be parsed.
     """
 
     @require_POST

@@ -1,4 +1,4 @@
-"""The rights in an application, as the studio shows them to an operator."""
+"""Reads the rights in an application for the studio."""
 
 from typing import Any
 

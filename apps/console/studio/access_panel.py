@@ -1,4 +1,5 @@
-"""The studio's panel of users who can use an application. Changes are saved immediately.
+"""The studio's panel that shows and changes who can use an application. Changes are saved
+immediately.
 
 The data of the panel is not part of a draft or a version, so it is not published.
 """
@@ -45,8 +46,8 @@ UNKNOWN_OWNER = (
 
 @for_editors
 def save_access(request: HttpRequest, row: Application) -> JsonResponse:
-    """Save those of `slug`, `is_enabled`, `audience`, `owner` and `takes_two` that the request
-    contains.
+    """Save the values that the request contains: `slug`, `is_enabled`, `audience`, `owner` and
+    `takes_two`.
 
     An `owner` of "" removes the owner. Raises `UnreadableDraft`.
     """
@@ -66,7 +67,7 @@ def save_access(request: HttpRequest, row: Application) -> JsonResponse:
 
 
 def switches_in(body: Mapping[str, Any]) -> dict[str, bool]:
-    """Return the given switches. Raises `UnreadableDraft`."""
+    """Return the boolean values in the request, by column. Raises `UnreadableDraft`."""
     found = {name: body[name] for name in SWITCHES if name in body}
     if not all(isinstance(value, bool) for value in found.values()):
         raise UnreadableDraft(f"{', '.join(found)}: send true or false.")
@@ -94,7 +95,7 @@ def granting_in(request: HttpRequest, row: Application, body: Mapping[str, Any])
 
 @for_editors
 def save_grant(request: HttpRequest, row: Application) -> JsonResponse:
-    """Give a role to the `user` or `group` with this `name`, or remove it if `role` is "". Raises
+    """Grant a role to the `user` or `group` with this `name`, or revoke it if `role` is "". Raises
     `UnreadableDraft`.
     """
     body = body_of(request)
@@ -118,7 +119,9 @@ def save_grant(request: HttpRequest, row: Application) -> JsonResponse:
 
 @for_editors
 def find_people(request: HttpRequest, row: Application) -> JsonResponse:
-    """Return the first users, groups and teams with the `text` in their names, for owners only."""
+    """Return the first users, groups and teams whose names contain the `text`. Only owners may
+    search.
+    """
     if not may_grant(request, row):
         return refusal_response(OWNERS_ONLY, 403)
     text = read_text_field(body_of(request), "text").strip()
@@ -131,7 +134,7 @@ def find_people(request: HttpRequest, row: Application) -> JsonResponse:
 
 
 def read_text_field(body: Mapping[str, Any], name: str) -> str:
-    """Return a text of the request. Raises `UnreadableDraft`."""
+    """Return a text in the request. Raises `UnreadableDraft` if it is missing or not a text."""
     value = body.get(name)
     if not isinstance(value, str) or len(value) > LONGEST_TEXT:
         raise UnreadableDraft(f"{name}: send a string of up to {LONGEST_TEXT} characters.")
@@ -143,8 +146,8 @@ def refusal_response(message: str, status: int = 422) -> JsonResponse:
 
 
 def access_response(request: HttpRequest, row: Application) -> JsonResponse:
-    """Return the current access, and the state for the bar. For users who removed their own role,
-    return the page to which they go, which shows a message.
+    """Return the current access, and the state of the application for the bar. If users have
+    removed their own role, return the page to open instead, which shows a message.
     """
     try:
         row = application_seen(request, row.pk)
@@ -156,7 +159,9 @@ def access_response(request: HttpRequest, row: Application) -> JsonResponse:
 
 
 def left_response(request: HttpRequest, row: Application) -> JsonResponse:
-    """Return the list of applications, or the home page for users who see no applications."""
+    """Return the page to open for a user who left the application: the list of applications, or the
+    home page if the user sees no applications.
+    """
     owner = Application.objects.values_list("owner__username", flat=True).get(pk=row.pk)
     words = "Saved. You no longer have a role in “{}”, so it is no longer in your list."
     if owner:

@@ -1,8 +1,8 @@
-"""Answers questions with the draft on the page, in the chat of the studio.
+"""Answers questions with the typed draft, in the chat of the studio.
 
-An answer is a normal run of the operator, with its costs counted and its limits applied. The
-conversation is not stored on the server. The page sends the messages and their state with the next
-question, like a client of the gateway. The answer is a stream of server-sent events.
+An answer is a normal run of the operator, whose costs and limits apply. The conversation is not
+stored on the server: the page sends the messages and their state with the next question, like a
+client of the gateway. The answer is a stream of server-sent events.
 """
 
 import json
@@ -64,7 +64,7 @@ Tell = Callable[[str, dict[str, Any]], None]
 
 
 class WatchedMeter:
-    """Forwards reports to the run's meter, and also sends every call to the page."""
+    """Forwards reports to the meter of a run, and also sends every call to the page."""
 
     keeps_requests = True
 
@@ -97,7 +97,7 @@ class WatchedMeter:
 
 @for_editors
 def answer(request: HttpRequest, row: Application) -> HttpResponseBase:
-    """Stream the answer to a question. Raises `UnreadableDraft`."""
+    """Stream the answer to a question with the typed draft. Raises `UnreadableDraft`."""
     body = body_of(request)
     messages = messages_in(body)
     try:
@@ -162,7 +162,9 @@ async def run_draft(
     caller: Caller,
     emit: Callable[[tuple[str, dict[str, Any]]], None],
 ) -> None:
-    """Run the application and send its events, then its numbers. Raises `QuickAppError`."""
+    """Run the application. Emit its events for the page, then its numbers. Raises
+    `QuickAppError`.
+    """
     began, state = time.monotonic(), dict[str, Any]()
 
     def tell(name: str, data: dict[str, Any]) -> None:
@@ -194,7 +196,9 @@ def spent_tokens(progress: Progress) -> dict[str, int]:
 
 
 def encode_event(event: Any) -> tuple[str, dict[str, Any]] | None:
-    """Return the name and the data of an event for the page, or None if it is not shown."""
+    """Return the name and the data of an event for the page, or None if the page does not show
+    it.
+    """
     match event:
         case TextDelta() | RefusalDelta():
             return "text", {"text": event.text}
@@ -217,7 +221,7 @@ def encode_event(event: Any) -> tuple[str, dict[str, Any]] | None:
 
 
 def sent_view(request: SentRequest) -> dict[str, Any]:
-    """Return the parts of a request to the model that the page shows."""
+    """Return the parts of a model request that the page shows."""
     members, parts = taken_apart(uuid4(), request.body or b"{}")
     prompt = [[span.layer, span.source, span.length] for span in request.prompt]
     row = SentRequestRow(model=request.model, members=members, prompt=prompt)

@@ -1,4 +1,4 @@
-"""Finds the version of an application to which an editor's request applies: the typed draft or the
+"""Finds the version of an application to which an editor's request refers: the typed draft or the
 live version.
 """
 
@@ -20,14 +20,18 @@ LIVE = "live"
 
 @dataclass(frozen=True, slots=True)
 class AskedVersion:
-    """A manifest with plain credentials. `resolve` resolves it, or a part of it."""
+    """The manifest of a version, with plain credentials. `resolve` resolves the manifest or a part
+    of it.
+    """
 
     document: Any
     resolve: Callable[[Any], ResolvedApplication]
 
 
 def asked_version(row: Application, body: dict[str, Any]) -> AskedVersion:
-    """Return the requested version. Raises `UnreadableDraft` and `ApplicationBroken`."""
+    """Return the version to which the request refers. Raises `UnreadableDraft` and
+    `ApplicationBroken`.
+    """
     if body.get("which") == LIVE:
         return live_version(row)
     typed = typed_in(body)
@@ -41,7 +45,7 @@ def asked_version(row: Application, body: dict[str, Any]) -> AskedVersion:
 
 
 def live_version(row: Application) -> AskedVersion:
-    """Return the live version. Raises `UnreadableDraft` if nothing is published."""
+    """Return the live version. Raises `UnreadableDraft` if no version is live."""
     if not row.live_number:
         raise UnreadableDraft("The application is not published yet.")
 

@@ -1,6 +1,6 @@
 """Creates new applications from an empty draft, a template, another application, or a file.
 
-No other module of the studio stores new applications.
+The studio's other modules do not store new applications.
 """
 
 from dataclasses import dataclass, replace
@@ -24,7 +24,7 @@ from apps.workspace.local.deployments.deployment import Deployment
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """The draft of a new application that has no name yet."""
+    """The draft of a new application, without a name."""
 
     title: str = ""
     description: str = ""
@@ -33,8 +33,8 @@ class Beginning:
 
 
 def empty() -> Beginning:
-    """Return an empty draft with the most likely model: the installation's default model, or the
-    first model that is not a demo model.
+    """Return an empty draft with a model: the installation's default model or, if there is none,
+    the first model that is not a demo model.
     """
     return Beginning(manifest={**empty_manifest(), "orchestrator": {"deployment": first_model()}})
 
@@ -49,7 +49,9 @@ def first_model() -> dict[str, str]:
 
 
 def copy_of(original: Application) -> Beginning:
-    """Return a copy of the live version, or of the draft if nothing is live."""
+    """Return a copy of the live version of an application, or of its draft if no version is
+    live.
+    """
     source = original if original.live_number else draft_of(original)
     written = definition_of(source).columns
     return Beginning(**{**written, "title": f"{source.title} (copy)"})
@@ -58,15 +60,17 @@ def copy_of(original: Application) -> Beginning:
 def make_copy(
     title: str, slug: str, original: Application, owner: Any, caller: Caller
 ) -> Application:
-    """Store a draft copied from another application, with its uploads. Raises ValidationError."""
+    """Store a draft that is copied from another application, including its uploads. Raises
+    ValidationError.
+    """
     row = make(title, slug, copy_of(original), owner)
     copy_uploads(original, row, caller)
     return row
 
 
 def make_of_file(item: ContentFile, title: str, slug: str, owner: Any) -> Application:
-    """Store a draft from a template or an uploaded file, with its skills and test cases. Raises
-    ValidationError.
+    """Store a draft from a template or an uploaded file, including its skills and test cases.
+    Raises ValidationError.
     """
     item = replace(item, fields={**item.fields, "title": title})
     try:
@@ -76,8 +80,8 @@ def make_of_file(item: ContentFile, title: str, slug: str, owner: Any) -> Applic
 
 
 def sent_file(name: str, content: bytes) -> ContentFile:
-    """Return the application in a ZIP, an `application.yaml` or a JSON file. Raises
-    ValidationError.
+    """Return the application in an uploaded file: a ZIP file, an `application.yaml` or a JSON file.
+    Raises ValidationError.
     """
     try:
         return application_from_upload(name, content)
@@ -86,7 +90,9 @@ def sent_file(name: str, content: bytes) -> ContentFile:
 
 
 def colour_for(title: str, slug: str) -> str:
-    """Return the icon of a new application: a color that differs from tiles with the same letters."""
+    """Return the icon of a new application, whose color differs from other tiles with the same
+    letters.
+    """
     named = Application.objects.filter(archived_at=None).values_list("title", "slug", "icon")
     return free_colour(title, slug, [tile_of(*one) for one in named])
 

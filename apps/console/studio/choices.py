@@ -1,5 +1,5 @@
-"""Lists the values that references in a draft can have: deployments, applications, prompts, skills,
-files, secrets and servers.
+"""Lists the objects to which a draft can refer: deployments, applications, prompts, skills, files,
+secrets and servers.
 """
 
 from collections.abc import Iterator
@@ -31,8 +31,8 @@ MOST_FILES = 500
 
 
 def choices_for(request: HttpRequest, application: Application) -> dict[str, Any]:
-    """Return the choices by kind. The names are not secret, because the schema of manifests and the
-    messages of the check also contain them.
+    """Return the names of these objects by kind. The names are not secret, because the schema of
+    manifests and the messages of the check also contain them.
     """
     content = installed_content()
     may = request.user.has_perm
@@ -107,7 +107,7 @@ def names(content: Content, kind: ItemKind) -> list[str]:
 
 
 def files(request: HttpRequest, application: Application) -> Iterator[dict[str, str]]:
-    """Yield the files of the application, then the shared files, then the user's own files."""
+    """Yield the application's own files, then the shared files, then the user's own files."""
     for name in offered_files(application).order_by("name").values_list("name", flat=True):
         yield {"path": write_path(PUBLIC, name), "of": "everybody"}
     bucket = bucket_of(request.user.pk)

@@ -1,6 +1,4 @@
-"""Describes the doors of the application for clients, and links to the pages where users create
-keys.
-"""
+"""Describes the application's doors for clients, and links to the pages where users create keys."""
 
 from dataclasses import asdict
 from typing import Any
@@ -18,8 +16,8 @@ from apps.doors.guides import load_guides
 def connect_data(request: HttpRequest, row: Application) -> dict[str, Any]:
     """Return the guides of all doors.
 
-    `keys` is the URL where users create keys of the installation, or "" without permission.
-    `own_keys` is the URL where users create their own keys, or "" if that is disabled.
+    `keys` is the URL at which users create keys of the installation, or "" without permission.
+    `own_keys` is the URL at which users create their own keys, or "" if that is disabled.
     """
     origin = f"{request.scheme}://{request.get_host()}"
     may_create = request.user.has_perm("accounts.add_apikey")
@@ -35,7 +33,9 @@ def connect_data(request: HttpRequest, row: Application) -> dict[str, Any]:
 
 
 def widget_data(request: HttpRequest, row: Application, widget: Widget) -> dict[str, Any]:
-    """Return the widget, and whether the user can change it. Its key is never shown."""
+    """Return the settings of the widget, and whether the user can change them. The widget's key is
+    never included.
+    """
     return {
         "is_enabled": widget.is_enabled,
         "origins": widget.origins,

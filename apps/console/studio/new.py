@@ -91,7 +91,7 @@ class NewApplicationForm(forms.Form):
 
 @dataclass(frozen=True, slots=True)
 class TemplateCard:
-    """A card of the gallery. `tile` shows the template's icon."""
+    """A card of the gallery of templates. `tile` shows the template's icon."""
 
     name: str
     title: str
@@ -112,7 +112,9 @@ def card_of(template: Template) -> TemplateCard:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_application(request: HttpRequest) -> HttpResponse:
-    """Show the gallery of templates, and the form for the other starting points."""
+    """Show the gallery of templates, and the form for other starting points. A POST creates the
+    application.
+    """
     rows: Any = admin.site.get_model_admin(Application)
     if not rows.has_add_permission(request):
         raise PermissionDenied
@@ -139,7 +141,7 @@ def new_application(request: HttpRequest) -> HttpResponse:
 
 
 def start_from_template(name: str, user: Any) -> tuple[Application | None, dict[str, Any]]:
-    """Store a draft of the template. If that fails, return the problem for the page."""
+    """Store a draft from the template. If that fails, return None and the problem for the page."""
     template = template_named(name)
     if template is None:
         return None, {"problem": "This template no longer exists. Choose another one."}
@@ -150,7 +152,9 @@ def start_from_template(name: str, user: Any) -> tuple[Application | None, dict[
 
 
 def start_from_form(form: NewApplicationForm, request: HttpRequest) -> Application | None:
-    """Store what the form describes. If that fails, return None; the form has the errors."""
+    """Store the application that the form describes. If that fails, add the errors to the form and
+    return None.
+    """
     if not form.is_valid():
         return None
     try:
@@ -161,7 +165,9 @@ def start_from_form(form: NewApplicationForm, request: HttpRequest) -> Applicati
 
 
 def tell(form: NewApplicationForm, error: ValidationError) -> None:
-    """Add errors to their fields. Errors of the starting point are added to its choice."""
+    """Add the errors to the form's fields. Errors of the starting point are added to the field that
+    selects it.
+    """
     chosen = form.cleaned_data["start"]
     if not hasattr(error, "error_dict"):
         form.add_error(chosen if chosen in form.fields else "start", error)
@@ -172,7 +178,7 @@ def tell(form: NewApplicationForm, error: ValidationError) -> None:
 
 @require_safe
 def proposed_slug(request: HttpRequest) -> JsonResponse:
-    """Return the slug that an application with this title would get."""
+    """Return the slug that an application with the requested title would get."""
     rows: Any = admin.site.get_model_admin(Application)
     if not rows.has_add_permission(request):
         raise PermissionDenied
@@ -181,7 +187,9 @@ def proposed_slug(request: HttpRequest) -> JsonResponse:
 
 
 def slug_for(title: str) -> str:
-    """Return the title in Latin letters. If it is in use, append the first free number."""
+    """Return an unused slug for a title, in Latin letters. If the slug is in use, the first free
+    number is appended.
+    """
     stem = slug_of(title, LONGEST_STEM) or "application"
     taken = set(Application.objects.filter(slug__startswith=stem).values_list("slug", flat=True))
     candidates = (stem if number == 1 else f"{stem}-{number}" for number in range(1, 10_000))

@@ -1,5 +1,5 @@
-"""Reads the data that the scripts of the studio's page need: the draft, URLs, and facts about
-the application.
+"""Reads the data for the scripts of the studio's page: the draft, URLs, and facts about the
+application.
 """
 
 from dataclasses import asdict
@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
+from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest
 from django.urls import reverse
@@ -45,6 +46,7 @@ PAGES = (
     "difference",
     "icon",
     "upload",
+    "file_search",
     "request",
     "return",
     "access",
@@ -59,6 +61,7 @@ LINKS = {"export": "Export", "history": "History of changes", "files": "Attached
 TOOL_PAGES = ("openapi", "curl", "mcp_tools", "predefined", "cards", "trial")
 REPLAY = "replay"
 """The query parameter of the studio with the ID of a run of the application to replay."""
+NOTHING_TO_REPLAY = "The run can’t be replayed, because its messages are not stored."
 
 
 def page_data(request: HttpRequest, row: Application, *, can_change: bool) -> dict[str, Any]:
@@ -82,7 +85,7 @@ def page_data(request: HttpRequest, row: Application, *, can_change: bool) -> di
 
 
 def stored_data(request: HttpRequest, row: Application) -> dict[str, Any]:
-    """Return the stored draft, and the state of the application for the bar."""
+    """Return the stored draft, and the application's state for the bar."""
     state = application_state(row)
     # This is read after the state, because the row caches the draft that is created for it.
     draft = draft_of(row)
@@ -103,7 +106,9 @@ def stored_data(request: HttpRequest, row: Application) -> dict[str, Any]:
 
 
 def review_data(request: HttpRequest, row: Application) -> dict[str, Any]:
-    """Return the bar's data about two-person publishing, and about a live version to merge."""
+    """Return the data for the bar about two-person publishing, and about a live version to
+    merge.
+    """
     draft = draft_of(row)
     found: dict[str, Any] = {"takes_two": is_required(row), "notice": "", "take_over": ""}
     if is_outdated(row, draft):
@@ -144,8 +149,8 @@ def addresses(request: HttpRequest, row: Application) -> dict[str, str]:
 
 
 def general(request: HttpRequest, row: Application) -> dict[str, Any]:
-    """Return when the application was created and changed, and the actions on the whole
-    application.
+    """Return the times at which the application was created and changed, and the actions on the
+    whole application.
     """
     kept = {name: reverse(f"admin:catalog_application_{name}", args=[row.pk]) for name in LINKS}
     if request.user.has_perm("catalog.add_application"):
@@ -166,7 +171,7 @@ def moment(at: datetime) -> str:
 
 
 def version_facts(row: Application) -> Facts:
-    """Return the numbers and the notes of the newest versions."""
+    """Return the numbers of the newest versions with their notes."""
     found = []
     for version in row.versions.select_related("author")[:MOST_VERSIONS]:
         marks = [
@@ -180,8 +185,8 @@ def version_facts(row: Application) -> Facts:
 
 
 def pages(request: HttpRequest, row: Application) -> dict[str, Any]:
-    """Return the pages about the application that the user may see. Each page has facts and
-    links.
+    """Return links to the pages about the application that the user may see, with facts about each
+    page.
     """
     may = request.user.has_perm
     versions = reverse("admin:catalog_application_versions", args=[row.pk])
@@ -214,9 +219,10 @@ def pages(request: HttpRequest, row: Application) -> dict[str, Any]:
 
 
 def replayed_turns(request: HttpRequest, row: Application) -> list[dict[str, Any]]:
-    """Return the turns of the run in the URL, ending with the question, or [] without a run.
+    """Return the turns of the run in the URL, ending with the question, or [] if the URL contains
+    no run.
 
-    The reading is recorded. Raises PermissionDenied and Http404.
+    The audit log records that the run was read. Raises PermissionDenied and Http404.
     """
     named = request.GET.get(REPLAY, "")
     if not named:
@@ -229,6 +235,8 @@ def replayed_turns(request: HttpRequest, row: Application) -> list[dict[str, Any
     if not may_read(request):
         raise PermissionDenied
     found = turns_of(kept_messages(run.pk))
+    if not found:
+        messages.warning(request, NOTHING_TO_REPLAY)
     return [
         {
             "role": one["role"],

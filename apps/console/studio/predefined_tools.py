@@ -1,4 +1,4 @@
-"""Describes the predefined toolsets and tools of this installation for users who add a toolset."""
+"""Describes the predefined toolsets and tools for users who add a toolset."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,7 +14,9 @@ TOOLSETS = {tool_types(schema)[0]: name for name, schema in KINDS.items() if sch
 
 
 def predefined_toolsets() -> list[dict[str, Any]]:
-    """Return the predefined toolsets, then the predefined tools that are in no toolset."""
+    """Return descriptions of the predefined toolsets, then of the predefined tools that are in no
+    toolset.
+    """
     content = installed_content()
     toolsets = list(described_toolsets(content))
     covered = {name for one in toolsets for name in one.pop("covers")}
@@ -55,7 +57,7 @@ def described_tools(content: Content, covered: set[Any]) -> Iterator[dict[str, A
 
 
 def describe_item(item: LayerItem) -> str:
-    """Return the description of an item, or of its function."""
+    """Return the description of a predefined toolset or tool, or of its function."""
     value = item.value
     told = value.get("open_ai_tool")
     function = told.get("function") if isinstance(told, dict) else None

@@ -1,7 +1,7 @@
 """Manages remote MCP servers that an operator registers once for all applications.
 
 Each server is a predefined toolset. Applications refer to the server by name and select some of its
-tools. Its history, credential and publishing work like those of other predefined content.
+tools. Its history, credential and publishing work as for any other predefined content.
 """
 
 import json
@@ -112,7 +112,7 @@ class RegisteredServerForm(forms.Form):
         return found
 
     def tell(self, refused: RowInvalid) -> None:
-        """Add each error to its field."""
+        """Add each error to the field of the form to which it belongs."""
         for one in refused.problems:
             place = one.message.partition(": ")[0] if one.path == "text" else one.path
             fields = ("authorization", "url", "protocol", "name")
@@ -121,7 +121,7 @@ class RegisteredServerForm(forms.Form):
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def register(request: HttpRequest) -> HttpResponse:
-    """Show the form. A POST registers the server. Raises PermissionDenied."""
+    """Show the form for a server. A POST registers the server. Raises PermissionDenied."""
     if not request.user.has_perm(ADD):
         raise PermissionDenied
     form = RegisteredServerForm(request.POST or None)
@@ -142,7 +142,7 @@ def register(request: HttpRequest) -> HttpResponse:
 
 
 def registered_servers() -> list[dict[str, str]]:
-    """Return the predefined toolsets with a remote server, by name."""
+    """Return the predefined toolsets that have a remote server, sorted by name."""
     return [
         {"template": name, "title": localize_text(toolset.get("name") or "") or name}
         for name in sorted(installed_content().items["toolset"])
@@ -151,7 +151,7 @@ def registered_servers() -> list[dict[str, str]]:
 
 
 def server_of_template(name: str) -> Any:
-    """Return the `mcp_server_info` of a registered server, or None."""
+    """Return the `mcp_server_info` of the registered server with this name, or None."""
     toolset = registered_toolset(name)
     return None if toolset is None else toolset["mcp_server_info"]
 

@@ -1,4 +1,6 @@
-"""Makes drafts from templates: with the tools of their OpenAPI documents, and with their files."""
+"""Creates drafts from templates, with tools from the templates' OpenAPI documents, and with their
+files.
+"""
 
 import mimetypes
 from collections.abc import Mapping
@@ -24,7 +26,9 @@ DEMO_MODEL = {"deployment_id": "demo-model"}
 
 @transaction.atomic
 def make_of_template(template: Template, title: str, slug: str, owner: Any) -> Application:
-    """Store a draft of the owner, with its skills, test cases and files. Raises ValidationError."""
+    """Store a draft from the template for the owner, including its skills, test cases and files.
+    Raises ValidationError.
+    """
     manifest = {**template.item.fields["manifest"], "contexts": []}
     manifest["tool_sets"] = [
         with_operations(template, one) for one in objects(manifest.get("tool_sets"))
@@ -40,7 +44,7 @@ def make_of_template(template: Template, title: str, slug: str, owner: Any) -> A
 
 
 def with_operations(template: Template, toolset: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the toolset with all operations of the OpenAPI document that it names, if any."""
+    """Return the toolset with all operations of the OpenAPI document to which it refers, if any."""
     if toolset.get("tools") != OPENAPI or OPENAPI not in template.files:
         return dict(toolset)
     try:
@@ -51,7 +55,9 @@ def with_operations(template: Template, toolset: Mapping[str, Any]) -> dict[str,
 
 
 def contexts_of(template: Template, row: Application) -> list[dict[str, Any]]:
-    """Store the template's files for the application, and return the contexts with their paths."""
+    """Store the template's files as uploads of the application, and return the contexts with their
+    paths.
+    """
     paths = {
         name: store_upload(
             row,

@@ -1,7 +1,7 @@
 """Reads the facts that the studio's cards of toolsets show in addition to the fields: the kind, the
 tools and recent failures.
 
-The draft need not be valid. Unreadable parts are skipped.
+The draft need not be valid. Parts that cannot be parsed are skipped.
 """
 
 from collections.abc import Iterable, Mapping
@@ -38,7 +38,9 @@ class Failures:
 
 @dataclass(frozen=True, slots=True)
 class ToolsetCard:
-    """A card. `tools` contains the tools in the manifest, or None for all tools of a server."""
+    """The card of a toolset. `tools` contains the tools in the manifest, or is None if all tools of
+    a server are used.
+    """
 
     name: str
     kind: str
@@ -48,13 +50,13 @@ class ToolsetCard:
 
 
 def kinds_on_cards() -> dict[str, Any]:
-    """Return the data with which the studio's script draws each kind, by type."""
+    """Return the data with which the studio's script draws the card of each kind, by type."""
     return {name: kind_on_cards(schema) for name, schema in KINDS.items()}
 
 
 def kind_on_cards(schema: Schema) -> dict[str, Any]:
-    """Return the data of a kind. `is_addable` is True if the card has every field that the kind
-    requires; *Add tools* then offers it.
+    """Return the data for the card of a kind. `is_addable` is True if the card has every field that
+    the kind requires, so that *Add tools* offers the kind.
     """
     required = {name for name, field in schema.model_fields.items() if field.is_required()}
     editable = {"name", *(one.path for one in schema.kind.card if one.editor != "server")}
@@ -103,7 +105,9 @@ def card_of(
 
 
 def about_of(written: Mapping[str, Any]) -> str:
-    """Return the source of the tools, or "" if the kind already shows the source."""
+    """Return a description of the source of a toolset's tools, or "" if the kind already describes
+    it.
+    """
     if isinstance(written.get("tools"), list):
         base_url = written.get("base_url")
         return host_and_port(base_url) if isinstance(base_url, str) else ""
@@ -131,7 +135,9 @@ def tool_names(toolset: Mapping[str, Any], content: Content) -> tuple[str, ...] 
 
 
 def fixed_names(schema: type[Described], toolset: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the tool names that a kind always has, without the prefix of the toolset."""
+    """Return the names of the tools that a kind of toolset always has, without the prefix of the
+    toolset.
+    """
     try:
         names = [name for name, _ in schema.model_validate(toolset).visible_tools()]
     except ValidationError:
@@ -154,7 +160,7 @@ def tool_name(tool: Any, content: Content) -> str:
 
 
 def is_of(tool: str, kind: str, name: str, names: tuple[str, ...] | None) -> bool:
-    """Return True if a tool, by its name for models, belongs to the toolset."""
+    """Return True if a tool, by the name that models see, belongs to the toolset."""
     if names is None:
         return bool(name) and tool.startswith(sanitize(f"{name}_"))
     if kind in KINDS and KINDS[kind].kind.is_prefixed:

@@ -1,4 +1,6 @@
-"""Endpoints of the studio's tools section: sources of new tools, and facts about existing tools."""
+"""The endpoints of the studio's section for tools: sources of new tools, and facts about existing
+tools.
+"""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -27,7 +29,9 @@ View = Callable[[HttpRequest, Application], HttpResponse]
 
 
 def with_sources(view: View) -> Any:
-    """Restrict a view to editors. If a source yields no tools, the response contains the reason."""
+    """Return a view that only editors can use. If a source yields no tools, its response contains
+    the reason.
+    """
 
     @for_editors
     @wraps(view)
@@ -42,8 +46,8 @@ def with_sources(view: View) -> Any:
 
 @with_sources
 def openapi(request: HttpRequest, row: Application) -> HttpResponse:
-    """Return the operations of the document in the request, or of the document at the URL in
-    the request.
+    """Return the operations of an OpenAPI document. The request contains the document or its
+    URL.
     """
     body = large_body_of(request)
     address = str(body.get("url") or "").strip()
@@ -58,7 +62,9 @@ def curl(request: HttpRequest, row: Application) -> HttpResponse:
 
 @with_sources
 def mcp_tools(request: HttpRequest, row: Application) -> HttpResponse:
-    """Connect as the user to a server, or to the registered server `template`, and list its tools."""
+    """Connect to an MCP server as the user, and return its tools. The request contains the server,
+    or the name of a registered server as `template`.
+    """
     body = body_of(request)
     if name := body.get("template"):
         registered = server_of_template(str(name))

@@ -11,11 +11,11 @@ from apps.manifest.json_text import JSONTextInvalid, parse_json
 
 
 class UnreadableDraft(Exception):
-    """Raised if the request does not come from the studio's scripts."""
+    """Raised if a request is not in the form in which the studio's scripts send it."""
 
 
 def body_of(request: HttpRequest) -> dict[str, Any]:
-    """Return the JSON body of a request. Raises `UnreadableDraft`."""
+    """Return the JSON object in the body of a request. Raises `UnreadableDraft`."""
     try:
         return object_in(request.body)
     except RawPostDataException as error:
@@ -23,14 +23,14 @@ def body_of(request: HttpRequest) -> dict[str, Any]:
 
 
 def large_body_of(request: HttpRequest) -> dict[str, Any]:
-    """Return the body like `body_of`, for requests whose limit in `BODY_LIMITS` exceeds the limit
-    of Django.
+    """Return the JSON object in the body of a request that may be larger than Django's limit.
+    `BODY_LIMITS` limits its size. Raises `UnreadableDraft`.
     """
     return object_in(request.read())
 
 
 def object_in(content: bytes) -> dict[str, Any]:
-    """Parse a JSON object. Raises `UnreadableDraft`."""
+    """Return the JSON object that the content contains. Raises `UnreadableDraft`."""
     try:
         body = parse_json(content.decode())
     except UnicodeDecodeError as error:
@@ -43,7 +43,9 @@ def object_in(content: bytes) -> dict[str, Any]:
 
 
 def typed_in(body: Any) -> ApplicationDefinition:
-    """Return the typed draft with its masked credentials. Raises `UnreadableDraft`."""
+    """Return the typed draft that a request contains, with masked credentials. Raises
+    `UnreadableDraft`.
+    """
     if not isinstance(body, dict) or not isinstance(body.get("manifest"), dict):
         raise UnreadableDraft("The request has no manifest. Send it as an object.")
     return ApplicationDefinition(
@@ -56,7 +58,7 @@ def typed_in(body: Any) -> ApplicationDefinition:
 
 
 def skills_in(written: Any) -> Skills | None:
-    """Return the typed skills. Raises `UnreadableDraft`."""
+    """Return the typed skills, or None if the request contains none. Raises `UnreadableDraft`."""
     if written is None:
         return None
     if not isinstance(written, dict) or not all(map(is_folder, written.values())):

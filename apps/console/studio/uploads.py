@@ -21,7 +21,7 @@ TAKEN = "A file named {!r} already exists. Rename your file, or replace the exis
 
 @for_editors
 def upload_file(request: HttpRequest, row: Application) -> JsonResponse:
-    """Store a file under its own name. With `shared`, all applications can use it.
+    """Store an uploaded file under its own name. If `shared` is set, all applications can use it.
 
     The response contains the `path` of the file. Raises PermissionDenied.
     """

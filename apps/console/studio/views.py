@@ -78,7 +78,7 @@ def choices(request: HttpRequest, pk: int) -> JsonResponse:
 
 @for_editors
 def check(request: HttpRequest, row: Application) -> JsonResponse:
-    """Return the problems of the typed draft, with the same messages as all other checks."""
+    """Return the problems of the typed draft. All other checks report the same messages."""
     typed = typed_in(body_of(request))
     found = review_text(manifest_text(typed.manifest), sources=draft_sources(row))
     beside = [*title_problems(typed), *icon_problems(typed), *skill_problems(typed.skills or {})]
@@ -100,7 +100,7 @@ def upload_icon(request: HttpRequest, row: Application) -> JsonResponse:
 
 @for_editors
 def save_typed(request: HttpRequest, row: Application) -> JsonResponse:
-    """Save the typed draft. `is_automatic` is True while the user types: such a save does not
+    """Save the typed draft. `is_automatic` is True for saves while the user types, which do not
     replace credentials with secrets, because the credentials may be incomplete.
     """
     body = body_of(request)
@@ -127,7 +127,9 @@ def discard(request: HttpRequest, row: Application) -> JsonResponse:
 
 @for_editors
 def difference(request: HttpRequest, row: Application) -> JsonResponse:
-    """Return the changes that publishing the stored draft would make, and the draft's version."""
+    """Return the changes that would take effect if the stored draft were published, and the version
+    of the draft.
+    """
     found = rendered_differences(unpublished_differences(row))
     rows = [{**asdict(one), "path": one.path.removeprefix("manifest.")} for one in found]
     return JsonResponse({"differences": rows, "version": draft_of(row).version})
@@ -195,7 +197,7 @@ def return_draft(request: HttpRequest, row: Application) -> JsonResponse:
 
 
 def seen_in(body: Mapping[str, Any]) -> int | None:
-    """Return the version of the draft that the page shows, or None for any."""
+    """Return the version of the draft that the page shows, or None if any version is accepted."""
     seen = body.get("version")
     return seen if is_integer(seen) else None
 
@@ -205,7 +207,9 @@ def overtaken(error: DraftOvertaken) -> JsonResponse:
 
 
 def refusal_response(row: Application, error: ValidationError, otherwise: str) -> JsonResponse:
-    """Return the problems of the note, or of the draft, that belong to no field."""
+    """Return a response with the error of the note, or with the errors of the draft that belong to
+    no field.
+    """
     problems = findings_of(shown_definition(draft_of(row)), problems_in_error(error))
     about_note = [one.message for one in problems if one.path == "(note)"]
     findings = [] if about_note else [asdict(one) for one in problems]
@@ -220,7 +224,7 @@ def stored_response(request: HttpRequest, row: Application, said: str, **more: A
 
 @for_editors
 def test_deployment(request: HttpRequest, row: Application) -> JsonResponse:
-    """Send a test request to the model of a deployment, with a bounded timeout."""
+    """Send a test request to the model of a deployment, with a timeout, and return the result."""
     name = body_of(request).get("deployment_id")
     found = Deployment.objects.filter(deployment_id=str(name)).first()
     if found is None:

@@ -1,4 +1,6 @@
-"""The studio's panel of the widget. Changes are saved immediately and are not part of a version."""
+"""The studio's panel for the widget. Changes are saved immediately and are not part of a
+version.
+"""
 
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -25,7 +27,9 @@ OWNERS_ONLY = "Only owners of the application can change its widget."
 
 @for_editors
 def save_widget(request: HttpRequest, row: Application) -> JsonResponse:
-    """Save `is_enabled` and `origins`, if the request contains them. Raises `UnreadableDraft`."""
+    """Save `is_enabled` and `origins`, as far as the request contains them. Raises
+    `UnreadableDraft`.
+    """
     body = body_of(request)
     is_enabled, origins = body.get("is_enabled"), body.get("origins")
     if not isinstance(is_enabled, bool | None):
@@ -42,8 +46,8 @@ def save_widget(request: HttpRequest, row: Application) -> JsonResponse:
 
 @for_editors
 def replace_key(request: HttpRequest, row: Application) -> JsonResponse:
-    """Create a key for identities, which only this response contains, or store the `public_key` of the
-    request.
+    """Create a new key for identities, which only this response contains. If the request contains a
+    `public_key`, store it instead.
     """
     if not may_grant(request, row):
         return refusal_response(OWNERS_ONLY, 403)
@@ -62,7 +66,9 @@ def replace_key(request: HttpRequest, row: Application) -> JsonResponse:
 @require_safe
 @xframe_options_sameorigin
 def preview(request: HttpRequest, pk: int) -> HttpResponse:
-    """Return an empty page with the widget, which the studio shows in a frame. Raises Http404."""
+    """Return an otherwise empty page with the widget. The studio shows the page in a frame. Raises
+    Http404.
+    """
     row = application_seen(request, pk)
     response = render(request, "admin/studio/widget_preview.html", {"slug": row.slug})
     # No site can show other pages of the admin in a frame.

@@ -1,7 +1,7 @@
-"""Reads the draft of an application in the studio, merges it with other users' edits, saves and
-publishes it.
+"""Reads the draft of an application for the studio, merges it with other users' edits, and saves
+and publishes it.
 
-No other module of the studio stores drafts.
+The studio's other modules do not store drafts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ meantime.
 
 
 class DraftRefused(Exception):
-    """Raised if the draft cannot be stored. `findings` contain the reasons."""
+    """Raised if the draft cannot be saved. `findings` contain the reasons."""
 
     def __init__(self, findings: list[Finding]) -> None:
         super().__init__(refusal_of(findings))
@@ -42,7 +42,9 @@ class DraftRefused(Exception):
 
 
 class DraftClashing(Exception):
-    """Raised if another user has changed the same places. `clashes` contain both values as text."""
+    """Raised if another user has changed the same values of the draft. `clashes` contain both
+    values as text.
+    """
 
     def __init__(self, overtaken: str, clashes: list[dict[str, str]]) -> None:
         super().__init__(f"{overtaken} You changed the same fields. Choose one value for each.")
@@ -50,14 +52,14 @@ class DraftClashing(Exception):
 
 
 def draft_sources(row: Application) -> list[Any]:
-    """Return the documents with the credentials that a typed draft may mask."""
+    """Return the documents that contain the credentials for the masks in a typed draft."""
     return [draft_of(row).manifest, row.manifest]
 
 
 @dataclass(frozen=True, slots=True)
 class SavedDraft:
     """The result of a save. `said` is a sentence about the result. `refused` contains the fields
-    that kept their stored values; `findings` contain the reasons.
+    whose stored values remain; `findings` contain the reasons.
     """
 
     said: str
@@ -73,7 +75,7 @@ def save_working_copy(
     choices: Mapping[str, str],
     user: Any,
 ) -> SavedDraft:
-    """Store the typed draft, merged with other users' saves since `base`.
+    """Save the typed draft, merged with other users' saves since `base`.
 
     A field with an invalid value keeps its stored value, and all other fields are saved. Raises
     `DraftRefused` and `DraftClashing`.
@@ -103,7 +105,7 @@ def save_valid(
     user: Any,
     said: str,
 ) -> SavedDraft:
-    """Save the valid fields. Raises `DraftRefused` and `DraftOvertaken`."""
+    """Save the fields with valid values. Raises `DraftRefused` and `DraftOvertaken`."""
     try:
         made = save_draft.execute(row, values, seen, user).made_secrets
     except ValidationError as error:
@@ -124,14 +126,16 @@ def stored_secret(secret: Secret) -> str:
 
 
 def refusal_of(findings: Sequence[Finding]) -> str:
-    """Return a sentence about the first error with the name of its field."""
+    """Return a sentence about the first error, with the name of the field that has the error."""
     first = findings[0]
     place = first.path.strip("()").capitalize() if first.path.startswith("(") else first.path
     return f"Not saved: {place or 'the manifest'}: {first.message}"
 
 
 def makes_secrets(typed: ApplicationDefinition, row: Application) -> bool:
-    """Return True if saving would turn credentials into secrets, which may not be complete yet."""
+    """Return True if saving would replace credentials with secrets. While the user types, the
+    credentials may be incomplete.
+    """
     return bool(movable(without_url_credentials(whole_document(typed, draft_sources(row)))))
 
 
@@ -142,8 +146,8 @@ def merge_drafts(
     choices: Mapping[str, str],
     overtaken: str,
 ) -> ApplicationDefinition:
-    """Merge two drafts. Raises `DraftClashing` if both drafts changed the same place and the user
-    has not chosen a side.
+    """Merge two drafts that are based on `base`. Raises `DraftClashing` if both changed the same
+    value and the user has not chosen a side.
     """
     found = merge_documents(base.as_json(), mine.as_json(), theirs.as_json(), choices)
     if found.undecided:
@@ -162,8 +166,8 @@ def whole_document(typed: ApplicationDefinition, sources: list[Any]) -> Any:
 
 
 def problems_in_error(error: ValidationError) -> list[Problem]:
-    """Return the problems. Paths in the manifest are unchanged; the names of other fields are in
-    brackets.
+    """Return the problems in an error. Paths in the manifest are unchanged; names of other fields
+    are in brackets.
     """
     return [
         Problem(found.path, found.message)

@@ -20,15 +20,15 @@ def list_title(opts: Any) -> str:
 
 @register.simple_tag
 def list_about(opts: Any) -> str:
-    """Return the purpose of a list, or "" if it has no page in the menu."""
+    """Return the purpose of a model's list, or "" if the menu has no page for the list."""
     page = menu.page_of_list(opts.label_lower)
     return page.about if page else ""
 
 
 @register.filter
 def in_sentence(title: str) -> str:
-    """Return a title for use within a sentence: `Service accounts` becomes `service accounts`, but
-    `API keys` stays.
+    """Return a title in the form for use within a sentence: `Service accounts` becomes `service
+    accounts`, but `API keys` remains unchanged.
     """
     return title if title[1:2].isupper() else title[:1].lower() + title[1:]
 
@@ -40,9 +40,9 @@ def section_tabs(context: template.RequestContext) -> dict[str, Any]:
 
 @register.inclusion_tag("admin/menu/path.html", takes_context=True)
 def page_path(context: template.RequestContext) -> dict[str, Any]:
-    """Return the breadcrumbs of the header, from the entry of the menu to this page.
+    """Return the breadcrumbs in the header, from the entry in the menu to the current page.
 
-    Our own pages append the breadcrumbs below the list themselves.
+    The admin's own pages append the breadcrumbs below the list themselves.
     """
     own_path = str(context.get("own_path") or "")
     found = parents(context) if own_path.strip() else crumbs(context)
@@ -50,8 +50,8 @@ def page_path(context: template.RequestContext) -> dict[str, Any]:
 
 
 def parents(context: template.RequestContext) -> list[dict[str, str]]:
-    """Return the breadcrumb of the menu entry above this page. If that page is a tab, the page of
-    its section comes first.
+    """Return the breadcrumb of the page in the menu above the current page. If it is a tab, the
+    first page of its section comes before it.
     """
     page, opts = menu.current_page(context["request"]), context.get("opts")
     if page is not None:

@@ -30,6 +30,7 @@ from apps.conversations.asking import interruptions, queue
 from apps.conversations.asking.audit_events import event_of, question_events
 from apps.conversations.asking.chosen_models import answering
 from apps.conversations.asking.questions import StartedAnswer, begin_answer
+from apps.conversations.asking.tool_switches import with_switches
 from apps.conversations.files.folder import folder_of
 from apps.conversations.mirror import mirror_aside
 from apps.conversations.models import QueuedMessage
@@ -285,7 +286,8 @@ class RunningAnswer:
             accepted_language(self.caller.client.locale)
         ):  # The events that this method emits.
             chosen = await answering(self.application, self.begun.model, self.workspace, self.emit)
-        asked = (chosen, self.request, self.workspace, self.caller)
+        switched = with_switches(chosen, self.begun.conversation.tool_switches)
+        asked = (switched, self.request, self.workspace, self.caller)
         try:
             return (
                 await run_application(*asked, self.emit, self.supervisor.ledger, self.progress)

@@ -13,6 +13,7 @@ from apps.accounts.preferences import own_instructions
 from apps.capabilities.chat_context import ChatContext, FoundConversation, SearchConversations
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.conversations.access import own_lasting, reference_of
+from apps.conversations.answering.schedule_savers import responsible_user
 from apps.conversations.asking.questions import StartedAnswer
 from apps.conversations.keeping.search import search_in
 from apps.conversations.outcome.context_use import newest_correction
@@ -71,7 +72,8 @@ def desk_of(
     row = begun.conversation
     # The live version replaces a withdrawn one.
     version = application.number if row.pinned_version == application.number else None
-    return UserSchedules(owner, application.id, row.pk, caller.client.timezone, version)
+    find_saver = partial(responsible_user, caller, caller.person, begun.run.unattended)
+    return UserSchedules(owner, application.id, row.pk, find_saver, caller.client.timezone, version)
 
 
 def earlier_conversations(

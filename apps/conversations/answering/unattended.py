@@ -81,8 +81,7 @@ class Spending:
         if most is not None and self.tokens >= most:
             raise BudgetSpent(
                 gettext_noop(
-                    "This run has used its budget: {tokens} of {most} tokens. It ends here. You "
-                    "can set a larger budget under “Scheduled”."
+                    "This run stopped because it reached its budget: {tokens} of {most} tokens. You can set a larger budget under “Scheduled”."
                 ),
                 tokens=self.tokens,
                 most=most,
@@ -92,8 +91,7 @@ class Spending:
         if money is not None and spent >= money:
             raise BudgetSpent(
                 gettext_noop(
-                    "This run has used its budget: {spent} of {money} {currency}. It ends here. "
-                    "You can set a larger budget under “Scheduled”."
+                    "This run stopped because it reached its budget: {spent} of {money} {currency}. You can set a larger budget under “Scheduled”."
                 ),
                 spent=f"{spent:f}",
                 money=f"{money:f}",

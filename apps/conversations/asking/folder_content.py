@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from django.conf import settings
 from django.core.files.base import File
 from django.utils.translation import gettext
 
@@ -80,7 +81,15 @@ def prefix_of(folder: Folder) -> str:
 def folder_document(folder: Folder) -> dict[str, Any]:
     """Return the folder's instructions and files as JSON for the page."""
     found = [describe_file(stored_info(one)) for one in rows_of(folder)]
-    return {"folder": folder.pk, "instructions": folder.instructions or "", "files": found}
+    return {
+        "folder": folder.pk,
+        "instructions": folder.instructions or "",
+        "files": found,
+        "limits": {
+            "size": settings.CHAT_UPLOAD_MAX_BYTES,
+            "types": list(settings.CHAT_UPLOAD_TYPES),
+        },
+    }
 
 
 def instruct(folder: Folder, written: str) -> None:
@@ -109,7 +118,8 @@ def add_file(caller: Caller, folder: Folder, written: str, content: File[Any]) -
                 "This folder has {most_files} files, which is the limit. Delete some first."
             ).format(most_files=MOST_FILES),
         )
-    return store_file(caller, prefix_of(folder), written, content, taken)
+    limit = settings.CHAT_UPLOAD_MAX_BYTES
+    return store_file(caller, prefix_of(folder), written, content, taken, limit=limit)
 
 
 def delete_files(folder: Folder) -> None:

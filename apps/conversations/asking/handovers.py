@@ -44,7 +44,9 @@ def hand_over(caller: Caller, conversation: Conversation, slug: str) -> None:
         if leases.open_run(row.pk) is not None:
             raise Conflict(
                 "run_going",
-                gettext("An answer is still being written. Wait for it or stop it first."),
+                gettext(
+                    "An answer is still being written. Wait for it to finish, or stop it first."
+                ),
             )
         if row.application_id == application.pk:
             return
@@ -58,6 +60,7 @@ def hand_over(caller: Caller, conversation: Conversation, slug: str) -> None:
             pinned_version=None,
             deployment=None,
             reasoning_effort=None,
+            tool_switches=None,
             handed_over_at=now,
             arranged_at=now,
         )

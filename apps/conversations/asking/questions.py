@@ -29,6 +29,7 @@ from apps.conversations.asking.chosen_models import OWN, ModelChoice, choice_of,
 from apps.conversations.asking.folder_content import NOTHING, FolderContent, content_for
 from apps.conversations.asking.handovers import begins_with, of_application
 from apps.conversations.asking.question_position import AskedPlace, find_asked_place
+from apps.conversations.asking.tool_switches import check_switches
 from apps.conversations.branches import path
 from apps.conversations.files.folder import attach_files
 from apps.conversations.models import Conversation, Message, question_title
@@ -152,6 +153,7 @@ def begin_new(question: NewQuestion) -> StartedAnswer:
     types = application.manifest.input_attachment_types
     attachments = attach_files(caller, (file.url for file in ask.attachments), types)
     if ask.conversation is None:
+        check_switches(application, ask.tools)
         title = question_title(question.text) or question_title(attachments[0]["title"])
         conversation = create(free_id(ask.begin), caller, application, ask, title)
         stands = AskedPlace()
@@ -225,6 +227,7 @@ def create(
         temporary_until=erase_time() if ask.temporary else None,
         reasoning_effort=ask.effort or None,
         deployment=ask.deployment or None,
+        tool_switches=ask.tools or None,
         team_id=caller.team,
         visibility=visibility_of(caller.team),
     )

@@ -62,7 +62,7 @@ class QueuedWake:
     problem: str = ""
 
 
-FULL = gettext_noop("Too many messages are already waiting in its conversation.")
+FULL = gettext_noop("Too many messages are already waiting in the conversation.")
 
 
 def ask_all(wakes: Sequence[Wake]) -> list[QueuedWake]:

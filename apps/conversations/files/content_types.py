@@ -79,8 +79,7 @@ def detect_content_type(name: str, content: File[Any]) -> str:
         raise Refused(
             "wrong_content",
             gettext(
-                "“{shown}” doesn’t match its name: its content isn’t {named}. Check the file, or "
-                "correct the ending of its name."
+                "The content of “{shown}” isn’t {named}, as its name suggests. Check the file, or change its extension."
             ).format(shown=label_type(name), named=named),
         )
     return named or UNKNOWN

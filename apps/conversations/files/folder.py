@@ -44,12 +44,16 @@ def folder_of(conversation: UUID) -> str:
 
 
 def store_upload(
-    caller: Caller, conversation: UUID, written: str, content: File[Any], types: Sequence[str] = ()
+    caller: Caller,
+    conversation: UUID,
+    written: str,
+    content: File[Any],
+    types: Sequence[str] = (),
+    limit: int | None = None,
 ) -> FileInfo:
-    """Store a file that a user uploaded to a conversation.
-
-    `types` limits the accepted types; () accepts every type that the installation accepts. Raises
-    `Refused` if the conversation has too many files, and the same errors as `store_file`.
+    """Store a file that a visitor uploaded. `types` limits its type; () allows the types that the
+    installation accepts. `limit` is its maximum size in bytes, by default
+    `DEFAULT_FILE_LOADING_SIZE_LIMIT`. Raises `Refused` and `FileRefused`.
     """
     taken = names_in(caller.bucket, conversation)
     if len(taken) >= MOST_FILES:
@@ -59,7 +63,7 @@ def store_upload(
                 "This conversation has {most_files} files, which is the limit. Delete some first."
             ).format(most_files=MOST_FILES),
         )
-    return store_file(caller, folder_of(conversation), written, content, taken, types)
+    return store_file(caller, folder_of(conversation), written, content, taken, types, limit)
 
 
 def store_file(
@@ -69,11 +73,10 @@ def store_file(
     content: File[Any],
     taken: Sequence[str],
     types: Sequence[str] = (),
+    limit: int | None = None,
 ) -> FileInfo:
-    """Store a file in a folder under a name that is not in `taken`.
-
-    `types` limits the accepted types; () accepts every type that the installation accepts. Raises
-    `Refused` if the file is empty or of another type, and `FileRefused` if it is too large.
+    """Store a file in a folder. `taken` contains the names in use; `types` and `limit` are those of
+    `store_upload`. Raises `Refused` and `FileRefused`.
     """
     name = safe_name(written)
     if not content.size:
@@ -81,7 +84,7 @@ def store_file(
             "empty_file",
             gettext("“{shown}” is empty, so it can’t be sent.").format(shown=label_type(name)),
         )
-    files.check_size(content.size)
+    files.check_size(content.size, limit)
     content_type = detect_content_type(name, content)
     check_type(name, content_type)
     if types:
@@ -90,7 +93,7 @@ def store_file(
     for _ in range(ATTEMPTS):
         free = free_file_name(name, known)
         try:
-            return files.take(caller.bucket, folder + free, content, content_type, NEW)
+            return files.take(caller.bucket, folder + free, content, content_type, NEW, limit)
         except FileChanged:
             known.append(free)  # Another upload took the name in the meantime.
     raise Conflict("busy", gettext("Too many files with this name were sent at once. Try again."))
@@ -137,13 +140,15 @@ def attach_files(
         try:
             info = files.info(caller.bucket, path)
         except FileRefused:
-            raise Refused(
-                "file_missing", gettext("One of the files no longer exists. Attach it again.")
-            ) from None
+            raise missing_attachment() from None
         title = file_title(info.path)
         check_type(title, info.content_type, types)
         found.append({"type": info.content_type, "title": title, "url": info.path})
     return found
+
+
+def missing_attachment() -> Refused:
+    return Refused("file_missing", gettext("One of the files no longer exists. Attach it again."))
 
 
 def file_title(path: str) -> str:

@@ -60,7 +60,7 @@ class ApprovalGiven(GivenAnswer):
         if self.always is not None and self.always not in asked.get("always", ()):
             raise misfit(gettext("This tool needs approval for every call."))
         if self.outcome == "denied" and (self.arguments or self.always):
-            raise misfit(gettext("A denied call can’t have arguments or a lasting choice."))
+            raise misfit(gettext("A denied call can’t include `arguments` or `always`."))
 
 
 class QuestionGiven(GivenAnswer):
@@ -115,7 +115,7 @@ class ElicitationGiven(GivenAnswer):
         """Raise `Refused` if the card does not offer this answer."""
         if self.outcome != "accepted":
             if self.content:
-                raise misfit(gettext("A declined answer can’t have content."))
+                raise misfit(gettext("A declined answer can’t include `content`."))
         elif problem := content_problem(asked, self.content):
             raise misfit(problem)
 

@@ -1,4 +1,4 @@
-"""Pins, archives, moves, deletes and restores conversations, and manages folders."""
+"""Pins, archives, moves, tags, deletes and restores conversations, and manages folders."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -17,6 +17,7 @@ from apps.accounts.legal_holds import holds, is_held, refusal
 from apps.conversations.asking import interruptions
 from apps.conversations.asking.folder_content import delete_files, rows_of
 from apps.conversations.files.folder import hide_folder
+from apps.conversations.keeping.tags import FIELDS, change_tags, read_tag_changes
 from apps.conversations.mirror import mirror
 from apps.conversations.models import Conversation, Folder
 from apps.errors import Conflict, Refused
@@ -30,16 +31,19 @@ UNDO = timedelta(seconds=30)
 AT_ONCE = 100
 
 
+@transaction.atomic
 def arrange(caller: Caller, conversation: Conversation, given: Mapping[str, str]) -> None:
-    """Change whether a conversation is pinned or archived, or move it to a folder. `given` contains
-    the fields to change. Raises `Refused` if a field is invalid.
+    """Pin, archive, move or tag a conversation. The fields in `given` select the changes. Raises
+    `Refused`.
     """
-    change(conversation, **read_changes(caller, given))
+    changes, tags = read_changes(caller, given), read_tag_changes(given)
+    change(conversation, **changes)
+    change_tags(caller, [conversation.pk], tags)
 
 
 def read_changes(caller: Caller, given: Mapping[str, str]) -> dict[str, Any]:
-    """Return the new column values for the fields `pinned`, `archived` and `folder`. Raises
-    `Refused` if all three are missing or the folder does not exist.
+    """Return the new values of columns for the given fields. Raises `Refused` if there are none and
+    no tags are changed.
     """
     now, changes = timezone.now(), dict[str, Any]()
     for name, column in (("pinned", "pinned_at"), ("archived", "archived_at")):
@@ -49,8 +53,10 @@ def read_changes(caller: Caller, given: Mapping[str, str]) -> dict[str, Any]:
         changes["pinned_at"] = None
     if "folder" in given:
         changes["folder"] = find_folder(caller, given["folder"]) if given["folder"] else None
-    if not changes:
-        raise Refused("bad_request", gettext("Use pinned, archived or folder."))
+    if not changes and FIELDS.isdisjoint(given):
+        raise Refused(
+            "bad_request", gettext("Use pinned, archived, folder, add_tags or remove_tags.")
+        )
     return changes
 
 

@@ -1,4 +1,4 @@
-"""Filters the search in a user's conversations by application, age, files and code."""
+"""Filters of a search in a user's conversations: application, age, tag, files and code."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from django.db.models import Exists, OuterRef, QuerySet
 
 from apps.conversations.access import under
+from apps.conversations.conversation_tags import LONGEST_TAG, ConversationTag
 from apps.conversations.models import Conversation, Message
 from apps.errors import Refused
 
@@ -26,15 +27,21 @@ class SearchFilters:
     application: str = ""
     days: int = 0
     has: frozenset[str] = frozenset()
+    tag: str = ""
 
     def __bool__(self) -> bool:
         return self != ANY
 
     def narrow(self, mine: QuerySet[Conversation], now: datetime) -> QuerySet[Conversation]:
-        """Apply the application filter and the age filter to the conversations."""
+        """Return the conversations of the application that have the tag and were changed recently
+        enough.
+        """
         found = mine.filter(under(self.application)) if self.application else mine
         if self.days:
             found = found.filter(updated_at__gte=now - timedelta(days=self.days))
+        if self.tag:
+            tagged = ConversationTag.objects.filter(conversation=OuterRef("pk"), name=self.tag)
+            found = found.filter(Exists(tagged))
         return found
 
     def with_content(self, mine: QuerySet[Conversation]) -> QuerySet[Conversation]:
@@ -53,15 +60,20 @@ ANY = SearchFilters()
 
 
 def read_filters(asked: Mapping[str, str], has: Collection[str]) -> SearchFilters:
-    """Parse the query parameters `app` and `days`, and the values of `has`. Raises `Refused` if
-    `days` or `has` has an unsupported value.
+    """Read the filters of a request: `app`, `days`, `tag`, and the values of `has`. Raises
+    `Refused`.
     """
     days = asked.get("days", "")
     if days not in ("", *map(str, DAYS)):
         raise Refused("bad_request", "days: use 7, 30 or 365.")
     if not {*has} <= {FILES, CODE}:
         raise Refused("bad_request", "has: use files or code.")
-    return SearchFilters(asked.get("app", "")[:LONGEST_SLUG], int(days or 0), frozenset(has))
+    return SearchFilters(
+        asked.get("app", "")[:LONGEST_SLUG],
+        int(days or 0),
+        frozenset(has),
+        asked.get("tag", "")[:LONGEST_TAG],
+    )
 
 
 def searched_applications(mine: QuerySet[Conversation]) -> list[dict[str, str]]:

@@ -1,4 +1,4 @@
-"""Archives, moves, deletes or restores several of a user's conversations at once."""
+"""Archives, moves, tags, deletes and restores several conversations of a user at once."""
 
 from collections.abc import Iterable, Mapping
 from uuid import UUID
@@ -15,6 +15,7 @@ from apps.conversations.access import record_denials
 from apps.conversations.asking import interruptions
 from apps.conversations.files.folder import hide_folder
 from apps.conversations.keeping.arrangement import read_changes
+from apps.conversations.keeping.tags import TagChanges, change_tags, read_tag_changes
 from apps.conversations.mirror import mirror
 from apps.conversations.models import Conversation, QueuedMessage
 from apps.errors import Refused
@@ -33,7 +34,9 @@ def change_selected(hub: Hub, caller: Caller, given: Mapping[str, str]) -> list[
     keys = read_selection(given.get("conversations", ""))
     is_deletion = given.get("deleted") == "true"
     is_restoration = given.get("deleted") == "false"
-    changes = {} if is_deletion or is_restoration else read_changes(caller, given)
+    is_arrangement = not is_deletion and not is_restoration
+    changes = read_changes(caller, given) if is_arrangement else {}
+    tags = read_tag_changes(given) if is_arrangement else TagChanges()
     with transaction.atomic():
         mine = Conversation.objects.filter(
             owner=caller.bucket, deleted_at__isnull=not is_restoration, pk__in=keys
@@ -50,6 +53,7 @@ def change_selected(hub: Hub, caller: Caller, given: Mapping[str, str]) -> list[
         if is_deletion:
             record_deletions(caller, rows)
         Conversation.objects.filter(pk__in=found).update(**changes, arranged_at=timezone.now())
+        change_tags(caller, found, tags)
     record_denials(caller, set(keys) - set(found))
     if is_deletion:
         for key in find_busy(found):

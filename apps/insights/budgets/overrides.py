@@ -43,7 +43,7 @@ def raise_problem(standing: BudgetStatus, amount: Decimal) -> str:
     if problem := amount_problem(amount, unit):
         return problem
     if standing.limit + in_parts(amount, unit) > in_parts(MOST[unit], unit):
-        return gettext("Together with the amount, the limit is {most}.").format(
+        return gettext("The limit plus this amount can’t exceed {most}.").format(
             most=number_format(MOST[unit], force_grouping=True)
         )
     return ""

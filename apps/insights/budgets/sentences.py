@@ -16,10 +16,10 @@ from apps.insights.budgets.windows import WindowKind
 
 OWNERS = {
     "user": gettext_lazy("your {term}budget"),
-    "team": gettext_lazy("the {term}budget of your team"),
-    "key": gettext_lazy("the {term}budget of this API key"),
-    "application": gettext_lazy("the {term}budget of this application"),
-    "run": gettext_lazy("the budget of this answer"),
+    "team": gettext_lazy("your team’s {term}budget"),
+    "key": gettext_lazy("this API key’s {term}budget"),
+    "application": gettext_lazy("this application’s {term}budget"),
+    "run": gettext_lazy("this answer’s budget"),
 }
 TERMS = {
     "": "",
@@ -45,7 +45,7 @@ def sentence(rule: Rule, used: int, limit: int, now: datetime, time_zone: str = 
     if used >= limit:
         begin = capfirst(gettext("{owner} is used up").format(owner=owner))
     else:
-        words = gettext("{percent} % of {owner} is used")
+        words = gettext("{percent}% of {owner} is used")
         begin = capfirst(words.format(percent=percent(used, limit), owner=owner))
     return gettext("{begin}: {left} left. {renewal}").format(
         begin=begin, left=left, renewal=renewal(rule, now, time_zone)
@@ -55,11 +55,11 @@ def sentence(rule: Rule, used: int, limit: int, now: datetime, time_zone: str = 
 def renewal(rule: Rule, now: datetime, time_zone: str) -> str:
     end = rule.window_at(now).end
     if end is None:
-        return gettext("Your next question gets a new one.")
+        return gettext("Your next question gets a new budget.")
     zone = person_zone(time_zone) or zone_of(rule.time_zone)
     local = end.astimezone(zone)
     day = date_format(local, pgettext("Django's format of a date", "j F"))
-    return gettext("It renews on {day} at {time} ({zone}).").format(
+    return gettext("The budget renews on {day} at {time} ({zone}).").format(
         day=day, time=f"{local:%H:%M}", zone=zone.key
     )
 
@@ -111,5 +111,5 @@ def reserved_error(rule: Rule, spent: int, limit: int) -> BudgetReserved:
 def reserved_sentence(rule: Rule, spent: int, limit: int) -> str:
     owner = str(OWNERS[rule.subject_kind]).format(term=TERMS[rule.window])
     return gettext(
-        "{left} of {owner} are left, but answers in progress have reserved them. Try again in a few seconds."
-    ).format(left=capfirst(amount_text(limit - spent, limit, rule)), owner=owner)
+        "Answers in progress have reserved the remaining {left} of {owner}. Try again in a few seconds."
+    ).format(left=amount_text(limit - spent, limit, rule), owner=owner)

@@ -52,7 +52,7 @@ class RemainingRate:
         whose = "this application" if self.rate.subject == "application" else "you"
         kind, most = self.rate.kind, self.rate.most
         unit = kind.removesuffix("s") if most == 1 else kind
-        text = gettext("Rate limit reached for {whose}: {most} {unit} a minute.").format(
+        text = gettext("Rate limit reached for {whose}: {most} {unit} per minute.").format(
             whose=whose, most=number_format(most, force_grouping=True), unit=unit
         )
         return RateLimitReached(text, kind, most, self.seconds)

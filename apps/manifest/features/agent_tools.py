@@ -13,16 +13,17 @@ class SpawnAgent(Node):
     enabled: bool = False
     """Give the model the tool `spawn-agent`, which delegates a task to a sub-agent."""
     agents: tuple[str, ...] | None = None
-    """Names of the predefined agents that the model may choose, such as `["researcher"]`. Null: all
-    of them. `[]`: none, so that a sub-agent is a copy of the application itself.
+    """Names of the predefined agents that the model may select, such as `["researcher"]`. Null: all
+    agents. `[]`: none, so that a sub-agent is a copy of the application itself.
     """
     timeout_seconds: Annotated[float, Field(gt=0)] = 120
-    """The time limit of one task in seconds, unless its agent sets one. It cannot exceed
-    `SUBAGENT_TIMEOUT_SECONDS` of the installation.
+    """The time limit for one task in seconds, unless the agent sets its own limit. It cannot exceed
+    the installation's `SUBAGENT_TIMEOUT_SECONDS`.
     """
     max_iterations: Annotated[int, Field(gt=0)] | None = None
-    """The limit of model calls for one task, unless its agent sets one. Each call also counts
-    towards the limit of the answer. Null: the calls that the answer has left.
+    """The maximum number of model calls per task, unless the agent sets its own limit. Each call
+    also counts towards the limit for the answer. Null: the number of calls that the answer has
+    left.
     """
 
 

@@ -9,8 +9,8 @@ class Retention(Node):
     """The maximum retention of users' conversations."""
 
     days: int | None = Field(default=None, ge=1, le=3650)
-    """Number of days without a new message, a new title or a move after which a conversation and
-    its files are deleted. Null: the user's setting.
+    """The number of days after which an inactive conversation and its files are deleted. A new
+    message, a new title or a move counts as activity. Null: the user's setting.
     """
     keep_pinned: bool = False
     """True: pinned conversations are not deleted."""
@@ -20,7 +20,7 @@ class Sharing(Node):
     """Links to a read-only copy of a conversation, which users can create."""
 
     with_anyone: bool = False
-    """Allow users to create links that open without signing in, if the installation allows it
+    """Allow users to create links that open without signing in, if the installation allows this
     (`SHARES_FOR_ANYONE`). False: existing links open only for signed-in users.
     """
 
@@ -29,8 +29,8 @@ class Titles(Node):
     """Conversation titles on the page, written by a model in parallel with the first answer."""
 
     enabled: bool = True
-    """Have a model write the title. False: the title is the beginning of the question."""
+    """Let a model write the title. False: the title is the beginning of the question."""
     deployment_id: str | None = None
-    """The ID of the deployment that writes titles. A small, fast one is enough. Null: the
-    deployment that answers, unless that is an application or the built-in demo.
+    """The ID of the deployment that writes titles. A small, fast model is enough. Null: the
+    deployment that answers, unless this is an application or the built-in demo model.
     """

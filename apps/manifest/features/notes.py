@@ -10,8 +10,8 @@ class Notes(Node):
     enabled: bool = False
     """Give the model the tools for notes. Only signed-in users and their keys have notes."""
     approval: Approval | None = None
-    """Controls which changes to notes need approval. Null: `features.approval`; if that has no
-    mode, each change waits for the user.
+    """Controls which changes to notes need approval. Null: the rules in `features.approval`. If
+    these have no mode, each change waits for the user.
     """
     embedding_deployment_id: str | None = None
-    """The ID of the embedding deployment. Null: the installation's."""
+    """The ID of the embedding deployment. Null: the installation's embedding model."""

@@ -20,30 +20,32 @@ class GeneralPurpose(Node):
     """The sub-agent for any task. The model selects its toolsets with each call."""
 
     system_prompt: str | None = None
-    """The sub-agent's prompt, which replaces the application's. Null: a built-in one."""
+    """The sub-agent's prompt, which replaces the application's prompt. Null: a built-in prompt."""
     deployment_id: str | None = None
     """The ID of the sub-agent's model. Null: the orchestrator's model."""
     max_iterations: Iterations | None = None
-    """The limit of model calls for one task. Null: the limit of the application."""
+    """The maximum number of model calls per task. Null: the application's limit."""
 
 
 class Subagent(Node):
     """A type of sub-agent with its own prompt and toolsets."""
 
     name: str
-    """The model chooses the sub-agent by this name. Names must differ, and `general-purpose` is
-    reserved unless `general_purpose` is null.
+    """The name by which the model selects the sub-agent. Names must differ, and `general-purpose`
+    is reserved unless `general_purpose` is null.
     """
     description: str
-    """The purpose of the sub-agent. The model reads it to choose one."""
+    """The purpose of the sub-agent. The model uses this text to select a sub-agent."""
     system_prompt: str
-    """The sub-agent's prompt, which replaces the application's."""
+    """The sub-agent's prompt, which replaces the application's prompt."""
     tool_sets: tuple[str, ...] | None = None
-    """Names of the application's toolsets that the sub-agent may use. `[]`: none; null: all."""
+    """Names of the application's toolsets that the sub-agent may use. `[]`: none. Null: all
+    toolsets.
+    """
     deployment_id: str | None = None
     """The ID of the sub-agent's model. Null: the orchestrator's model."""
     max_iterations: Iterations | None = None
-    """The limit of model calls for one task. Null: the limit of the application."""
+    """The maximum number of model calls per task. Null: the application's limit."""
 
 
 class Subagents(Node):
@@ -52,14 +54,14 @@ class Subagents(Node):
     enabled: bool = False
     """Give the model the tool `internal_task`, which delegates a task to a sub-agent."""
     general_purpose: GeneralPurpose | None = Field(default_factory=GeneralPurpose)
-    """The sub-agent `general-purpose`, for which the model selects the toolsets. Null: it is not
-    available.
+    """The sub-agent `general-purpose`, for which the model selects the toolsets. Null: this
+    sub-agent is not available.
     """
     types: tuple[Subagent, ...] = Field(default_factory=tuple)
-    """Sub-agents of your own. Their names must differ."""
+    """Custom sub-agents. Their names must differ."""
     timeout_seconds: Annotated[float, Field(gt=0)] | None = None
-    """The time limit of one task in seconds. It cannot exceed `SUBAGENT_TIMEOUT_SECONDS` of the
-    installation, which is 600 by default. Null: that limit.
+    """The time limit for one task in seconds. It cannot exceed the installation's
+    `SUBAGENT_TIMEOUT_SECONDS` (600 by default). Null: the installation's limit.
     """
 
     @field_validator("types")

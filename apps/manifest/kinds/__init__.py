@@ -1,1 +1,1 @@
-"""The kinds of toolset. Each module is one kind; a new module adds a kind."""
+"""The kinds of toolset. Each module defines one kind, so a new module adds a kind."""

@@ -12,7 +12,7 @@ class A2aAgentToolSet(AgentToolSet):
 
     kind = Kind(
         title="A2A agent",
-        tools="one tool that sends tasks to an agent of the A2A protocol",
+        tools="one tool that sends tasks to an A2A agent",
         order=60,
         is_deferrable=False,  # It has one tool, which is an agent of its own.
         card=(
@@ -22,13 +22,13 @@ class A2aAgentToolSet(AgentToolSet):
     )
 
     type: Literal["a2a-agent"] = "a2a-agent"
-    """The tool is an agent that speaks A2A 1.0. It is named after `name`, or after the agent's card
-    if `name` is empty; without a `description`, the card's description is used.
+    """The tool is an agent that supports A2A 1.0. The tool's name is `name`, or the name on the
+    agent's card if `name` is empty. Without a `description`, the tool has the card's description.
     """
     url: str
-    """The URL of the agent, such as `https://agents.example.com/travel`, or of its card; a URL that
-    begins with `/` is on this server. Unless the URL ends in `.json`, the card is read from
-    `/.well-known/agent-card.json` below it.
+    """The URL of the agent, such as `https://agents.example.com/travel`, or of its card. A URL that
+    begins with `/` refers to this server. Unless the URL ends in `.json`, QuickApps reads the card
+    from `/.well-known/agent-card.json` below this URL.
     """
 
     @property

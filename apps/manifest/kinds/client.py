@@ -24,8 +24,8 @@ class ClientToolSet(Named):
     type: Literal["client"] = "client"
     """The chat page runs the tools."""
     seconds: float = Field(default=90, gt=0, le=3600)
-    """The time limit of a call in seconds. After that, the model is informed that there was no
-    answer.
+    """The time limit for a call in seconds. When it expires, QuickApps informs the model that there
+    was no answer.
     """
     tools: tuple[ClientTool, ...]
     """The tools. They are available only while the conversation is open on the chat page."""

@@ -20,13 +20,14 @@ class DeploymentToolSet(WrittenToolSet):
     type: Literal["dial-deployment"] = "dial-deployment"
     """The tools are deployments."""
     is_repeatable: bool | None = None
-    """True if a tool can be called twice with the effect of one call; applies to tools that do not
-    set it themselves. Null: decided for each tool.
+    """True if calling a tool twice has the same effect as calling it once. This value applies to
+    tools that do not set this field themselves. Null: determined for each tool.
     """
     is_untrusted: bool | None = None
-    """True if third parties control the results; applies to tools that do not set it themselves.
-    Null: false.
+    """True if third parties control the results. This value applies to tools that do not set this
+    field themselves. Null: false.
     """
     tools: tuple[AnyDeploymentTool, ...]
-    """The deployments as tools: with your own function, with a generated function, or predefined.
+    """The deployments as tools. A tool has your own function or a generated function, or is
+    predefined.
     """

@@ -18,7 +18,7 @@ class DialAppToolSet(Named, RemoteTools):
 
     kind = Kind(
         title="Application",
-        tools="tools of an application, or one tool that calls it",
+        tools="tools of an application, or one tool that calls the application",
         order=5,
         is_deferrable=False,
         is_prefixed=True,
@@ -27,14 +27,17 @@ class DialAppToolSet(Named, RemoteTools):
     type: Literal["dial-app"] = "dial-app"
     """The toolset is an application or another deployment."""
     deployment_id: str = Field(json_schema_extra=Marks(resource=True))
-    """The ID of the application or deployment. A tool that calls it has this ID as its name."""
+    """The ID of the application or deployment. A tool that calls the application has this ID as its
+    name.
+    """
     transport: Literal["auto", "mcp", "chat-completion"] = "auto"
-    """`auto`: its MCP tools if it declares MCP support, else one tool that calls it. `mcp`: its
-    MCP tools; without MCP support, the toolset is left out and the answer reports it.
-    `chat-completion`: one tool that calls it."""
+    """`auto`: the application's MCP tools if the application declares MCP support, or else one tool
+    that calls the application. `mcp`: the application's MCP tools. Without MCP support, the toolset
+    is omitted, and the answer reports this. `chat-completion`: one tool that calls the application.
+    """
     conversation_mode: ConversationMode | None = None
     """Allow the model to continue an earlier conversation with the application. Null: every call
-    starts a new one.
+    starts a new conversation.
     """
 
     @property

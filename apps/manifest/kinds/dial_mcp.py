@@ -31,8 +31,8 @@ class DialMcpToolSet(Described, McpTools):
     type: Literal["dial-mcp"] = "dial-mcp"
     """The toolset is stored in DIAL Core."""
     name: str = UNNAMED
-    """A prefix of the names of its tools, if DIAL Core has no name for the toolset. Hooks and
-    sub-agents refer to the toolset by this name. Left out: the server's own name.
+    """The prefix of the toolset's tool names, if DIAL Core has no name for the toolset. Hooks and
+    sub-agents refer to the toolset by this name. Omitted: the server's own name.
     """
     deployment_id: str = Field(default_factory=str, json_schema_extra=Marks(resource=True))
     """The ID of the toolset, such as `toolsets/public/calendar`. DIAL Core stores the server's URL
@@ -42,16 +42,21 @@ class DialMcpToolSet(Described, McpTools):
         default_factory=str,
         json_schema_extra=Marks(deprecated=True, resource=True, advice="Use `deployment_id`."),
     )
-    """An older name for `deployment_id`. If both are set, `deployment_id` wins."""
+    """An older name for `deployment_id`. If both fields are set, `deployment_id` takes precedence.
+    """
     transport: Literal["HTTP", "SSE"] = Field(
         default="HTTP",
-        json_schema_extra=Marks(advice="Leave it out; DIAL Core determines the transport."),
+        json_schema_extra=Marks(
+            advice="Do not set this field, because DIAL Core determines the transport."
+        ),
     )
     """Has no effect."""
 
     @property
     def id(self) -> str:
-        """Return the toolset's ID from either field; `deployment_id` wins."""
+        """Return the toolset's ID, which is in one of two fields. `deployment_id` takes
+        precedence.
+        """
         return self.deployment_id or self.dial_id
 
     @property

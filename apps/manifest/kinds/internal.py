@@ -21,4 +21,4 @@ class InternalToolSet(WrittenToolSet):
     type: Literal["internal"] = "internal"
     """The tools belong to QuickApps itself."""
     tools: tuple[AnyInternalTool, ...]
-    """The tools, defined inline or referenced by name from the predefined ones."""
+    """The tools, defined inline or as references to predefined tools."""

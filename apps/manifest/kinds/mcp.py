@@ -24,12 +24,12 @@ class McpToolSet(Named, McpTools):
     mcp_server_info: McpServerInfo
     """The server's URL and authentication."""
     is_optional: bool = False
-    """True: silently leave the toolset out if no program is registered as its `server`. False: the
-    answer reports that it is missing.
+    """True: if no program is registered as its `server`, the toolset is omitted without an error.
+    False: the answer reports the missing toolset.
     """
     forward_headers: tuple[str, ...] | None = None
-    """Names of the caller's `X-` headers to send to the server, such as `["X-Tenant"]`. They never
-    override an authorization header. Null: none.
+    """Names of the caller's `X-` headers to send to the server, such as `["X-Tenant"]`. These
+    headers never override an authorization header. Null: none.
     """
 
     @property

@@ -20,12 +20,12 @@ class PredefinedToolSet(Node):
     type: Literal["predefined"] = "predefined"
     """The toolset is predefined."""
     template_name: str
-    """The name of the predefined toolset, such as `py_interpreter`. An unknown toolset is left out,
+    """The name of the predefined toolset, such as `py_interpreter`. An unknown toolset is omitted,
     and the answer reports it.
     """
     override: Override | None = None
-    """Changes to the template, as a merge patch: objects are merged, null deletes a key, other
-    values replace the old ones. It cannot change the toolset's own `type`. Null: none.
+    """Changes to the template, as a merge patch. Objects are merged, null deletes a key, and other
+    values replace the old values. The patch cannot change the toolset's own `type`. Null: none.
     """
 
     @property

@@ -14,7 +14,7 @@ class ResponsesAgentToolSet(AgentToolSet):
 
     kind = Kind(
         title="Responses agent",
-        tools="one tool that asks an agent of OpenAI's Responses API",
+        tools="one tool that calls an agent through OpenAI's Responses API",
         order=61,
         is_deferrable=False,  # It has one tool, which is an agent of its own.
         card=(
@@ -25,15 +25,15 @@ class ResponsesAgentToolSet(AgentToolSet):
     )
 
     type: Literal["responses-agent"] = "responses-agent"
-    """The tool is an agent or model with OpenAI's Responses API. It is named after `name`, or after
+    """The tool is an agent or model with OpenAI's Responses API. The tool's name is `name`, or
     `model` if `name` is empty.
     """
     base_url: str
-    """The URL of the API with its version, such as `https://agents.example.com/v1`; requests are
-    sent to `/responses` below it.
+    """The URL of the API with its version, such as `https://agents.example.com/v1`. QuickApps sends
+    requests to `/responses` below this URL.
     """
     model: str
-    """The `model` field of requests: the agent's name on its server."""
+    """The value of the `model` field in requests, which is the agent's name on its server."""
 
     @property
     def origin(self) -> str:

@@ -22,7 +22,7 @@ class RestToolSet(WrittenToolSet):
 
     kind = Kind(
         title="REST service",
-        tools="operations of a REST service, written out one by one",
+        tools="operations of a REST service, each defined separately",
         order=1,
         is_prefixed=True,
         card=(
@@ -38,29 +38,29 @@ class RestToolSet(WrittenToolSet):
     each tool has its own host.
     """
     headers: dict[str, Header] = Field(default_factory=dict, json_schema_extra=Marks(headers=True))
-    """Headers of every call, by name; each value is a text or a secret. A tool's header overrides a
-    shared one, and `authorization` overrides both.
+    """Headers that are sent with every call. Each value is a text or a secret. A tool's header
+    overrides the same shared header, and `authorization` overrides both.
     """
     authorization: RestAuthorization | None = None
     """The authentication of all tools in the toolset. Null: none."""
     response_as_attachment: ResponseAsAttachment | None = None
-    """The responses to store as files; applies to tools that do not set it themselves. Null: none,
-    and the log contains a warning.
+    """The responses to store as files. This value applies to tools that do not set this field
+    themselves. Null: none, and the server logs a warning.
     """
     forward_headers: tuple[str, ...] | None = None
-    """Names of the caller's `X-` headers to send to the service, such as `["X-Tenant"]`. They never
-    override a header that the toolset sets. Null: none.
+    """Names of the caller's `X-` headers to send to the service, such as `["X-Tenant"]`. These
+    headers never override a header that the toolset sets. Null: none.
     """
     is_repeatable: bool | None = None
-    """True if a tool can be called twice with the effect of one call; applies to tools that do not
-    set it themselves. Null: decided for each tool.
+    """True if calling a tool twice has the same effect as calling it once. This value applies to
+    tools that do not set this field themselves. Null: determined for each tool.
     """
     is_untrusted: bool | None = None
-    """True if third parties control the results; applies to tools that do not set it themselves.
-    Null: false.
+    """True if third parties control the results. This value applies to tools that do not set this
+    field themselves. Null: false.
     """
     tools: tuple[AnyRestTool, ...]
-    """The operations, defined inline or referenced by name from the predefined ones."""
+    """The operations, defined inline or as references to predefined tools."""
 
     def address_of(self, method: RestMethod) -> str:
         """Return the URL of a tool. A URL without a host is relative to `base_url`."""

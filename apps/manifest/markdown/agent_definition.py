@@ -1,8 +1,14 @@
 """Parses the definition of a kind of sub-agent: its instructions, its model and tools, and its
 limits.
 
---- title: Researcher description: Finds out what a question needs, and reports it with its sources.
-toolsets: [library] brings: [web_search] max-iterations: 8 --- You find things out …
+    ---
+    title: Researcher
+    description: Finds out what a question needs, and reports it with its sources.
+    toolsets: [library]
+    brings: [web_search]
+    max-iterations: 8
+    ---
+    You find things out …
 """
 
 from collections.abc import Callable
@@ -30,11 +36,11 @@ class AgentInvalid(DocumentInvalid): ...
 
 @dataclass(frozen=True, slots=True)
 class AgentDefinition:
-    """The definition of a sub-agent. A field that is None uses the application's value.
+    """The definition of a sub-agent. If a field is None, the application's value applies.
 
-    `toolsets` are the names of the application's toolsets that the agent may use; None: all.
-    `brings` are the names of predefined toolsets that it adds, and `brought` are the resolved
-    toolsets.
+    `toolsets` are the names of the application's toolsets that the agent may use; None means all
+    toolsets. `brings` are the names of predefined toolsets that the agent adds, and `brought` are
+    these toolsets after they are resolved.
     """
 
     name: str
@@ -51,7 +57,7 @@ class AgentDefinition:
 
 
 def read_agent(name: str, text: str) -> AgentDefinition:
-    """Parse an agent's definition. Raises `AgentInvalid` with all problems."""
+    """Parse the definition of a sub-agent. Raises `AgentInvalid` with all problems."""
     try:
         front = read_front_matter(text)
     except FrontMatterInvalid as error:
@@ -82,7 +88,9 @@ def read_agent(name: str, text: str) -> AgentDefinition:
 
 class AgentFields(SkillFields):
     def number(self, key: str, most: int) -> int | None:
-        """Return the integer under the key, from 1 to `most`."""
+        """Return the integer under the key, from 1 to `most`, or None if the key is missing or its
+        value is invalid.
+        """
         text = self.optional(key)
         if text is None:
             return None
@@ -99,8 +107,8 @@ class AgentFields(SkillFields):
 
 
 def at_most(length: int) -> Callable[[str], str]:
-    """Return a check, which returns the problem of a text that is longer than `length`, and "" for
-    a valid text.
+    """Return a function that checks the length of a text. It returns a message if the text is
+    longer than `length`, otherwise "".
     """
 
     def problem_of(text: str) -> str:

@@ -1,7 +1,11 @@
 """Parses the definition of a place: a part of the host's product from which users chat, with its
 own prompt and tools.
 
---- title: Orders tools: [orders, get_weather] --- The user works through the list of orders …
+    ---
+    title: Orders
+    tools: [orders, get_weather]
+    ---
+    The user works through the list of orders …
 """
 
 from dataclasses import dataclass
@@ -19,10 +23,10 @@ class ChatPlaceInvalid(DocumentInvalid): ...
 
 @dataclass(frozen=True, slots=True)
 class ChatPlace:
-    """A place to chat from. `tools` are the names of the toolsets and tools that the chat may use
-    there; None means all.
+    """A place from which users chat. `tools` are the names of the toolsets and tools that the chat
+    may use there; None means all.
 
-    A place never adds tools to the manifest's, because any client may name any place.
+    A place never adds tools to the tools of the manifest, because any client may name any place.
     """
 
     slug: str

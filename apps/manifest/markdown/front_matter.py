@@ -1,8 +1,8 @@
 """Parses front matter: the YAML block at the beginning of a Markdown document.
 
 Authors often do not know YAML, so an unquoted colon in a text is accepted, with a warning. The
-document is untrusted, so it is parsed into texts, lists and objects only, its size is limited, and
-references are rejected, because they could multiply its content.
+document is untrusted. It is therefore parsed only into texts, lists and objects, and its size is
+limited. References are rejected, because they could multiply its content.
 """
 
 import re
@@ -35,8 +35,8 @@ class FrontMatterInvalid(DocumentInvalid): ...
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """Parsed front matter: `values` by key, the rest of the document as `body`, and `warnings`
-    about unquoted colons.
+    """Parsed front matter. `values` contains the values by key, `body` is the rest of the document,
+    and `warnings` are about unquoted colons.
     """
 
     values: dict[str, Value]
@@ -45,7 +45,7 @@ class FrontMatter:
 
 
 def read_front_matter(text: str) -> FrontMatter:
-    """Parse a document. Raises `FrontMatterInvalid`."""
+    """Parse a document with front matter. Raises `FrontMatterInvalid`."""
     block, body = split(text)
     if len(block) > LONGEST:
         raise refusal_error(f"has {len(block):,} characters; the limit is {LONGEST:,}")
@@ -63,7 +63,9 @@ def read_front_matter(text: str) -> FrontMatter:
 
 
 def split(text: str) -> tuple[str, str]:
-    """Return the block and the text after it. Raises `FrontMatterInvalid`."""
+    """Return the front matter as text, and the text after it. Raises `FrontMatterInvalid` if there
+    is no front matter.
+    """
     plain = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").lstrip()
     opening = _fence.match(plain)
     if opening is None:
@@ -78,7 +80,7 @@ def split(text: str) -> tuple[str, str]:
 
 
 def compose_node(block: str) -> yaml.Node | None:
-    """Parse YAML. Raises `yaml.YAMLError`."""
+    """Parse a YAML block. Raises `yaml.YAMLError` if it is invalid."""
     try:
         return yaml.compose(block, Loader=yaml.SafeLoader)
     except RecursionError:
@@ -88,8 +90,8 @@ def compose_node(block: str) -> yaml.Node | None:
 
 
 def error_message(error: yaml.YAMLError) -> str:
-    """Return PyYAML's message with the line number in the document, where the block begins on line
-    2.
+    """Return PyYAML's message with the line number in the document, in which the block begins on
+    line 2.
     """
     if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
         line = error.problem_mark.line + 2
@@ -98,8 +100,8 @@ def error_message(error: yaml.YAMLError) -> str:
 
 
 def quote_colons(block: str) -> tuple[str, list[str]]:
-    """Return the block with quotes around plain texts that contain a colon, and the keys of those
-    texts.
+    """Return the block with quotes added around plain texts that contain a colon, and the keys of
+    these texts.
     """
     keys: list[str] = []
 
@@ -118,7 +120,9 @@ def has_colon(value: str) -> bool:
 
 
 def node_values(node: yaml.Node | None) -> dict[str, Value]:
-    """Return the values by key. Raises `FrontMatterInvalid`."""
+    """Return the values of a YAML mapping by key. Raises `FrontMatterInvalid` if it is not a
+    mapping or contains an invalid value.
+    """
     if not isinstance(node, yaml.MappingNode):
         raise refusal_error(
             "has no keys; add 'name: …' and 'description: …' between its lines '---'"
@@ -129,8 +133,8 @@ def node_values(node: yaml.Node | None) -> dict[str, Value]:
 
 
 def value_of(node: yaml.Node, seen: set[int]) -> Value:
-    """Return the value of a node. Raises `FrontMatterInvalid`, including for a node that occurs in
-    two places.
+    """Return the value of a YAML node. Raises `FrontMatterInvalid`, also if the node occurs in two
+    places.
     """
     if id(node) in seen:
         raise refused_at(node, "anchors and aliases (&, *) are not supported; repeat the text")

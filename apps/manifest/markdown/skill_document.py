@@ -1,7 +1,10 @@
 """Parses a skill document: YAML front matter and instructions in Markdown.
 
---- name: tone-of-voice description: How we write. Read it before you write to a customer. --- Be
-kind …
+---
+name: tone-of-voice
+description: How we write. Read it before you write to a customer.
+---
+Be kind …
 """
 
 import re
@@ -30,10 +33,11 @@ class SkillInvalid(DocumentInvalid): ...
 
 @dataclass(frozen=True, slots=True)
 class SkillDocument:
-    """The front matter of a skill and its instructions (`body`, in Markdown).
+    """The document of a skill: the fields of its front matter, and its instructions (`body`) in
+    Markdown.
 
     `allowed_tools` is a hint from the author and restricts nothing. `warnings` describe mistakes
-    that do not prevent its use.
+    that do not prevent the use of the skill.
     """
 
     name: str
@@ -47,7 +51,7 @@ class SkillDocument:
 
     @property
     def is_for_users(self) -> bool:
-        """Return True if users may choose the skill for a question. Otherwise, only models read the
+        """Return True if users can add the skill to a question. Otherwise, only models read the
         skill, when a task needs it.
         """
         return (self.metadata or {}).get(USER_INVOCABLE, "true").strip().lower() != "false"
@@ -62,7 +66,7 @@ class SkillDocument:
 class InstalledSkill:
     """A skill that is offered to every application of this installation.
 
-    `text` is the document as written; `files` are the texts next to it, by path.
+    `text` is the source text of its document. `files` maps paths to the texts next to the document.
     """
 
     document: SkillDocument
@@ -110,7 +114,7 @@ def warnings_about(values: Mapping[str, Value], body: str) -> Iterator[Problem]:
 
 
 def name_problem(name: str) -> str:
-    """Return the reason why a skill cannot have this name, or "" if the name is valid."""
+    """Return the reason why a skill cannot have this name, or "" if it can."""
     if len(name) > LONGEST_NAME:
         return f"has {len(name):,} characters; the limit is {LONGEST_NAME}"
     if _name.fullmatch(name):
@@ -131,7 +135,7 @@ def too_long(most: int, text: str) -> str:
 
 
 def size_problem(text: str, most_bytes: int) -> str:
-    """Return the reason why a text of this size cannot be a skill, or "" if the size is valid."""
+    """Return the reason why a text is too large to be a skill, or "" if it is not."""
     try:
         decode_skill_file(text, most_bytes)
     except ValueError as error:

@@ -10,7 +10,7 @@ _tool = re.compile(r"[^\s,(]+(?:\([^)]*\))?")
 
 
 class SkillFields:
-    """Reads the values of front matter and collects their problems."""
+    """Reads the values in a skill's front matter, and collects their problems."""
 
     def __init__(self, values: Mapping[str, Value]) -> None:
         self.values = values

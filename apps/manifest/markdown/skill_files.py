@@ -1,4 +1,4 @@
-"""Reads the files of a skill: its document, and the texts next to the document that models may
+"""Reads the files of a skill: its document, and the texts next to the document that models can
 read.
 """
 
@@ -33,14 +33,16 @@ _control = re.compile(r"[\x00-\x1f\x7f\\]")
 
 
 class Bundled(NamedTuple):
-    """The readable texts next to a document by path, and the reasons why other files are skipped."""
+    """The readable texts next to a document by path, and the reasons why other files were
+    skipped.
+    """
 
     files: Mapping[str, str]
     problems: tuple[Problem, ...]
 
 
 def is_offered(path: str) -> bool:
-    """Return True if models may read this file of a skill; other files are skipped."""
+    """Return True if models can read this file of a skill. Other files are skipped."""
     return not path_problem(path)
 
 
@@ -63,8 +65,8 @@ def path_problem(path: str) -> str:
 
 
 def bundle_files(files: Mapping[str, str | bytes]) -> Bundled:
-    """Return the readable files next to a document. If there are too many, return only the first
-    `MOST_FILES`.
+    """Return the readable files next to a document. If there are more than `MOST_FILES`, return
+    only the first of them.
     """
     texts: dict[str, str] = {}
     problems: list[Problem] = []

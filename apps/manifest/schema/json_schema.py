@@ -1,4 +1,4 @@
-"""Edits the JSON schemas of models."""
+"""Edits the JSON Schemas that are generated from models."""
 
 import json
 import re
@@ -37,7 +37,9 @@ def subschemas(schema: Schema) -> Iterator[Schema]:
 
 
 def drop_required(schema: Schema, names: set[str]) -> None:
-    """Remove names from `required`, and the key itself if it becomes empty."""
+    """Remove the names from the schema's `required`, and remove `required` itself if it becomes
+    empty.
+    """
     required = [name for name in schema.get("required", ()) if name not in names]
     schema.pop("required", None)
     if required:

@@ -1,7 +1,7 @@
-"""Generates the JSON schema of a manifest, for editors and DIAL Core.
+"""Generates the JSON Schema of a manifest, for editors and DIAL Core.
 
-DIAL requires the properties of the root to be inlined and numbered. Settings of the installation,
-such as preview features and URLs, are arguments.
+DIAL requires that the properties of the root are inlined and numbered. Settings of the
+installation, such as preview features and URLs, are passed as arguments.
 """
 
 from collections.abc import Collection
@@ -80,7 +80,7 @@ def registered_schema(
 
 
 def unwrap_texts(schema: Schema) -> None:
-    """Put each description on one line, without the line breaks of the source."""
+    """Remove the line breaks of the source code from each description in the schema."""
     if "description" in schema:
         schema["description"] = " ".join(schema["description"].split())
     for inner in subschemas(schema):
@@ -93,7 +93,9 @@ def offer_deployment(orchestrator: Schema, deployment_id: str) -> None:
 
 
 def settle_credentials(schema: Schema, *, is_choice: bool) -> None:
-    """Make each credential a string, or a choice between a string and references."""
+    """Make each credential in the schema a string or, if `is_choice` is True, a choice between a
+    string and references.
+    """
     if schema.pop("x-credential", False) and is_choice:
         names = (SECRET_REFERENCE, HIDDEN_CREDENTIAL)
         references = [{"$ref": DEFINITION + name} for name in names]
@@ -107,7 +109,9 @@ HIDDEN_CREDENTIAL = "HiddenCredential"
 
 
 def credential_references(names: Collection[str]) -> dict[str, Schema]:
-    """Return the definitions of values that may replace a credential."""
+    """Return the definitions of references that may replace a credential. `names` are the names of
+    the secrets.
+    """
     name: Schema = {"title": "Name", "type": "string"}
     if names:
         name["enum"] = [
@@ -135,7 +139,9 @@ def only(key: str, value: Schema, description: str) -> Schema:
 
 
 def drop_preview(schema: Schema, gone: set[str]) -> None:
-    """Remove preview properties, and references to removed definitions from choices."""
+    """Remove preview properties from the schema, and references to the removed definitions `gone`
+    from choices.
+    """
     properties = schema.get("properties", {})
     if gated := {name for name, value in properties.items() if value.get("x-preview")}:
         schema["properties"] = {k: v for k, v in properties.items() if k not in gated}
@@ -151,8 +157,8 @@ def drop_preview(schema: Schema, gone: set[str]) -> None:
 
 
 def written_out(schema: Schema, definitions: dict[str, Schema]) -> Schema:
-    """Return a property with its definition inlined in place of the reference. Keys next to the
-    reference override the definition.
+    """Return the schema of a property with its definition inlined in place of the reference. Keys
+    next to the reference override the definition.
     """
     name = schema.get("$ref", "").removeprefix(DEFINITION)
     beside = {key: value for key, value in schema.items() if key != "$ref"}

@@ -1,8 +1,8 @@
-"""Writes the tables of fields of the manifest reference into a Markdown document.
+"""Writes the tables of fields into the Markdown document of the manifest reference.
 
 A table is between `<!-- fields of Model at path -->` and `<!-- end -->`; the table of the kinds of
 toolset is below `<!-- kinds of toolset -->`. The text around the tables remains unchanged. An
-inherited field is in the table of the base model, if that has one.
+inherited field is in the base model's table, if there is one.
 """
 
 import re
@@ -26,12 +26,12 @@ _table = re.compile(
 _kinds = re.compile(r"(<!-- kinds of toolset -->\n).*?(<!-- end -->)", re.DOTALL)
 _heading = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
-HEAD = "| field | type | default | what it does |\n|---|---|---|---|\n"
-KINDS_HEAD = "| `type` | its tools |\n|---|---|\n"
+HEAD = "| field | type | default | description |\n|---|---|---|---|\n"
+KINDS_HEAD = "| `type` | tools |\n|---|---|\n"
 
 
 class ReferenceIncomplete(Exception):
-    """Raised if the document has no table for a field, or has one for an unknown model."""
+    """Raised if the document has no table for a field, or has a table for an unknown model."""
 
 
 def render_tables(document: str) -> str:
@@ -61,7 +61,7 @@ def render_tables(document: str) -> str:
 
 
 def kinds_table(anchors: Anchors) -> str:
-    """Return the table of the kinds of toolset, in the order of their sections."""
+    """Return a table of the kinds of toolset, in the order of their sections in the document."""
     types = {schema.__name__: name for name, schema in KINDS.items()}
     rows = (
         f"| [`{types[model]}`](#{anchor}) | {KINDS[types[model]].kind.tools} |\n"
@@ -72,8 +72,8 @@ def kinds_table(anchors: Anchors) -> str:
 
 
 def all_models(base: Model) -> Iterator[Model]:
-    """Yield all subclasses within this package. Predefined content has other subclasses, which are
-    not part of the reference.
+    """Yield all subclasses of a model in this package. Predefined content has other subclasses,
+    which are not part of the reference.
     """
     for model in base.__subclasses__():
         if model.__module__.startswith("apps.manifest."):
@@ -95,7 +95,9 @@ def check_complete(schema: Schema, models: Mapping[str, Model], anchors: Anchors
 
 
 def tagged_models(schema: object) -> Iterator[str]:
-    """Yield the names of models that are chosen by their `type`, which is therefore required."""
+    """Yield the names of models that are selected by their `type`. In these models, `type` is
+    required.
+    """
     if isinstance(schema, list):
         yield from (name for item in schema for name in tagged_models(item))
     elif isinstance(schema, dict):
@@ -104,7 +106,7 @@ def tagged_models(schema: object) -> Iterator[str]:
 
 
 def anchor_before(document: str, end: int) -> str:
-    """Return GitHub's anchor of the last heading before a position."""
+    """Return the anchor that GitHub gives the last heading before a position."""
     headings = _heading.findall(document, 0, end)
     return slug(headings[-1]) if headings else ""
 

@@ -1,6 +1,7 @@
 """Creates the rows of one table of the manifest reference."""
 
 import json
+import re
 from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
@@ -23,8 +24,8 @@ LIMITS = {
 
 
 def table_of(model: Model, name: str, anchors: Anchors) -> str | None:
-    """Return the name of the model whose table contains the field: the model that is closest to the
-    field's definition.
+    """Return the name of the model whose table contains the field, or None. This is the model
+    closest to the definition of the field.
     """
     lineage = model.__mro__
     origin = next(base for base in lineage if name in vars(base).get("__annotations__", ()))
@@ -33,7 +34,7 @@ def table_of(model: Model, name: str, anchors: Anchors) -> str | None:
 
 
 class TableRows:
-    """The rows of one table."""
+    """Creates the rows of one table."""
 
     def __init__(
         self, model: Model, anchors: Anchors, models: Mapping[str, Model], kinds: Container[str]
@@ -65,7 +66,7 @@ class TableRows:
         return " ".join(filter(None, (description, state, mark.advice)))
 
     def default(self, name: str) -> str:
-        """Return the default, or "" if the description explains it."""
+        """Return the default of a field, or "" if its description already explains the default."""
         schema = self.schema["properties"][name]
         # If either of two names is required, the older one is deprecated.
         needed = [self.schema, *self.schema.get("anyOf", ())]
@@ -98,16 +99,16 @@ class TableRows:
         return [f"{self.plain(schema)}{limits(schema)}"]
 
     def plain(self, schema: Schema) -> str:
-        """Return the type of a value that is not a model."""
+        """Return the type of a field whose value is not a model."""
         if isinstance(items := schema.get("items"), dict):
             return f"list of {plural(self.kind(items))}"
         if isinstance(values := schema.get("additionalProperties"), dict):
-            return f"{plural(self.kind(values))} by name"
+            return f"object with {self.kind(values)} values"
         return str(schema.get("type", "any value"))
 
     def link(self, reference: str) -> str:
-        """Return a link to a model's table. The link text is the model's `type` if models are
-        chosen by it.
+        """Return a link to the table of a model. The text of the link is the model's `type`, if
+        models are selected by it.
         """
         tag = self.definitions[referenced_name(reference)]["properties"].get("type", {})
         is_kind = isinstance(tag.get("const"), str) and tag["const"] not in {"object", "function"}
@@ -124,7 +125,8 @@ def referenced_name(reference: str) -> str:
 
 
 def plural(kind: str) -> str:
-    return {"string": "strings"}.get(kind, kind.replace("[object]", "[objects]"))
+    kind = kind.replace("[object]", "[objects]").replace("(at least", "(each at least")
+    return re.sub(r"^(string|object)\b", r"\1s", kind)
 
 
 def alternatives(texts: list[str]) -> str:

@@ -15,20 +15,22 @@ class AgentToolSet(Named):
     """An agent on another server."""
 
     authorization: RestAuthorization | None = None
-    """The authentication for the agent's server. An API key is sent in a header or in the URL.
-    Null: none.
+    """The authentication for the agent's server. QuickApps sends an API key in a header or in the
+    URL. Null: none.
     """
     attachment: AttachmentFilter = Field(default_factory=AttachmentFilter)
-    """The files of the agent's answers to store and to show in the answer."""
+    """The files from the agent's answers to store and to show in the answer."""
     fallback_configuration: Fallback = Field(default_factory=Fallback)
-    """Controls what happens when a call fails. Left out: the model gets the error and continues."""
+    """Controls what happens when a call fails. Omitted: the model gets the error and continues."""
     is_repeatable: bool = False
-    """True if two calls have the effect of one. A call is then repeated if its process ended before
-    the result was known. False: the model is informed that the call may have been carried out.
+    """True if calling the agent twice has the same effect as calling it once. If true, QuickApps
+    repeats a call whose process ended before the result was known. If false, QuickApps informs the
+    model that the call may have been executed.
     """
     is_untrusted: bool = True
-    """True if third parties may control the agent's answers, for example because it reads web pages
-    or email. After such an answer, `approval.after_untrusted` can require approval for calls.
+    """True if third parties may control the agent's answers, for example because the agent reads
+    web pages or email. After such an answer, `approval.after_untrusted` can require approval for
+    calls.
     """
 
     def visible_tools(self) -> Iterator[tuple[str, str]]:

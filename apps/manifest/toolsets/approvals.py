@@ -53,14 +53,14 @@ class CallRules(Node):
     """Matches tool calls by their text or by their arguments. One match is enough."""
 
     patterns: tuple[Pattern, ...] = ()
-    """Regular expressions that are searched in the call's text, ignoring case. The text is
-    `{"tool":"desk_close","arguments":{"id":7}}`: the tool's name as the model sees it, and the
-    arguments in the order in which the model wrote them.
+    """Regular expressions that are searched in the call's text, ignoring case. The text is JSON,
+    such as `{"tool":"desk_close","arguments":{"id":7}}`. It contains the tool's name as the model
+    sees it, and the arguments in the order in which the model wrote them.
     """
     arguments: tuple[ArgumentSchema, ...] = ()
-    """JSON Schemas that the arguments are validated against, such as `{"properties": {"amount":
-    {"maximum": 100}}, "required": ["amount"]}`. A schema that validates matches the call. A missing
-    argument has its default value.
+    """JSON Schemas, such as `{"properties": {"amount": {"maximum": 100}}, "required": ["amount"]}`.
+    A schema matches a call if the arguments are valid against the schema. A missing argument has
+    its default value.
     """
 
 
@@ -71,25 +71,27 @@ class Approval(Node):
     """
 
     mode: Literal["auto", "confirm"] | None = None
-    """`auto`: calls are made; `confirm`: each call waits for approval. Null: the next level
-    decides, finally the installation's `APPROVAL_MODE` (default `auto`)."""
+    """`auto`: calls need no approval. `confirm`: each call waits for approval. Null: the next level
+    decides. The last level is the installation's `APPROVAL_MODE` (`auto` by default).
+    """
     after_untrusted: Literal["auto", "confirm"] | None = None
-    """`confirm`: after the conversation has read untrusted content, calls that may change something
-    need approval, even if they are allowed or have a standing approval. `auto`: they do not need
-    approval. Null: the next level decides, finally `auto`.
+    """`confirm`: after the conversation has read untrusted content, calls that may change data need
+    approval, even if they are allowed or have a standing approval. `auto`: these calls need no
+    approval for this reason. Null: the next level decides. At the last level, the value is `auto`.
     """
     deny: CallRules = Field(default_factory=CallRules)
     """Calls that are denied in every mode. The model gets the reason."""
     allow: CallRules = Field(default_factory=CallRules)
     """Calls that need no approval."""
     seconds: AnswerSeconds | None = 60
-    """The time to answer in seconds, up to 30 days. After that, the call is denied. Null: no limit.
+    """The time to answer in seconds, up to 30 days. When it expires, the call is denied. Null: no
+    limit.
     """
     editable: tuple[str, ...] = ()
     """Names of arguments that the user can edit before approving."""
     always: tuple[Scope, ...] = ()
-    """The **Don't ask again** choices that the card offers: for this tool in the same `conversation`,
-    or in the whole `application`.
+    """The **Don't ask again** choices that the card offers for the tool: in the same
+    `conversation`, or in the whole `application`.
     """
     four_eyes: bool = False
-    """Calls require approval by a user other than the conversation's owner."""
+    """Require approval by a user other than the conversation's owner."""

@@ -27,24 +27,24 @@ class AttachmentFilter(Node):
     supported_types: Annotated[
         Types, _null_as(ANY_TYPE), WithJsonSchema({"anyOf": [_STRINGS, {"type": "null"}]})
     ] = Field(default_factory=unpublished_default(ANY_TYPE))
-    """MIME types of the attachments to store, such as `["image/*", "text/csv"]`. Left out: all;
-    `[]`: none.
+    """MIME types of the attachments to store, such as `["image/*", "text/csv"]`. Omitted: all
+    types. `[]`: none.
     """
     propagate_types_to_choice: Annotated[Types, _null_as(SHOWN_TYPES)] = Field(
         default_factory=unpublished_default(SHOWN_TYPES)
     )
-    """MIME types of stored attachments that the answer also shows; the others appear only in the
-    call's stage. Left out: `["image/*", "application/vnd.plotly.v1+json"]`; `[]`: none.
+    """MIME types of stored attachments that the answer also shows. Other attachments appear only in
+    the call's stage. Omitted: `["image/*", "application/vnd.plotly.v1+json"]`. `[]`: none.
     """
     propagate_types_to_text: Types = ()
-    """MIME types of stored images that appear inside the text of the answer, where the tool was
-    called, such as `["image/png", "image/jpeg"]`. The answer does not show them a second time as
-    attachments. `[]`: none.
+    """MIME types of stored images that appear in the text of the answer, at the position of the
+    tool call, such as `["image/png", "image/jpeg"]`. The answer does not show these images a second
+    time as attachments. `[]`: none.
     """
     media_type_substitution: Annotated[dict[str, str], _null_as({})] = Field(default_factory=dict)
-    """Replaces MIME types, for clients that have their own viewer for a type. Each key is replaced
-    by its value: `{"application/json": "application/vnd.plotly.v1+json"}`. It applies after
-    `supported_types` and before the other two fields.
+    """Replacements of MIME types, for clients that have their own viewer for a type. Each key is
+    replaced by its value, as in `{"application/json": "application/vnd.plotly.v1+json"}`.
+    Replacements apply after `supported_types` and before the other two fields.
     """
 
 
@@ -52,10 +52,12 @@ class ResponseAsAttachment(Node):
     """Stores the response of a REST service as a file of the caller."""
 
     enabled: bool = False
-    """Store responses as files. False, or left out: the model gets the text and nothing is stored.
-    Set `{"enabled": false}` explicitly to avoid a warning in the log.
+    """Store responses as files. False or omitted: the model gets the text, and nothing is stored.
+    To avoid a warning in the server log, set `{"enabled": false}` explicitly.
     """
     content_types: Types = Field(default_factory=unpublished_default(ANY_TYPE))
-    """MIME types of the responses to store, such as `["application/pdf"]`. Left out: all."""
+    """MIME types of the responses to store, such as `["application/pdf"]`. Omitted: all types."""
     include_body_as_content: bool = True
-    """Give the model the text of the response as well. False: only the name of the file."""
+    """Also give the model the text of the response. False: the model gets only the name of the
+    file.
+    """

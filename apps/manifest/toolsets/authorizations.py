@@ -20,7 +20,7 @@ class BasicAuthorization(Authorization):
     """Sends a username and a password in the `Authorization` header."""
 
     type: Literal["basic"] = "basic"
-    """A username and a password are sent."""
+    """QuickApps sends a username and a password."""
     username: str
     """The username."""
     password: Credential = Field(json_schema_extra=CREDENTIAL)
@@ -31,7 +31,7 @@ class BearerAuthorization(Authorization):
     """Sends a token in the `Authorization` header."""
 
     type: Literal["bearer"] = "bearer"
-    """A token is sent."""
+    """QuickApps sends a token."""
     token: Credential = Field(json_schema_extra=CREDENTIAL)
     """The token, without `Bearer`. Prefer a reference to a secret."""
 
@@ -50,8 +50,8 @@ class ClientIdSecretAuthorization(Authorization):
     token_url: str
     """The token URL, such as `https://id.example.com/oauth/token`."""
     scope: str | None = None
-    """The scope of the token; separate several with spaces: `tickets.read tickets.write`. Null: not
-    sent.
+    """The scope of the token. Separate several scopes with spaces: `tickets.read tickets.write`.
+    Null: not sent.
     """
     aud: str | None = None
     """The audience of the token, sent as `audience`. Null: not sent."""
@@ -61,32 +61,32 @@ class NamedKeyAuthorization(Authorization):
     """The common fields of authorizations that send a key under a name."""
 
     type: Literal["api_key"] = "api_key"
-    """A key is sent."""
+    """QuickApps sends a key."""
     key: Credential = Field(json_schema_extra=CREDENTIAL)
     """The key. Prefer a reference to a secret."""
     name: str
-    """The name under which the key is sent, such as `X-API-Key`."""
+    """The name of the header or parameter that contains the key, such as `X-API-Key`."""
 
 
 class McpApiKeyAuthorization(NamedKeyAuthorization):
     """Sends a key under `name` in a header or in the query."""
 
     location: Literal["header", "query"] = "header"
-    """The part of the request that carries the key."""
+    """The part of the request that contains the key."""
 
 
 class ApiKeyAuthorization(NamedKeyAuthorization):
     """Sends a key under `name` in a header, in the query or in the body."""
 
     location: Literal["header", "query", "body"]
-    """The part of the request that carries the key."""
+    """The part of the request that contains the key."""
 
 
 class ForwardAuthTokenAuthorization(Authorization):
     """Sends the caller's own bearer token."""
 
     type: Literal["forward_auth_token"] = "forward_auth_token"
-    """Sends the caller's own bearer token. A call by a caller without one fails."""
+    """QuickApps sends the caller's own bearer token. If the caller has no token, the call fails."""
 
 
 class OAuthAuthorization(Authorization):
@@ -97,35 +97,39 @@ class OAuthAuthorization(Authorization):
     type: Literal["oauth"] = "oauth"
     """Each user signs in with their own account."""
     client_id: str | None = None
-    """The client ID at the sign-in service. Null: this installation registers itself there."""
+    """The client ID at the sign-in service. Null: this installation registers itself at the
+    service.
+    """
     client_secret: Credential = Field(default_factory=Credential, json_schema_extra=CREDENTIAL)
-    """The client secret. Prefer a reference to a secret. Leave it out for a client without one."""
+    """The client secret. Prefer a reference to a secret. Omit this field for a client without a
+    secret.
+    """
     authorization_url: str | None = None
-    """The authorization URL. Null: the server's own."""
+    """The authorization URL. Null: the URL that the server announces."""
     token_url: str | None = None
-    """The token URL. Required with `authorization_url`. Null: the server's own."""
+    """The token URL. Required with `authorization_url`. Null: the URL that the server announces."""
     scope: str | None = None
-    """The scope that users are asked to allow; separate several with spaces: `tickets.read
-    tickets.write`. Null: the server's choice.
+    """The scope that users are asked to allow. Separate several scopes with spaces:
+    `tickets.read tickets.write`. Null: the server's choice.
     """
     seconds: float | None = Field(default=600, gt=0)
-    """The seconds that an answer waits for the user's sign-in. Null: no limit."""
+    """The time in seconds that an answer waits for the user's sign-in. Null: no limit."""
 
 
 class RestOAuthAuthorization(OAuthAuthorization):
     """Each user signs in with their own account (OAuth 2.1)."""
 
     client_id: str
-    """The client ID at the sign-in service. Register this installation's callback URL,
-    `/connect/callback/`, there.
+    """The client ID at the sign-in service. At this service, register the installation's callback
+    URL, `/connect/callback/`.
     """
     authorization_url: str
     """The authorization URL, such as `https://id.example.com/oauth/authorize`."""
     token_url: str
     """The token URL, such as `https://id.example.com/oauth/token`."""
     scope: str | None = None
-    """The scope that users are asked to allow; separate several with spaces: `tickets.read
-    tickets.write`. Null: not sent.
+    """The scope that users are asked to allow. Separate several scopes with spaces:
+    `tickets.read tickets.write`. Null: not sent.
     """
 
 
@@ -152,6 +156,6 @@ McpAuthorization = Annotated[
 def credentials_in(
     how: RestAuthorization | McpAuthorization | None,
 ) -> list[tuple[str, Credential]]:
-    """Return the credentials of an authorization, with the names of their fields."""
+    """Return the credentials in an authorization, each with the name of its field."""
     found = ((name, value) for name, value in how or ())
     return [(name, value) for name, value in found if isinstance(value, Credential)]

@@ -56,25 +56,26 @@ class ClientTool(Node):
     """A tool that the chat page runs."""
 
     name: Annotated[str, AfterValidator(checked_name)]
-    """The page's script registers the tool under this name, such as `shop.fill_order`; the model
-    sees `shop_fill_order`. `_platform.inspect_page` and `_platform.set_field` exist already.
+    """The name under which the page's script registers the tool, such as `shop.fill_order`. The
+    model sees `shop_fill_order`. `_platform.inspect_page` and `_platform.set_field` are built in.
     """
     description: str
-    """Describes to the model what the tool does and when to use it. Up to 1,024 characters."""
+    """A description for the model of what the tool does and when to use it, of up to 1,024
+    characters.
+    """
     parameters: FunctionParameters
     """The arguments that the model passes to the tool."""
     permission: Annotated[str, AfterValidator(checked_permission)] | None = None
-    """The permission that the user needs, as the admin names it: `catalog.change_application`.
-    Calls for users without it are rejected with an error. Null: none.
+    """The permission that the user needs, such as `catalog.change_application`. For users without
+    this permission, calls return an error. Null: none.
     """
     is_repeatable: bool = False
-    """True if the tool can be called twice with the effect of one call. A reloaded page then
-    repeats the call. False: the model is informed that the call may have been carried out.
+    """True if calling the tool twice has the same effect as calling it once. If true, a reloaded
+    page repeats the call. If false, QuickApps informs the model that the call may have been
+    executed.
     """
     approval: Approval | None = None
-    """The calls that need approval or are denied. Null: the rules of the
-    toolset.
-    """
+    """The calls that need approval or are denied. Null: the toolset's rules."""
     display: ToolDisplay | None = None
     """Controls how calls are shown to users. Null: the toolset's name as the title, and the
     arguments.

@@ -6,7 +6,9 @@ from pydantic import Field
 
 from apps.manifest.nodes import Marks, Node, unpublished_default
 
-ALWAYS_FORWARDED = Marks(deprecated=True, advice="Leave it out; the model always gets the error.")
+ALWAYS_FORWARDED = Marks(
+    deprecated=True, advice="Do not set this field, because the model always gets the error."
+)
 
 
 class Trigger(Node):
@@ -22,7 +24,7 @@ class Trigger(Node):
 
 class Strategy(Node):
     trigger_on: Trigger | None = None
-    """The errors that the strategy applies to. Null: all errors, except timeouts, which only a
+    """The errors to which the strategy applies. Null: all errors except timeouts, which only a
     trigger can match.
     """
 
@@ -40,14 +42,14 @@ class Attempts(Node):
     """
 
     attempts: int = Field(default=3, ge=1, le=5)
-    """The number of calls, including the first one."""
+    """The total number of calls, including the first call."""
     initial_delay: float = Field(default=0.5, ge=0, le=60)
-    """The maximum pause after the first call, in seconds. It doubles after each further call."""
+    """The maximum backoff after the first call, in seconds. It doubles after each further call."""
     max_delay: float = Field(default=8.0, ge=0, le=60)
-    """The limit for each pause in seconds, unless the service requests a longer pause."""
+    """The maximum backoff in seconds, unless the service requests a longer backoff."""
     any_method: bool = False
-    """Also retry calls that may change something twice: REST calls with `post`, and tools that are
-    not REST. False: only retry safe calls.
+    """Also retry calls that may have an effect twice: REST calls with `post`, and calls to tools of
+    other types. False: only retry safe calls.
     """
 
 
@@ -58,7 +60,8 @@ class Continue(Strategy):
     """Passes the error to the model, and the run continues."""
     instructions: str | None = None
     """Instructions for the model after the error, such as `Ask for one parcel at a time.` Only used
-    with `trigger_on`; without instructions, the model is asked to try another way.
+    with `trigger_on`. Without instructions, QuickApps instructs the model to try a different
+    approach.
     """
     retry: Attempts | None = None
     """Retry the tool before the model gets the error. Null: the model decides whether to try again."""
@@ -95,10 +98,11 @@ class Fallback(Node):
     """Controls what happens when a tool call fails."""
 
     strategies: tuple[AnyStrategy, ...] = Field(default_factory=unpublished_default((Continue(),)))
-    """The strategies for errors. The first one that matches applies, so put those with a
-    `trigger_on` first. Left out: one `continue`. If none applies, the run ends with the error.
+    """The strategies for errors. The first matching strategy applies, so put strategies with a
+    `trigger_on` first. If no strategy applies, the run ends with the error. Omitted: one `continue`
+    strategy.
     """
     display_error_in_stage: bool = True
-    """Show the text of the error in the stage of the call. False: show a sentence without details.
-    A timeout is always shown.
+    """Show the error text in the stage of the call. False: show a sentence without details. A
+    timeout is always shown.
     """

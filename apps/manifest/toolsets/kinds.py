@@ -1,4 +1,4 @@
-"""The kinds of toolset that an application can have: each kind has a module in `kinds`."""
+"""Collects the kinds of toolset that an application can have. Each kind has a module in `kinds`."""
 
 from collections.abc import Iterator, Mapping
 from functools import reduce
@@ -19,7 +19,9 @@ Schema = type[Described] | type[PredefinedToolSet]
 
 
 def schemas_in(package: ModuleType) -> Iterator[Schema]:
-    """Yield the models with a `Kind`. Raises `TypeError` for a module that defines none."""
+    """Yield the models in the package that have a `Kind`. Raises `TypeError` for a module without
+    such a model.
+    """
     for found in iter_modules(package.__path__, f"{package.__name__}."):
         members = vars(import_module(found.name)).values()
         own = [one for one in members if isinstance(one, type) and one.__module__ == found.name]
@@ -65,7 +67,7 @@ def tool_of(schema: type[WrittenToolSet]) -> Any:
 
 
 def tool_types(schema: type[WrittenToolSet]) -> tuple[str, ...]:
-    """Return the valid `type`s of a toolset's tools, except the type of predefined tools. The
+    """Return the valid `type`s of a toolset's tools, except for the type of predefined tools. The
     `type` of a fully defined tool comes first.
     """
     shape = shape_of(tool_of(schema))

@@ -15,10 +15,10 @@ class McpResource(Node):
     """A resource of an MCP server."""
 
     uri: str
-    """The URI of the resource on the server. The server need not list it."""
+    """The URI of the resource on the server. The server does not have to list the resource."""
     eager: bool = False
     """Add the resource's text to the conversation before the first answer. False: the model can
-    read it on demand.
+    read the resource on demand.
     """
 
 
@@ -28,19 +28,19 @@ class McpResources(Node):
     enabled: bool = False
     """List the server's resources in the prompt, and give the model the tool `read_mcp_resource`."""
     items: tuple[McpResource, ...] | None = None
-    """The resources that the model may read. Null: all that the server lists."""
+    """The resources that the model may read. Null: all resources that the server lists."""
 
 
 class McpServerInfo(Node):
     """The server: a URL, or the name under which it is registered with the installation."""
 
     url: str = Field(default_factory=str)
-    """The URL of the server, such as `https://mcp.example.com/mcp`. A URL that begins with `/` is
-    on this server. Required for `streamable_http` and `sse`, ignored for `stdio`.
+    """The URL of the server, such as `https://mcp.example.com/mcp`. A URL that begins with `/`
+    refers to this server. Required for `streamable_http` and `sse`, ignored for `stdio`.
     """
     protocol: Literal["sse", "streamable_http", "stdio"]
-    """The transport. `streamable_http` or the older `sse`: over HTTP. `stdio`: a program on this
-    machine.
+    """The transport. `streamable_http` and the older `sse` use HTTP. `stdio` starts a program on
+    this machine.
     """
     server: str = Field(default_factory=str)
     """The name of a program registered by an administrator under *MCP servers*. Required for
@@ -66,26 +66,29 @@ class RemoteTools(Node):
     """Fields of toolsets whose tools a server lists."""
 
     allowed_tools: tuple[str, ...] | None = None
-    """Names of the tools to use, as the server lists them: `["find_ticket"]`. Null or `[]`: all."""
+    """Names of the tools to use, as the server lists them, such as `["find_ticket"]`. Null or `[]`:
+    all tools.
+    """
     hidden_from_model: tuple[str, ...] | None = Field(default=None, json_schema_extra=IN_PREVIEW)
-    """Names of tools, as the server lists them, that hooks may call but the model does not see. If
-    `allowed_tools` is not empty, it must contain these names too. Null: none.
+    """Names of tools, as the server lists them, that hooks may call but that the model does not
+    see. If `allowed_tools` is not empty, it must also contain these names. Null: none.
     """
     attachment: AttachmentFilter = Field(default_factory=AttachmentFilter)
-    """The result files to store and to show in the answer, for all tools."""
+    """The result files of all tools to store and to show in the answer."""
     fallback_configuration: Fallback = Field(default_factory=Fallback)
-    """Controls what happens when a tool call fails. Left out: the model gets the error and
+    """Controls what happens when a tool call fails. Omitted: the model gets the error and
     continues.
     """
     is_repeatable: bool | None = None
-    """True if a tool can be called twice with the effect of one call. A call is then repeated if
-    its process ended before the result was known. False: the model is informed that the call may
-    have been carried out. Null: as the server declares for each tool, else false.
+    """True if calling a tool twice has the same effect as calling it once. If true, QuickApps
+    repeats a call whose process ended before the result was known. If false, QuickApps informs the
+    model that the call may have been executed. Null: the server's declaration for each tool, or
+    else false.
     """
     is_untrusted: bool | None = None
     """True if third parties control the results and resources, as in a web search. After such a
-    result, `approval.after_untrusted` can require approval for calls. Null: as the server declares
-    for each tool (`openWorldHint`), else false.
+    result, `approval.after_untrusted` can require approval for calls. Null: the server's
+    declaration for each tool (`openWorldHint`), or else false.
     """
 
     @model_validator(mode="after")
@@ -107,18 +110,18 @@ class McpTools(RemoteTools):
     """Fields of toolsets whose server speaks MCP."""
 
     resources: McpResources | None = None
-    """The resources of the server that the model may read. Null: none."""
+    """The server's resources that the model may read. Null: none."""
     server_instructions: bool = False
-    """Add the server's instructions to the prompt. They may come from a third party, so enable this
-    only if you trust the server.
+    """Add the server's instructions to the prompt. The instructions may come from a third party, so
+    enable this field only if you trust the server.
     """
     failure_texts: tuple[str, ...] | None = None
-    """Prefixes of results that are failures although the server does not mark them as such:
-    `["Error:", "No results were found"]`. Case is ignored. Null: only results that the server marks
-    are failures.
+    """Prefixes of results that count as failures although the server does not mark them as errors,
+    such as `["Error:", "No results were found"]`. Case is ignored. Null: only results that the
+    server marks as errors count as failures.
     """
     result_format: Literal["blocks", "execution"] = "blocks"
-    """The format of results. `blocks`: the format of the protocol. `execution`: reports of a Python
-    interpreter with `output`, `result`, `error` and `files`. The stage then shows `code` as Python
-    and truncates long output; each listed file is read from the server and stored.
+    """The format of results. `blocks`: the protocol's own format. `execution`: reports of a Python
+    interpreter with `output`, `result`, `error` and `files`. The stage then shows `code` as Python,
+    and truncates long output. QuickApps reads each listed file from the server and stores it.
     """

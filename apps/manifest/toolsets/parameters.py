@@ -24,7 +24,7 @@ class SimpleSchema(Node):
     characters.
     """
     enum: tuple[Any, ...] | None = None
-    """The values to choose from, such as `["low", "high"]`. Null: any."""
+    """The allowed values, such as `["low", "high"]`. Null: any value."""
 
 
 class ConstSchema(Node):
@@ -33,7 +33,9 @@ class ConstSchema(Node):
     type: Literal[None]
     """`null`, without quotes, for a constant."""
     const: Any
-    """The value that every call sends. In a REST tool it can be a secret: `{"$secret": "name"}`."""
+    """The value that every call sends. In a REST tool, the value can be a secret, such as
+    `{"$secret": "name"}`.
+    """
 
 
 class ObjectSchema(Node):
@@ -44,7 +46,7 @@ class ObjectSchema(Node):
     properties: dict[str, NestedSchema]
     """The values, by name."""
     description: str
-    """A description of the object, up to 1,024 characters. Required."""
+    """A description of the object, of up to 1,024 characters."""
     required: tuple[str, ...] | None = None
     """Names of the properties that the model must provide. Null: none."""
 
@@ -55,9 +57,9 @@ class ArraySchema(Node):
     type: Literal["array"]
     """The value is a list."""
     items: NestedSchema
-    """The schema of each item of the list."""
+    """The schema of each list item."""
     description: str
-    """A description of the list, up to 1,024 characters. Required."""
+    """A description of the list, of up to 1,024 characters."""
 
 
 NestedSchema = Annotated[
@@ -73,23 +75,23 @@ class ParameterStage(Node):
     ignore_parameter_name: bool = False
     """Show the value without the parameter's name before it."""
     show_value_in_stage_title: bool = False
-    """Add the value to the title of the stage. If several parameters set this, the first one with a
-    value is used.
+    """Add the value to the title of the stage. If several parameters set this field, the first
+    parameter with a value is used.
     """
     name: str | None = None
-    """The text before the value, instead of the parameter's name, in Markdown: `**City:** `."""
+    """The Markdown text before the value, instead of the parameter's name, such as `**City:** `."""
     prefix: str | None = None
     """Text directly before the value."""
     suffix: str | None = None
     """Text directly after the value, such as a unit."""
     replaced_value_info: str | None = None
-    """The text shown instead of a long or private value."""
+    """The text that is shown instead of a long or private value."""
     format: str | None = None
     """The format of the value. Null: Markdown. Empty: plain code. Otherwise: code in this language,
     such as `python`.
     """
     order: int = 0
-    """The position among the arguments: smaller numbers come first."""
+    """The position among the arguments. Smaller numbers come first."""
 
 
 class ParameterDisplay(Node):
@@ -107,8 +109,8 @@ class Displayed(Node):
     display: ParameterDisplay | None = None
     """Controls how the argument is shown to users. Null: name and value."""
     default: Any | None = None
-    """The value to send if the model omits the argument. Null: none. If the default does not match
-    the type, calls without the argument fail.
+    """The value to send if the model omits the argument. If the default does not match the type,
+    calls without the argument fail. Null: none.
     """
 
 
@@ -135,7 +137,7 @@ class FunctionParameters(Node):
     type: Literal["object"]
     """Always `object`."""
     properties: dict[str, Parameter]
-    """The parameters, by name; `{}` for none."""
+    """The parameters by name. `{}` for none."""
     required: tuple[str, ...] | None = None
     """Names of the parameters that the model must provide. Null: none."""
 
@@ -144,11 +146,14 @@ class Function(Node):
     """The description of a tool for the model."""
 
     name: str
-    """The tool's name for the model: letters, digits, `_` and `-`. Other characters become `_`, and
-    longer names are truncated to 64 characters. For an internal tool, the name selects the tool.
+    """The tool's name for the model. It can contain letters, digits, `_` and `-`. Other characters
+    become `_`, and longer names are truncated to 64 characters. For an internal tool, the name
+    selects the tool.
     """
     description: str
-    """Describes to the model what the tool does and when to use it. Up to 1,024 characters."""
+    """A description for the model of what the tool does and when to use it, of up to 1,024
+    characters.
+    """
     parameters: FunctionParameters
     """The arguments that the model passes to the tool."""
 

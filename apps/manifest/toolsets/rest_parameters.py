@@ -26,14 +26,15 @@ class ParameterPlace(Node):
     """The part of the request that carries an argument."""
 
     type: Literal["query", "url", "body", "header"]
-    """The part of the request: `query`; `url`, in place of `{key}` in the URL; `body`, the JSON
-    object that is sent; or `header`.
+    """The part of the request: `query`, `url` (replaces `{key}` in the URL), `body` (a field of the
+    JSON body) or `header`.
     """
     key: str
-    """The name of the value in the request. For `url`: the name in braces."""
+    """The name of the value in the request. For `url`, this is the name in braces."""
     encoding: Literal["text", "json"] = "text"
-    """Controls how lists and objects are encoded. `text`: in a query, a list separated by commas;
-    in a body, JSON inside a text. `json`: in a query, JSON; in a body, JSON values.
+    """Controls how lists and objects are encoded. With `text`, a query contains a list separated by
+    commas, and a body contains JSON in a string. With `json`, a query contains JSON, and a body
+    contains JSON values.
     """
 
 
@@ -41,7 +42,7 @@ class Placed(Node):
     """Additional fields of every parameter of a REST tool."""
 
     parameter_info: ParameterPlace
-    """The part of the request that carries the argument."""
+    """The part of the request that contains the argument."""
 
 
 class RestSimpleParameter(SimpleParameter, Placed): ...
@@ -69,7 +70,9 @@ class RestConstParameter(ConstParameter, Placed):
 
 
 def is_credential(parameter: Mapping[str, Any]) -> bool:
-    """Return True if a constant is a text in a position where credentials are sent."""
+    """Return True if the parameter is a constant text that is sent under a name that is usual for
+    credentials.
+    """
     place = parameter.get("parameter_info")
     return (
         isinstance(parameter.get("const"), str)
@@ -99,7 +102,7 @@ class RestFunctionParameters(Node):
     type: Literal["object"]
     """Always `object`."""
     properties: dict[str, RestParameter]
-    """The parameters, by name; `{}` for none. Each defines its position in the request."""
+    """The parameters by name. `{}` for none. Each parameter defines its position in the request."""
     required: tuple[str, ...] | None = None
     """Names of the parameters that the model must provide. Null: none."""
 
@@ -108,12 +111,14 @@ class RestFunction(Node):
     """The description of a tool that calls a REST service."""
 
     name: str
-    """The name of the function. The model sees it with the toolset's name as a prefix. It can
-    contain letters, digits, `_` and `-`; other characters become `_`, and longer names are
+    """The name of the function. The model sees this name with the toolset's name as a prefix. The
+    name can contain letters, digits, `_` and `-`. Other characters become `_`, and longer names are
     truncated to 64 characters.
     """
     description: str
-    """Describes to the model what the tool does and when to use it. Up to 1,024 characters."""
+    """A description for the model of what the tool does and when to use it, of up to 1,024
+    characters.
+    """
     parameters: RestFunctionParameters
     """The arguments that the model passes to the tool, and their positions in the request."""
 

@@ -1,7 +1,7 @@
 """Fields shared by kinds of toolset, and the interface that other modules use."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
@@ -23,23 +23,27 @@ class Described(Node):
         name: Localized
 
     description: Localized | None = None
-    """The purpose of the toolset; one text, or one for each language as in `name`. The model reads
-    it to choose among toolsets: when it searches for tools, and when it starts a sub-agent.
+    """The purpose of the toolset, as one text or, as in `name`, one text per language. The model
+    uses the description to select toolsets when it searches for tools or starts a sub-agent.
     """
     approval: Approval | None = None
-    """The tool calls that need approval or are denied. Null: the rules
-    of `features.approval`.
-    """
+    """The tool calls that need approval or are denied. Null: the rules in `features.approval`."""
     enabled: bool = True
     """False: the toolset is ignored."""
+    user_switch: Literal["on", "off"] | None = None
+    """Users can turn the toolset on and off in the message box of the chat page, such as a web
+    search. `on` or `off` is its state in new conversations. Protocols without stored conversations
+    always use the toolset. Null: always on, without a switch.
+    """
     deferred: bool | None = Field(default=True, json_schema_extra=IN_PREVIEW)
-    """False: always list these tools, even if `orchestrator.tool_discovery` withholds others. Tools
-    of `dial-deployment`, `dial-app`, `a2a-agent` and `responses-agent` are always listed.
+    """False: never hide these tools, even if `orchestrator.tool_discovery` hides other tools. The
+    tools of `dial-deployment`, `dial-app`, `a2a-agent` and `responses-agent` toolsets are never
+    hidden.
     """
 
     @property
     def label(self) -> str:
-        """Return the toolset's name for reports, or "" if it has none."""
+        """Return the name of the toolset for reports, or "" if it has none."""
         return localize_text(self.name)
 
     @property
@@ -49,12 +53,12 @@ class Described(Node):
 
     @property
     def server(self) -> McpServerInfo | str | None:
-        """Return the toolset's MCP server, or its ID in DIAL Core."""
+        """Return the MCP server of the toolset, or its ID in DIAL Core, or None."""
         return None
 
     def visible_tools(self) -> Iterator[tuple[str, str]]:
-        """Yield the visible names of the enabled tools in the manifest, each with its path in the
-        toolset.
+        """Yield the name of each enabled tool that the manifest lists, as the model sees it, with
+        the tool's path in the toolset.
         """
         yield from ()
 
@@ -63,11 +67,11 @@ class Named(Described):
     """Fields of every toolset except `dial-mcp`."""
 
     name: Localized
-    """The prefix of the names of its tools (`desk` turns `find_ticket` into `desk_find_ticket`) and
-    of the titles of their stages. Deployment tools, tools of the chat page and internal tools have
-    no prefix; an agent's tool has exactly this name. Empty for an MCP server: the server's own
-    name. One text, or one for each language: `{"en": "Desk", "de": "Schalter"}`; the model sees the
-    English one.
+    """The prefix of the toolset's tool names (`desk` changes `find_ticket` to `desk_find_ticket`)
+    and of the titles of their stages. Deployment tools, chat page tools and internal tools have no
+    prefix. An agent's tool has exactly this name. If the name of an MCP toolset is empty, the
+    server's own name is used. The value is one text, or one text per language, such as
+    `{"en": "Desk", "de": "Schalter"}`. The model sees the English text.
     """
 
 

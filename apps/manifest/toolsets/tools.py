@@ -17,8 +17,8 @@ from apps.manifest.toolsets.rest_parameters import RestFunctionTool
 
 
 def apply_patch(target: Any, patch: Any) -> Any:
-    """Apply a patch: null deletes a key, objects are merged, and other values replace the old
-    value.
+    """Return the target with a patch applied. Null deletes a key, objects are merged, and any other
+    value replaces the old value.
     """
     if not isinstance(patch, dict):
         return patch
@@ -60,14 +60,14 @@ class ToolStage(Node):
     name: str | None = None
     """The title of the stage, such as `Weather in {city}`. Null: the toolset's name."""
     body: str | None = None
-    """The text in the stage instead of the list of arguments, as Markdown."""
+    """The Markdown text that the stage shows instead of the list of arguments."""
     show: bool = Field(
         default=True,
         json_schema_extra=Marks(deprecated=True, advice="Use `features.stage_display.level`."),
     )
     """False: show the call only if it fails."""
     defer_close: bool = False
-    """Keep the stage open until the next answer of the model is complete."""
+    """Keep the stage open until the model's next answer is complete."""
 
 
 class ToolDisplay(Node):
@@ -81,8 +81,8 @@ class ConversationMode(Node):
     """Settings for combining the calls of a tool into one conversation."""
 
     resumable: bool = False
-    """Allow the model to continue an earlier conversation: the tool gets an optional `session_id`
-    argument, and its first answer contains the ID. False: every call starts a new one.
+    """Allow the model to continue an earlier conversation. The tool gets an optional `session_id`
+    argument, and its first answer contains the ID. False: every call starts a new conversation.
     """
 
 
@@ -93,11 +93,11 @@ class ContentPropagation(Node):
         default=False,
         json_schema_extra=Marks(deprecated=True, advice="Use `conversation_mode.resumable`."),
     )
-    """Combine all calls of the tool into one conversation."""
+    """Combine all calls to the tool into one conversation."""
     propagate_headers: tuple[str, ...] | None = None
     """Names of the caller's `X-` headers to forward to an application or to DIAL Core, such as
-    `["X-Tenant"]`. Null: all; `[]`: none. Services that are called directly as deployments of this
-    installation get none.
+    `["X-Tenant"]`. Null: all headers. `[]`: none. Services that are deployments of this
+    installation receive no headers.
     """
 
 
@@ -107,7 +107,7 @@ class ConfiguredTool(Node):
     attachment: AttachmentFilter = Field(default_factory=AttachmentFilter)
     """The result files to store and to show in the answer."""
     fallback_configuration: Fallback = Field(default_factory=Fallback)
-    """Controls what happens when a tool call fails. Left out: the model gets the error and
+    """Controls what happens when a tool call fails. Omitted: the model gets the error and
     continues.
     """
     display: ToolDisplay | None = None
@@ -115,26 +115,26 @@ class ConfiguredTool(Node):
     arguments.
     """
     approval: Approval | None = None
-    """The calls that need approval or are denied. Null: the rules of the
-    toolset.
-    """
+    """The calls that need approval or are denied. Null: the toolset's rules."""
     enabled: bool = True
     """False: the tool is ignored."""
     is_repeatable: bool | None = None
-    """True if the tool can be called twice with the effect of one call. A call is then repeated if
-    its process ended before the result was known. False: the model is informed that the call may
-    have been carried out. Null: the toolset's value; without one, only `post` calls are not
-    repeated.
+    """True if calling the tool twice has the same effect as calling it once. If true, QuickApps
+    repeats a call whose process ended before the result was known. If false, QuickApps informs the
+    model that the call may have been executed. Null: the toolset's value. If the toolset has no
+    value, all calls except `post` are repeated.
     """
     is_untrusted: bool | None = None
     """True if third parties control the results, as in a web search. After such a result,
-    `approval.after_untrusted` can require approval for calls. Null: the toolset's value, else
+    `approval.after_untrusted` can require approval for calls. Null: the toolset's value, or else
     false.
     """
 
 
 def as_stated(*stated: bool | None, otherwise: bool) -> bool:
-    """Return the first value that a tool or its toolset sets."""
+    """Return the first value that is not None, or `otherwise`. The values come from a tool and its
+    toolset.
+    """
     return next((one for one in stated if one is not None), otherwise)
 
 
@@ -143,7 +143,7 @@ class RestMethod(Node):
 
     method_url: str
     """The URL of the operation, such as `https://api.example.com/parcels/{id}`. Parameters of type
-    `url` replace the names in braces. A URL that begins with `/` is on this server.
+    `url` replace the names in braces. A URL that begins with `/` refers to this server.
     """
     method_type: Literal["get", "post", "put", "delete"]
     """The method of the request. `post` and `put` send a JSON body."""
@@ -155,14 +155,14 @@ class RestTool(ConfiguredTool):
     type: Literal["restapi-tool"] = "restapi-tool"
     """The tool is an operation of a REST service. Optional."""
     open_ai_tool: RestFunctionTool
-    """The description of the tool for the model, and the parts of the request that carry its
-    arguments.
+    """The tool's description for the model, and the part of the request that contains each
+    argument.
     """
     rest_api_method_info: RestMethod
     """The request to make."""
     response_as_attachment: ResponseAsAttachment | None = None
-    """The responses to store as files. Null: the toolset's value. Otherwise it replaces the
-    toolset's value completely.
+    """The responses to store as files. This value replaces the toolset's whole value. Null: the
+    toolset's value.
     """
 
 
@@ -172,37 +172,42 @@ class DeploymentTool(ConfiguredTool):
     type: Literal["deployment-tool"] = "deployment-tool"
     """The tool is a deployment with your own function. Optional."""
     open_ai_tool: FunctionTool
-    """The description of the tool for the model. The parameters `query` (or the name in
-    `query_parameter`) and `attachment_urls` are added if they are missing.
+    """The tool's description for the model. QuickApps adds the parameters `query` (or the name in
+    `query_parameter`) and `attachment_urls` if they are missing.
     """
     deployment: ToolDeployment
     """The deployment to call."""
     is_optional: bool = False
-    """True: silently leave the tool out if the caller cannot use the deployment. False: the
-    answer reports that it is missing."""
+    """True: if the caller cannot use the deployment, the tool is omitted without an error. False:
+    the answer reports the missing tool.
+    """
     query_parameter: Annotated[str, Field(min_length=1)] = "query"
-    """The name of the parameter that holds the question, such as `prompt`."""
+    """The name of the parameter that contains the question, such as `prompt`."""
     takes_files: bool = True
-    """False: the parameter `attachment_urls` is not added, because the deployment does not accept
-    files.
+    """False: the parameter `attachment_urls` is not added. Use this value if the deployment does
+    not accept files.
     """
     sends_configuration: bool = False
-    """Send all other arguments as the configuration of the deployment. False: only arguments that
-    it declares as such; the others become fields of the request."""
+    """Send all other arguments as the deployment's configuration. False: only arguments that the
+    deployment declares as configuration are sent in this way, and other arguments become fields of
+    the request.
+    """
     system_prompt: ToolSystemPrompt | None = None
-    """The prompt that the deployment gets before each question. Null: none."""
+    """The prompt that the deployment receives before each question. Null: none."""
     content_propagation: ContentPropagation | None = None
-    """The headers that are forwarded to the deployment. Null: all of the caller's headers that
+    """The headers that QuickApps forwards to the deployment. Null: all of the caller's headers that
     applications forward.
     """
     conversation_mode: ConversationMode | None = None
-    """Allow the model to continue an earlier conversation. Null: every call starts a new one."""
+    """Allow the model to continue an earlier conversation. Null: every call starts a new
+    conversation.
+    """
     propagate_annotations_to_choice: bool | None = Field(default=None, json_schema_extra=IN_PREVIEW)
-    """Add the sources that an application reports to the answer, and have the model copy its
-    citations. Null or false: they are dropped.
+    """Add the sources that an application reports to the answer, and instruct the model to copy the
+    citations. Null or false: sources and citations are dropped.
     """
     supports_url_attachments: bool = False
-    """Has no effect: the features of the deployment decide. Leave it out."""
+    """Has no effect, because the deployment's features determine this. Do not set this field."""
 
 
 class InternalTool(ConfiguredTool):
@@ -211,8 +216,7 @@ class InternalTool(ConfiguredTool):
     type: Literal["internal-tool"] = "internal-tool"
     """The tool belongs to QuickApps itself. Optional."""
     open_ai_tool: FunctionTool
-    """The description of the tool for the model. Its name must be the name of an existing internal
-    tool.
+    """The tool's description for the model. The name must be the name of an existing internal tool.
     """
 
 
@@ -222,18 +226,18 @@ class SimpleDeploymentTool(Node):
     type: Literal["dial-deployment-simple"] = "dial-deployment-simple"
     """The function is generated from the deployment's description. Optional."""
     deployment_id: str = Field(json_schema_extra=Marks(resource=True))
-    """The ID of the model or application to call. It is also the name of the tool."""
+    """The ID of the model or application to call. This ID is also the name of the tool."""
     approval: Approval | None = None
-    """The calls that need approval or are denied. Null: the rules of the
-    toolset.
-    """
+    """The calls that need approval or are denied. Null: the toolset's rules."""
     enabled: bool = True
     """False: the tool is ignored."""
     conversation_mode: ConversationMode | None = None
-    """Allow the model to continue an earlier conversation. Null: every call starts a new one."""
+    """Allow the model to continue an earlier conversation. Null: every call starts a new
+    conversation.
+    """
     propagate_annotations_to_choice: bool | None = Field(default=None, json_schema_extra=IN_PREVIEW)
-    """Add the sources that an application reports to the answer, and have the model copy its
-    citations. Null or false: they are dropped.
+    """Add the sources that an application reports to the answer, and instruct the model to copy the
+    citations. Null or false: sources and citations are dropped.
     """
 
 
@@ -243,20 +247,20 @@ class PredefinedTool(Node):
     type: Literal["predefined-tool"] = "predefined-tool"
     """The tool is predefined. Optional."""
     template_name: str
-    """The name of the predefined tool, such as `web_search`. An unknown tool is left out, and the
+    """The name of the predefined tool, such as `web_search`. An unknown tool is omitted, and the
     answer reports it.
     """
     enabled: bool = True
     """False: the tool is ignored."""
     override: Override | None = None
-    """Changes to the template, as a merge patch: objects are merged, null deletes a key, other
-    values replace the old ones. It cannot change the tool's own `type`. Null: none.
+    """Changes to the template, as a merge patch. Objects are merged, null deletes a key, and other
+    values replace the old values. The patch cannot change the tool's own `type`. Null: none.
     """
 
 
 def kind_of_tool(full: str) -> Callable[[Any], str | None]:
-    """Return a function that returns the kind of a tool: its `type`, the kind that its keys
-    identify, or `full`.
+    """Return a function that returns the kind of a tool: its `type`, otherwise the kind that its
+    keys identify, otherwise `full`.
     """
 
     def kind(tool: Any) -> str | None:

@@ -1,1 +1,1 @@
-"""Validates a document, and returns a manifest or a list of problems."""
+"""Validates a document. The result is a manifest or a list of problems."""

@@ -27,8 +27,8 @@ _TAG_ERRORS = frozenset({"union_tag_invalid", "union_tag_not_found"})
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """The location of a failure. `union` is the location of the enclosing value that may have
-    several types, if any.
+    """The location of a failure in a document. `union` is the location of the enclosing value that
+    may have several types, if there is one.
     """
 
     place: Keys
@@ -40,7 +40,7 @@ class Spot:
 def failure_problems(
     error: ValidationError, document: dict[str, Any], model: type[BaseModel]
 ) -> list[Problem]:
-    """Return one problem for each location, in the order of the errors."""
+    """Return a problem for each location of pydantic's errors, in the order of the errors."""
     failures: dict[Keys, list[tuple[Spot, Failure]]] = {}
     passed: set[Keys] = set()
     for failure in error.errors(include_url=False, include_input=False):
@@ -55,8 +55,8 @@ def failure_problems(
 def locate(
     location: tuple[str | int, ...], document: dict[str, Any], model: type[BaseModel]
 ) -> Spot:
-    """Return the position in the document that corresponds to pydantic's location, which also
-    contains the names of choices.
+    """Return the position in the document for pydantic's location, which also contains the names of
+    choices.
     """
     shape: Shape = model
     value: Any = document

@@ -16,8 +16,8 @@ Failure = Mapping[str, Any]
 
 
 def expectation(failure: Failure, shape: Shape) -> str | None:
-    """Describe the accepted values at a failure's location, or return None if pydantic's message
-    already contains them.
+    """Return a description of the values that are accepted at a failure's location, or None if
+    pydantic's message already contains them.
     """
     kind = failure["type"]
     if kind in {"model_type", "model_attributes_type", "union_tag_not_found"}:
@@ -27,7 +27,7 @@ def expectation(failure: Failure, shape: Shape) -> str | None:
 
 
 def describe_model(shape: Shape) -> str:
-    """Describe an object with its required keys."""
+    """Return a description of an object with its required keys."""
     if isinstance(shape, Choice):
         return 'an object with a "type"'
     if not isinstance(shape, type):
@@ -37,7 +37,7 @@ def describe_model(shape: Shape) -> str:
 
 
 def describe_type(annotation: Any) -> str:
-    """Describe the values that a type accepts."""
+    """Return a description of the values that a type accepts."""
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is Annotated:
         return describe_type(arguments[0])
@@ -51,7 +51,9 @@ def describe_type(annotation: Any) -> str:
 
 
 def in_a_row(values: Iterable[object], last: str) -> str:
-    """Join values in JSON notation: `"a", "b" or "c"`."""
+    """Join values in JSON notation, such as `"a", "b" or "c"`. `last` is the word before the last
+    value.
+    """
     words = [json.dumps(value) for value in values]
     return " ".join((", ".join(words[:-1]), last, words[-1])) if len(words) > 1 else words[0]
 

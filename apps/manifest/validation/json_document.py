@@ -1,6 +1,4 @@
-"""Makes the first check of a document: it must be plain JSON within the limits of the later
-checks.
-"""
+"""Checks that a document is plain JSON and within the limits of the later checks."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -27,7 +25,9 @@ _PLAIN = frozenset({bool, str, dict, list})
 def document_problems(
     document: object, most_values: int = MAX_VALUES, most_characters: int = MAX_CHARACTERS
 ) -> list[Problem]:
-    """Return the problems of values that are not plain JSON, or of the first exceeded limit."""
+    """Return the problems of a document: values that are not plain JSON, or the first limit that is
+    exceeded.
+    """
     if not isinstance(document, dict):
         return [Problem(ROOT, f"expected an object, found {json_type(document)}")]
     found: list[Problem] = []
@@ -103,7 +103,7 @@ _KINDS: dict[type, str] = {
 
 
 def json_type(value: object) -> str:
-    """Return the JSON type of a value, with an article."""
+    """Return the JSON type of a value with an article, such as "an object"."""
     for kind, words in _KINDS.items():
         if isinstance(value, kind):
             return words

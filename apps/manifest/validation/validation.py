@@ -62,8 +62,8 @@ def read_manifest(
 
 
 def patch_problems(document: dict[str, Any]) -> list[Problem]:
-    """Return references to secrets in patches. Patches are otherwise validated only when they are
-    applied.
+    """Return a problem for each reference to a secret in a patch. Otherwise, patches are validated
+    only when they are applied.
     """
     return [
         Problem(place.path, FOREIGN_REFERENCE)
@@ -75,7 +75,9 @@ def patch_problems(document: dict[str, Any]) -> list[Problem]:
 def review(
     document: object, *, preview: bool, default_deployment: str = "", is_foreign: bool = False
 ) -> Review:
-    """Return the errors and warnings of a document."""
+    """Return the errors and warnings about a document, with the same parameters as
+    `read_manifest`.
+    """
     errors: tuple[Problem, ...] = ()
     try:
         read_manifest(
@@ -89,9 +91,7 @@ def review(
 
 
 def with_deployment(document: dict[str, Any], deployment_id: str) -> dict[str, Any]:
-    """Return the document. If it contains no deployment of the orchestrator, add the given
-    deployment.
-    """
+    """Return the document with the given deployment added if the orchestrator has none."""
     orchestrator = document.get("orchestrator")
     if not deployment_id or not isinstance(orchestrator, dict) or "deployment" in orchestrator:
         return document
@@ -100,8 +100,8 @@ def with_deployment(document: dict[str, Any], deployment_id: str) -> dict[str, A
 
 
 def name_problems(manifest: Manifest) -> list[Problem]:
-    """Return a problem for each enabled tool whose name in the manifest is the name of an earlier
-    tool, or reserved for the platform.
+    """Return a problem for each enabled tool whose name in the manifest is already used by an
+    earlier tool, or is reserved for the platform.
     """
     first: dict[str, str] = {}
     found = []

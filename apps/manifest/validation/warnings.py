@@ -1,4 +1,4 @@
-"""Finds warnings about a usable manifest, such as ignored keys and deprecated fields."""
+"""Finds warnings about a valid manifest, such as ignored keys and deprecated fields."""
 
 import difflib
 import json
@@ -39,8 +39,8 @@ def warning_problems(document: dict[str, Any], *, preview: bool) -> list[Problem
 
 
 def preview_problems(document: dict[str, Any]) -> list[Problem]:
-    """Return the parts that use preview features. These parts are omitted while preview features
-    are off.
+    """Return a problem for each part that uses preview features. These parts are omitted while
+    preview features are off.
     """
     return problems_of((gated_fields,), document)
 
@@ -174,5 +174,5 @@ RULES: tuple[Rule, ...] = (
 
 
 def known_members(visit: ShapeVisit) -> Iterator[tuple[str, object]]:
-    """Yield the members that are fields of the model, in document order."""
+    """Yield the members of an object that are fields of its model, in document order."""
     return (item for item in visit.value.items() if item[0] in visit.model.model_fields)

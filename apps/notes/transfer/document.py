@@ -8,7 +8,6 @@ from pathlib import PurePosixPath
 from typing import Any
 
 import yaml
-from django.utils.translation import gettext
 
 from apps.datetimes import read_datetime
 from apps.errors import NoteRefused
@@ -146,13 +145,8 @@ def read_moment(name: str, facts: Mapping[str, Value]) -> datetime | None:
         return None
     try:
         return read_datetime(str(value))
-    except ValueError:
-        raise NoteRefused(
-            name,
-            gettext(
-                "{value} isn’t a date from 1900 to 2199. Use the form 2026-11-01T14:30:00Z."
-            ).format(value=repr(str(value)[:40])),
-        ) from None
+    except ValueError as error:
+        raise NoteRefused(name, str(error)) from None
 
 
 def refusal_error(name: str, text: str) -> NoteRefused:

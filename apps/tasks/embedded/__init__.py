@@ -1,1 +1,3 @@
-"""Stores jobs in our own tables, for SQLite. The process that serves requests runs the jobs."""
+"""Stores jobs in this app's own tables, for SQLite. The process that serves requests runs the
+jobs.
+"""

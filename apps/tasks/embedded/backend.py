@@ -71,7 +71,9 @@ class EmbeddedBackend(BaseTaskBackend):
         return [job_of(row, state) for row in rows.filter(of_kind(kind))[:most]]
 
     def cancel(self, job: str) -> Job | None:
-        """Delete the job. The worker ends a running job whose row was deleted."""
+        """Delete the job, and return it, or None if it does not exist. The worker ends a running
+        job whose row was deleted.
+        """
         row = QueuedJob.objects.filter(pk=job).first()
         if row is None or not QueuedJob.objects.filter(pk=job, status=row.status).delete()[0]:
             return None
@@ -93,18 +95,18 @@ def waiting() -> QuerySet[QueuedJob]:
 
 
 def paused() -> QuerySet[QueuedJob]:
-    """Return the jobs that wait for a later time or whose kind is paused."""
+    """Return the waiting jobs whose kind is paused."""
     return waiting().filter(Exists(pauses()))
 
 
 def unpaused() -> QuerySet[QueuedJob]:
-    """Return the jobs that wait for a later time or for a worker."""
+    """Return the waiting jobs whose kind is not paused. They are due now or later."""
     return waiting().exclude(Exists(pauses()))
 
 
 def pauses() -> QuerySet[PausedKind]:
-    """Select the pauses of a job's kind in the same statement, because an idle process checks every
-    few seconds.
+    """Return a subquery for the pauses that apply to a job. An idle process checks for jobs every
+    few seconds, and needs no other statement for this.
     """
     kinds = (Value(ALL), OuterRef("lock"), OuterRef("task"))
     return PausedKind.objects.filter(kind__in=kinds)

@@ -1,4 +1,6 @@
-"""Runs the jobs in our own tables. Enqueuing a job in this process wakes the worker."""
+"""Runs the jobs in this app's own tables. If a job is enqueued in this process, the worker wakes
+up.
+"""
 
 import asyncio
 import logging
@@ -41,7 +43,7 @@ class EmbeddedWorker:
         self.next_chores: dict[str, datetime] = {}
 
     async def run(self) -> None:
-        """Run jobs until canceled."""
+        """Run jobs until this call is canceled."""
         loop = asyncio.get_running_loop()
 
         def wake() -> None:
@@ -112,7 +114,9 @@ class EmbeddedWorker:
             self.news.set()
 
     async def run_job(self, row: QueuedJob) -> None:
-        """Run the job and store its outcome. An interrupted job is left for the next process."""
+        """Run the job and store its outcome. If the job is interrupted, the next process runs it
+        again.
+        """
         arguments = row.arguments
         try:
             function = find_task(row.task).func
@@ -139,9 +143,8 @@ class EmbeddedWorker:
 
 
 def claim(most: int) -> tuple[list[QueuedJob], datetime | None]:
-    """Reserve due jobs for this worker.
-
-    The second value is the time at which the next job becomes due.
+    """Reserve up to `most` due jobs for this worker. Also return the time at which the next job
+    becomes due, or None.
     """
     now, claimed = timezone.now(), list[QueuedJob]()
     for row in due_jobs(now)[:most]:
@@ -176,15 +179,17 @@ def free_lost() -> None:
 
 
 def renewed(jobs: list[int]) -> set[int]:
-    """Renew the leases of running jobs. Return the jobs that an operator has canceled."""
+    """Renew the leases of running jobs. Return the IDs of the jobs that an operator has
+    canceled.
+    """
     mine = QueuedJob.objects.filter(pk__in=jobs)
     mine.update(lease_until=timezone.now() + LEASE)
     return set(jobs) - set(mine.values_list("pk", flat=True))
 
 
 def release(row: QueuedJob) -> None:
-    """Make a job available again. If another job with its lock is waiting, delete the job, because
-    the other job does the same work.
+    """Make a job available again. If another job with the same lock is waiting, delete the job
+    instead, because the other job does the same work.
     """
     mine = QueuedJob.objects.filter(pk=row.pk)
     try:

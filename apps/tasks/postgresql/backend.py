@@ -89,8 +89,8 @@ class PostgreSQLBackend(BaseTaskBackend):
         return job_of(row, NAMES[row.status])
 
     def resume(self, kind: str) -> bool:
-        """Resume a kind. An attempt that does not count has moved each of its jobs to the paused
-        queue.
+        """End the pause of a kind, and move its jobs back from the paused queue. The attempt that
+        moved a job there does not count.
         """
         held = ProcrastinateJob.objects.filter(of_kind(kind, "task_name"), queue_name=PAUSED_QUEUE)
         with transaction.atomic():

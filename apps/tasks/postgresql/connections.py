@@ -40,8 +40,8 @@ def make_pool(**options: Any) -> AsyncConnectionPool[AsyncConnection[Any]]:
 
 
 async def configure(connection: AsyncConnection[Any]) -> None:
-    """Configure a connection. Procrastinate sends single statements, which need no transaction
-    around them.
+    """Configure a new connection for autocommit. Procrastinate sends single statements, which need
+    no transaction.
     """
     await connection.set_autocommit(True)
 
@@ -53,7 +53,9 @@ async def check(connection: AsyncConnection[Any]) -> None:
 
 
 def has_news(socket: int) -> bool:
-    """Return True if an unsolicited message arrived, such as the end of the connection."""
+    """Return True if the server has sent a message that was not requested, such as the end of the
+    connection.
+    """
     with selectors.DefaultSelector() as incoming:
         incoming.register(socket, selectors.EVENT_READ)
         return bool(incoming.select(0))

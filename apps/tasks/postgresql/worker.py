@@ -60,7 +60,7 @@ class PostgreSQLWorker:
 
 
 async def work(threads: JobThreads) -> None:
-    """Run the worker. Return when it has stopped because its connection failed."""
+    """Run the worker until its connection fails."""
     app = make_app(make_connector(), threads)
     async with app.open_async():
         await free_lost(app, threads)
@@ -77,7 +77,7 @@ async def work(threads: JobThreads) -> None:
 
 
 def make_app(connector: PsycopgConnector, threads: JobThreads) -> App:
-    """Return a Procrastinate application with all tasks and the schedules of chores."""
+    """Return a Procrastinate application that has all tasks and the schedules of all chores."""
     app = App(connector=connector, periodic_defaults={"max_delay": MISSED_SECONDS})
     for task in all_tasks().values():
         app.task(name=task.key, pass_context=True, retry=Retries(task))(runner_of(task, threads))

@@ -45,17 +45,13 @@ CHANGED = (
     *("next_at", "last_at", "run_count", "last_run", "last_conversation", "last_problem"),
     *("is_paused", "pause_reason", "conversation"),
 )
-GOING_ON = gettext_noop(
-    "This run was skipped, because the previous question is still being answered."
-)
-LOST = gettext_noop(
-    "The account of the schedule can no longer use the app, or the app is disabled."
-)
+GOING_ON = gettext_noop("This run was skipped because the previous run is still in progress.")
+LOST = gettext_noop("The schedule’s account can no longer use the app, or the app is disabled.")
 WITHDRAWN = gettext_noop(
-    "Version {number} of the app was withdrawn. Choose another one, or the live version."
+    "Version {number} of the app was withdrawn. Choose another version or the live version."
 )
-BROKEN = gettext_noop("The question failed, because the app can’t be used at the moment: {problem}")
-FAILED = gettext_noop("The question failed. The server’s log has the reason.")
+BROKEN = gettext_noop("The run failed because the app can’t be used at the moment: {problem}")
+FAILED = gettext_noop("The run failed. See the server log for the reason.")
 RETRY = timedelta(minutes=1)
 
 Target = tuple[int, int | None]
@@ -315,6 +311,7 @@ def sender_of(row: Schedule, at: datetime) -> Sender:
         seconds=row.seconds_to_answer,
         at=at.astimezone(row.timing.zone).isoformat(timespec="seconds"),
         budget={"tokens": row.budget_tokens, "money": money, "currency": row.budget_currency},
+        saved_by=row.saved_by_id,
     )
 
 

@@ -39,10 +39,10 @@ class ZonedForm(forms.ModelForm):  # type: ignore[type-arg]
     """A form for a schedule, with times in the schedule's time zone."""
 
     start_at = forms.DateTimeField(
-        label=gettext_lazy("From"),
+        label=gettext_lazy("Start time"),
         required=False,
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format=LOCAL),
-        help_text=gettext_lazy("The start time. Leave empty to start now."),
+        help_text=gettext_lazy("Leave empty to start now."),
     )
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -125,7 +125,7 @@ class ScheduleForm(ZonedForm):
         label=gettext_lazy("Every"),
         required=False,
         min_value=1,
-        help_text=gettext_lazy("The time between two runs. Leave empty for no repetition."),
+        help_text=gettext_lazy("The time between runs. Leave empty to run only once."),
     )
     unit = forms.ChoiceField(label=gettext_lazy("Unit"), choices=UNIT_LABELS, initial="hours")
 

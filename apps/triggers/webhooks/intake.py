@@ -122,7 +122,7 @@ def ask(
     )
     minutes = webhook.answer_minutes
     seconds = None if minutes is None else minutes * 60.0
-    sender = Sender("webhook", webhook.name, seconds=seconds)
+    sender = Sender("webhook", webhook.name, seconds=seconds, saved_by=webhook.saved_by_id)
     if sent.conversation is not None and queue.has_to_wait(sent.conversation, sent.id):
         return ask_later(caller, application, sent, sender)
     try:

@@ -1,4 +1,4 @@
-"""Converts message contents into blocks of the Messages API."""
+"""Converts the contents of messages to blocks of the Messages API."""
 
 import base64
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,7 +19,7 @@ def text_block(text: str) -> Block:
 
 
 def message_blocks(message: ModelMessage) -> list[Block]:
-    """Return the blocks of text, images and documents."""
+    """Return the content of a message as blocks of text, images and documents."""
     content = message.content
     parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
     blocks = [block for part in parts for block in part_blocks(part)]
@@ -28,7 +28,7 @@ def message_blocks(message: ModelMessage) -> list[Block]:
 
 
 def without_blanks(blocks: Iterable[Block]) -> list[Block]:
-    """Drop blank texts, which the API rejects."""
+    """Return the blocks without blank texts, which the API rejects."""
     return [block for block in blocks if block["type"] != "text" or block["text"].strip()]
 
 
@@ -47,8 +47,8 @@ def part_blocks(part: Mapping[str, Any]) -> Iterator[Block]:
 
 
 def attachment_blocks(attachment: Attachment) -> Iterator[Block]:
-    """Yield the attachment's blocks. A file that is stored here has none, because the service
-    cannot fetch it.
+    """Yield the attachment's blocks. A stored file has no blocks, because the service cannot fetch
+    it.
     """
     kind, title = attachment.type, attachment.title
     if attachment.url is not None:
@@ -82,7 +82,9 @@ def file_block(url: str, title: str, kind: str = "") -> Block:
 
 
 def add_title(block: Block, title: str) -> Block:
-    """Add the title, except to images, which have none."""
+    """Return the block with the title. Images remain unchanged, because the API does not support
+    titles for them.
+    """
     return {**block, "title": title} if title and block["type"] == "document" else block
 
 

@@ -53,14 +53,15 @@ REASONS = {
 
 
 def text_of(written: Any) -> str:
-    """Return an ID or a name, which some services leave out or send as a number."""
+    """Return an ID or a name as text. Some services omit it or send it as a number."""
     return str(written) if isinstance(written, str | int) else ""
 
 
 class MessageEvents:
-    """Reads the events of an answer. `is_paused` is set if another request continues it.
+    """Reads the events of an answer. `is_paused` is True if another request must continue the
+    answer.
 
-    `blocks` are all blocks so far, in order.
+    `blocks` contains all blocks so far, in order.
     """
 
     def __init__(self) -> None:
@@ -89,8 +90,8 @@ class MessageEvents:
         self.is_done = self.has_finished = self.is_paused = False
 
     def read(self, payload: bytes, name: bytes, deltas: list[Delta]) -> None:
-        """Convert an event into deltas. Raises `ModelFailed` for an error event or an unreadable
-        event.
+        """Convert an event to deltas. Raises `ModelFailed` if the event is an error or cannot be
+        parsed.
         """
         event = read_event(payload, self.halves)
         self.has_understood = self.has_understood or event.type in PIECES
@@ -103,7 +104,7 @@ class MessageEvents:
             self.read_rare(event, deltas)
 
     def read_piece(self, piece: BlockDelta, index: int, deltas: list[Delta]) -> None:
-        """Read a piece of a block. Skips citations and unknown kinds."""
+        """Add a piece to its block. Citations and unknown kinds of pieces are skipped."""
         if piece.text:
             self.pieces.append(piece.text)
             deltas.append(TextDelta(piece.text))
@@ -134,7 +135,7 @@ class MessageEvents:
             self.is_done = True
 
     def begin_block(self, block: Block, index: int, deltas: list[Delta]) -> None:
-        """Begin a block. If the answer is not streamed, the block is complete."""
+        """Begin a block. If the answer is not streamed, the block is already complete."""
         self.end_block(deltas)  # some services do not end blocks
         # Token counts come with the first block. Before it, the request may be retried.
         if not self.blocks and self.usage is not None:
@@ -159,7 +160,7 @@ class MessageEvents:
                 pass  # Stored, but not shown.
 
     def end_block(self, deltas: list[Delta]) -> None:
-        """Join the pieces of the last block."""
+        """Complete the last block by joining its pieces."""
         if self.given is not None:
             deltas.append(self.given)
             self.given = None
@@ -174,7 +175,7 @@ class MessageEvents:
             block["input"] = read_object(whole)
 
     def finish(self, reason: str, details: Any, deltas: list[Delta]) -> None:
-        """End the answer. Raises `ModelFailed` if the service failed."""
+        """End the answer. Raises `ModelFailed` if the finish reason means a failure."""
         known = REASONS.get(reason) or finish_reason(reason)
         self.has_finished = True
         self.end_block(deltas)
@@ -199,7 +200,9 @@ class MessageEvents:
         return sum_usage(self.spent, read_usage(self.counts))
 
     def read_whole(self, data: bytes) -> list[Delta]:
-        """Read an answer that is not streamed. Raises `ModelFailed` if the service fails."""
+        """Convert an answer that is not streamed to deltas. Raises `ModelFailed` if it is an error
+        or cannot be parsed.
+        """
         message = read_message(data)
         if message.type == "error":
             raise failure_in_stream(mend(data), STATUSES)

@@ -26,13 +26,17 @@ _read = msgspec.json.Decoder(list[dict[str, Any]]).decode
 
 
 def is_kept(block: Mapping[str, Any]) -> bool:
-    """Return True for thinking, calls of the service's tools, and their results."""
+    """Return True for a block that must be sent back: thinking, a call to the service's own tool,
+    or the result of such a call.
+    """
     kind = str(block.get("type"))
     return kind in THOUGHTS or kind == "server_tool_use" or kind.endswith("_tool_result")
 
 
 def write_blocks(blocks: Sequence[Block]) -> str:
-    """Return the blocks of an answer as JSON, or "" if there are only texts and calls."""
+    """Return the blocks of an answer as JSON, or "" if all of them are texts and calls to our
+    tools.
+    """
     if not any(map(is_kept, blocks)):
         return ""
     return msgspec.json.encode(list(map(kept_form, blocks))).decode()
@@ -45,7 +49,7 @@ def kept_form(block: Block) -> Block:
 
 
 def answer_blocks(message: ModelMessage) -> list[Block]:
-    """Return the blocks of an assistant message, including its stored blocks."""
+    """Return the blocks of an assistant message: its stored blocks, texts and calls."""
     kept = read_blocks(message)
     whole = list(restore_blocks(message, kept)) if kept and fits(message, kept) else None
     if whole is not None:
@@ -55,7 +59,9 @@ def answer_blocks(message: ModelMessage) -> list[Block]:
 
 
 def read_blocks(message: ModelMessage) -> list[Block]:
-    """Parse the stored blocks. Returns [] if there are none, or if a client has made them invalid."""
+    """Parse the stored blocks. Return [] if there are none, or if a client has made them
+    invalid.
+    """
     written = message.thoughts.parts.get(PART) if message.thoughts is not None else None
     if written is None:
         return []
@@ -66,7 +72,9 @@ def read_blocks(message: ModelMessage) -> list[Block]:
 
 
 def fits(message: ModelMessage, kept: Sequence[Block]) -> bool:
-    """Return True if the message still has the texts and calls whose positions the blocks describe."""
+    """Return True if the message still has the texts and calls whose positions the blocks
+    describe.
+    """
     lengths = [block.get("length") for block in kept if block.get("type") == "text"]
     calls = sum(block.get("type") == "tool_use" for block in kept)
     return (
@@ -103,8 +111,8 @@ def call_block(call: ToolCall) -> Block:
 
 
 def usable_id(call_id: str | None) -> str:
-    """Return the ID, or one that is derived from it in the characters that the API accepts. The
-    call may come from another model.
+    """Return the ID if the API accepts it, otherwise an ID that is derived from it. The call may
+    come from another model.
     """
     written = call_id or ""
     if _usable.fullmatch(written):

@@ -51,7 +51,9 @@ class AnthropicModel:
     idle_seconds: float
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
-        """Stream the answer like `ServiceModel.stream`, and resume it if the service pauses it."""
+        """Call the model, and yield its answer. If the service pauses the answer, continue it with
+        another request. Raises `ModelFailed`.
+        """
         events = MessageEvents()
         while True:
             asked = ServiceModel(self.service, self.name, self.api(events), self.idle_seconds)
@@ -90,9 +92,9 @@ def make_anthropic_model(
     features: Mapping[str, Any] | None = None,
     idle_seconds: float | None = None,
 ) -> AnthropicModel:
-    """Return the model. `base_url` ends with the version; `ModelTraits` reads `features`.
+    """Return the model. `base_url` ends with the API's version; `ModelTraits` reads `features`.
 
-    `idle_seconds` defaults to the timeout of a tool.
+    `idle_seconds` is the timeout without data, by default the timeout of a tool.
     """
     return AnthropicModel(
         ModelService(base_url, MESSAGES, key_headers(api_key, features or {})),
@@ -105,7 +107,8 @@ def make_anthropic_model(
 def encode_anthropic(
     request: ModelRequest, model: str, traits: ModelTraits, begun: Sequence[Block] = ()
 ) -> bytes:
-    """Return the request body. `begun` are the blocks of an answer that this request continues.
+    """Return the JSON body of a request. `begun` are the blocks of an answer that this request
+    continues.
 
     Messages come last, so that all requests of a conversation begin with the same bytes. Raises
     `BadRequest` for text that is not Unicode.
@@ -170,9 +173,10 @@ def blocks_of(message: ModelMessage) -> Iterator[Block]:
 
 
 def allowed_thinking(parameters: Fields, messages: Sequence[Fields]) -> Fields:
-    """Return the parameters, without a thinking budget if the current turn began without a thought.
+    """Return the parameters, without a thinking budget if the current turn did not begin with a
+    thought.
 
-    The API rejects a budget in such a turn. Another model or a client may have called the tools.
+    The API rejects a budget in such a turn, which another model or a client may have begun.
     """
     thinking = parameters.get("thinking")
     if not isinstance(thinking, Mapping) or thinking.get("type") != "enabled":
@@ -189,8 +193,8 @@ def allowed_thinking(parameters: Fields, messages: Sequence[Fields]) -> Fields:
 
 
 def marked_messages(messages: list[Fields]) -> list[Fields]:
-    """Mark the last block before the newest message for the prompt cache, because all blocks up to
-    it were part of the previous request.
+    """Mark the last block before the newest message for the prompt cache. All blocks up to this
+    block were part of the previous request.
     """
     if len(messages) < 2:
         return messages
@@ -203,8 +207,8 @@ def mark_blocks(blocks: list[Block]) -> list[Block]:
 
 
 def columns_of(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the features, attachment types, capabilities and context window of a model that the
-    service's list contains.
+    """Return what the service's model list contains about a model: features, attachment types,
+    capabilities and context window.
     """
     limits = (("context_window", "max_input_tokens"), ("max_output_tokens", "max_tokens"))
     kinds = ((PICTURES, "image_input"), (PDF, "pdf_input"))
@@ -217,7 +221,9 @@ def columns_of(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def features_of(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return how to request thinking from the model; `ModelTraits` reads it."""
+    """Return the features that describe how to request thinking from the model. `ModelTraits` reads
+    them.
+    """
     has_budget = can(facts, "thinking", "types", "enabled")
     is_adaptive = can(facts, "thinking", "types", "adaptive")
     return {"thinking": "budget"} if has_budget and not is_adaptive else {}
@@ -228,7 +234,9 @@ def can(facts: Mapping[str, Any], *path: str) -> bool:
 
 
 def is_supported(facts: Mapping[str, Any], *path: str) -> bool | None:
-    """Return True or False if the list contains the feature, otherwise None."""
+    """Return True if the model list says that the feature at this path is supported, False if it is
+    not, and None if the list does not contain it.
+    """
     found: Any = facts.get("capabilities")
     for name in path:
         found = found.get(name) if isinstance(found, Mapping) else None

@@ -58,9 +58,9 @@ READ = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ModelTraits:
-    """The properties in which models, and the services with this API, differ.
+    """The properties that differ between models, and between services with this API.
 
-    `most_output` is the limit of output tokens; `thinking` is the way to request thinking from the
+    `most_output` is the limit of output tokens. `thinking` is the way to request thinking from the
     model.
     """
 
@@ -81,7 +81,7 @@ class ModelTraits:
 def write_parameters(
     given: Mapping[str, Any], traits: ModelTraits, model: str, *, has_tools: bool
 ) -> Fields:
-    """Return the fields of a request except its model, messages, system prompt and tools."""
+    """Return the fields of a request, except for its model, messages, system prompt and tools."""
     for name in given:
         if name not in READ and given[name] is not None:
             log_left_out(model, name)
@@ -104,8 +104,8 @@ def write_parameters(
 
 
 def most_tokens(given: Mapping[str, Any], traits: ModelTraits) -> int:
-    """Return the output token limit. If neither request nor deployment sets one, the thinking
-    tokens are added to the default.
+    """Return the limit of output tokens. If neither the request nor the deployment sets a limit, it
+    is the default plus the tokens for thinking.
     """
     limits = (given.get("max_completion_tokens"), given.get("max_tokens"), traits.most_output)
     for limit in limits:
@@ -115,8 +115,11 @@ def most_tokens(given: Mapping[str, Any], traits: ModelTraits) -> int:
 
 
 def write_thinking(given: Mapping[str, Any], traits: ModelTraits, most: int, model: str) -> Fields:
-    """Return the fields for thinking. `most` is the limit of the whole answer; the budget leaves
-    `USUAL_OUTPUT` of it, or half.
+    """Return the fields of a request that control thinking. `most` is the token limit of the whole
+    answer.
+
+    The thinking budget leaves `USUAL_OUTPUT` tokens of this limit for the text, or half of the
+    limit if it is small.
     """
     own = given.get("thinking")
     if isinstance(own, Mapping) and "type" in own:
@@ -151,7 +154,7 @@ def write_sampling(
 
 
 def write_choice(given: Mapping[str, Any], model: str) -> Fields | None:
-    """Return the `tool_choice`, or None for the API's default."""
+    """Return the `tool_choice` of a request, or None for the API's default."""
     chosen = given.get("tool_choice")
     choice: Fields | None = None
     match chosen:
@@ -170,7 +173,9 @@ def write_choice(given: Mapping[str, Any], model: str) -> Fields | None:
 
 
 def write_output(given: Mapping[str, Any], model: str, config: Fields) -> Fields:
-    """Return `config`, with the schema of the answer if the request has one."""
+    """Return `config` with the JSON Schema of the answer added, if the request requires a
+    schema.
+    """
     match given.get("response_format"):
         case {"type": "json_schema", "json_schema": {"schema": Mapping() as schema}}:
             config = {**config, "format": {"type": "json_schema", "schema": schema}}
@@ -183,7 +188,9 @@ def write_output(given: Mapping[str, Any], model: str, config: Fields) -> Fields
 
 
 def write_account(given: Mapping[str, Any]) -> Fields:
-    """Return the metadata. The API accepts only the user."""
+    """Return the metadata of a request. It can contain only the user, because the API accepts
+    nothing else.
+    """
     written: Fields = {}
     metadata = given.get("metadata")
     user = metadata.get("user_id") if isinstance(metadata, Mapping) else None

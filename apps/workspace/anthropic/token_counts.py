@@ -1,4 +1,4 @@
-"""Token counts of the Messages API, and their conversion into `Usage`."""
+"""Defines the token counts of the Messages API, and converts them to `Usage`."""
 
 from typing import Any, Self
 
@@ -8,8 +8,8 @@ from apps.agent.events import Usage
 
 
 class MessageTokens(msgspec.Struct):
-    """The tokens of a message so far; `input_tokens` excludes those read from or written to the
-    cache.
+    """The token counts of a message so far. `input_tokens` excludes tokens that were read from or
+    written to the cache.
     """
 
     input_tokens: int | None = None
@@ -19,8 +19,8 @@ class MessageTokens(msgspec.Struct):
     output_tokens_details: Any = None
 
     def over(self, earlier: Self | None) -> "MessageTokens":
-        """Return these counts, with missing counts from `earlier`. The end of a stream contains
-        fewer counts than its beginning.
+        """Return these counts, with each missing count taken from `earlier`. The end of a stream
+        contains fewer counts than its beginning.
         """
         if earlier is None:
             return self

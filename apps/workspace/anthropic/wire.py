@@ -81,7 +81,7 @@ _read_message = msgspec.json.Decoder(WholeMessage).decode
 
 
 def read_event(payload: bytes, halves: CutCharacters) -> MessageEvent:
-    """Parse an event. Raises `ModelFailed` if the service fails."""
+    """Parse an event. Raises `ModelFailed` if it cannot be parsed."""
     try:
         return _read_event(payload)
     except (ValueError, RecursionError):
@@ -89,7 +89,7 @@ def read_event(payload: bytes, halves: CutCharacters) -> MessageEvent:
 
 
 def read_message(data: bytes) -> WholeMessage:
-    """Parse a message. Raises `ModelFailed` if the service fails."""
+    """Parse a message. Raises `ModelFailed` if it cannot be parsed."""
     try:
         return _read_message(data)
     except (ValueError, RecursionError):
@@ -100,7 +100,7 @@ def read_odd(payload: bytes) -> MessageEvent:
     """Parse an event that the strict decoder rejects. An event of an unknown type may have any
     shape.
 
-    Raises `ModelFailed` if the service fails.
+    Raises `ModelFailed` if the event cannot be parsed.
     """
     kind = read_mended(_read_kind, EventKind, payload).type
     if kind not in EVENTS:
@@ -109,8 +109,8 @@ def read_odd(payload: bytes) -> MessageEvent:
 
 
 def read_mended(decode: Callable[[bytes], T], kind: type[T], payload: bytes) -> T:
-    """Decode text after replacing unpaired surrogates; `decode` returns a `kind`. Raises
-    `ModelFailed` if the service fails.
+    """Parse JSON whose unpaired surrogates must be replaced. `decode` returns a `kind`. Raises
+    `ModelFailed` if the JSON cannot be parsed.
     """
     try:
         return decode_json(decode, payload)
@@ -123,8 +123,8 @@ def read_mended(decode: Callable[[bytes], T], kind: type[T], payload: bytes) -> 
 
 
 def read_loosely(kind: type[T], payload: bytes) -> T:
-    """Parse a value in which null means a missing key, as some services write it. Raises
-    `ModelFailed` if the service fails.
+    """Parse JSON in which null means a missing key, as some services write it. Raises `ModelFailed`
+    if it cannot be parsed.
     """
     written: Any = None
     try:
@@ -146,7 +146,9 @@ def without_nulls(value: Any) -> Any:
 
 
 def well_shaped(block: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the block with the text that its type requires, even if it began without one."""
+    """Return the block with the text field that its type requires. Some services begin a block
+    without it.
+    """
     kind = str(block.get("type"))
     found = {**block, "type": kind}
     if kind in ("text", "thinking") and not isinstance(found.get(kind), str):
@@ -155,7 +157,7 @@ def well_shaped(block: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_object(written: str) -> dict[str, Any]:
-    """Parse a JSON object. Returns {} for anything else."""
+    """Parse a JSON object. Return {} if the text is anything else."""
     try:
         found = msgspec.json.decode(written.encode())
     except (msgspec.DecodeError, UnicodeError, RecursionError):

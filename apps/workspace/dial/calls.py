@@ -58,7 +58,7 @@ class Calls:
     locks: dict[Hashable, asyncio.Lock] = field(default_factory=dict, repr=False, compare=False)
 
     async def once(self, key: Hashable, fetch: Callable[[], Awaitable[T]]) -> T:
-        """Fetch a value for this caller once, and cache it under `key`.
+        """Fetch a value for this caller, and cache it under `key` for later calls.
 
         Concurrent callers with the same key share one fetch. Failures are not cached.
         """
@@ -79,7 +79,7 @@ class Calls:
         most_bytes: int = MOST_BYTES,
         seconds: float = SECONDS,
     ) -> CoreResponse:
-        """Send a GET, retrying it after temporary failures, because it is idempotent."""
+        """Send a GET request, and retry it after temporary failures."""
         call = partial(self.attempt, "GET", target(path, query), {}, b"", most_bytes, seconds)
         return await retry_call(call, seconds, is_safe=True)
 
@@ -93,7 +93,9 @@ class Calls:
         json: Any = None,
         file: DialFile | None = None,
     ) -> CoreResponse:
-        """Send JSON, a file, or no body. It is retried only if no connection was established."""
+        """Send a request with JSON, a file, or no body. The request is retried only if no
+        connection was established.
+        """
         more, content = encoded_body(json, file)
         headers = {**headers, **more}
         call = partial(self.attempt, method, path, headers, content, MOST_BYTES, seconds)
@@ -130,7 +132,10 @@ class Calls:
 async def retry_call(
     call: Callable[[], Awaitable[CoreResponse]], seconds: float, *, is_safe: bool
 ) -> CoreResponse:
-    """Return the response. The call is retried after temporary failures for up to `seconds`."""
+    """Call `call`, and retry it after temporary failures for up to `seconds`.
+
+    Unless the call is safe (`is_safe`), it is retried only if no connection was established.
+    """
     loop = asyncio.get_running_loop()
     end = loop.time() + seconds
     attempt = 0

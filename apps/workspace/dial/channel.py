@@ -32,19 +32,21 @@ MOST_BYTES = 1024 * 1024
 
 
 async def sign_in(calls: Calls, toolset_ids: Sequence[str]) -> dict[str, SignIn]:
-    """Request the sign-ins for all toolsets in one batch. Never raises."""
+    """Ask the user to sign in to all toolsets in one request. Return the outcome for each toolset.
+    Never raises.
+    """
     ids = list(dict.fromkeys(toolset_ids))
     outcomes = await ask(calls, [(TOOLSET, {"toolsetId": toolset_id}) for toolset_id in ids])
     return dict(zip(ids, outcomes, strict=True))
 
 
 async def sign_in_to_service(calls: Calls, scope: str) -> SignIn:
-    """Request the sign-in to one service. Never raises."""
+    """Ask the user to sign in to one service, and return the outcome. Never raises."""
     return (await ask(calls, [(SERVICE, {"url": scope})]))[0]
 
 
 async def ask(calls: Calls, questions: Sequence[tuple[str, Mapping[str, str]]]) -> list[SignIn]:
-    """Return the outcomes of the questions, in order. This never raises."""
+    """Send the questions to the user, and return their outcomes in order. Never raises."""
     if not questions:
         return []
     if not calls.caller.client.channel:
@@ -70,7 +72,9 @@ async def ask(calls: Calls, questions: Sequence[tuple[str, Mapping[str, str]]]) 
 async def interact(
     calls: Calls, batch: Sequence[Mapping[str, Any]], seconds: float
 ) -> dict[str, SignIn]:
-    """Return the answers by ID. Core does not close its response, so only the first event is read."""
+    """Send the questions in one batch, and return the outcomes by ID. Core does not close its
+    response, so only the first event is read.
+    """
     headers = {
         **credentials(calls.caller),
         CHANNEL: calls.caller.client.channel,
@@ -122,6 +126,8 @@ def outcome_of(answer: Mapping[str, Any]) -> SignIn:
 
 
 def code_of(error: Any) -> str:
-    """Return JSON-RPC's error code. The client's message is not logged."""
+    """Return the code of a JSON-RPC error for the log. The error's message comes from the client,
+    and is not logged.
+    """
     code = error.get("code") if isinstance(error, Mapping) else None
     return f"code {code}" if isinstance(code, int) else "no code"

@@ -28,7 +28,7 @@ class Core:
     sign_in_seconds: float = 120.0
 
     def path_of(self, url: str) -> str | None:
-        """Return the path, without /v1/, of a full URL on this Core, or None for any other URL.
+        """Return the path of a full URL on this Core, without `/v1/`, or None for any other URL.
 
         The URL is parsed, not compared as text: `http://core.example.evil` is not on
         `http://core.example`.
@@ -59,25 +59,25 @@ def configured_core() -> Core | None:
 
 
 def origin(place: object) -> tuple[str, str, int]:
-    """Return scheme, host and port. Raises ValueError for an invalid port."""
+    """Return the scheme, host and port of a parsed URL. Raises ValueError for an invalid port."""
     scheme = getattr(place, "scheme", "").lower()
     host = (getattr(place, "hostname", None) or "").rstrip(".")
     return scheme, host, getattr(place, "port", None) or PORTS.get(scheme, 0)
 
 
 def encode_path(name: str) -> str:
-    """Percent-encode each segment of an ID or a path once. Segments that are already encoded are
-    not encoded again.
+    """Percent-encode each segment of an ID or a path once. Segments that are already encoded remain
+    unchanged.
 
-    Raises ValueError for ambiguous names: with empty segments, `.`, `..`, slashes inside a segment,
-    or control characters.
+    Raises ValueError for an ambiguous name: a name with empty segments, `.`, `..`, slashes inside a
+    segment, or control characters.
     """
     return "/".join(map(encoded_segment, name.split("/")))
 
 
 def encoded_segment(segment: str) -> str:
-    """Return the encoded path segment. Raises `ValueError` if it is ambiguous or contains control
-    characters.
+    """Percent-encode a path segment once. Raises `ValueError` if the segment is ambiguous or
+    contains control characters.
     """
     plain = unquote(segment, errors="strict")
     if plain in ("", ".", "..") or "/" in plain or "\\" in plain:
@@ -88,7 +88,9 @@ def encoded_segment(segment: str) -> str:
 
 
 def path_segment(deployment_id: str) -> str:
-    """Return the encoded ID as a path segment. Raises `DeploymentNotFound` for an invalid ID."""
+    """Return the deployment's ID, encoded as one path segment. Raises `DeploymentNotFound` for an
+    invalid ID.
+    """
     try:
         return encode_path(deployment_id)
     except ValueError:

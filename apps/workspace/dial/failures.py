@@ -1,5 +1,5 @@
-"""Converts failed calls to Core to errors. The body of an error response is plain text, DIAL's
-JSON, or empty.
+"""Converts failed calls to Core to errors. The body of a failed call is plain text, DIAL's JSON, or
+empty.
 """
 
 from apps.accounts.caller import Caller
@@ -11,6 +11,7 @@ from apps.workspace.egress.sdk_clients import (
     InvalidURL,
     TimeoutException,
 )
+from apps.workspace.egress.tls_failures import tls_problem
 from apps.workspace.services.failures import mask_and_cut, message_in
 
 SHOWN = 300
@@ -55,6 +56,8 @@ def connection_failure(error: Exception, seconds: float) -> ServiceFailed:
     match error:
         case EgressRefused():
             return ServiceFailed(str(error), reason="connection")
+        case ConnectError() if problem := tls_problem(error):
+            return ServiceFailed(f"DIAL Core cannot be reached. {problem}", reason="connection")
         case ConnectError() | ConnectTimeout():
             return CoreUnreachable("DIAL Core cannot be reached.", reason="connection")
         case TimeoutException():

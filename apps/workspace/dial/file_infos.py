@@ -1,4 +1,4 @@
-"""Metadata of files that Core sends in listings and responses."""
+"""Parses the metadata of files in Core's listings and responses."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -34,7 +34,7 @@ def file_or_folder(item: Mapping[str, Any]) -> FileInfo | FolderInfo | None:
 
 
 def plain_etag(written: str) -> str:
-    """Return the ETag without quotes and without the `W/` that proxies add."""
+    """Return the ETag without its quotes and without the prefix `W/`, which proxies add."""
     return written.strip().removeprefix("W/").strip('"')
 
 

@@ -44,8 +44,8 @@ class DialFileStore:
         return await self.calls.once("home", partial(find_home, self.calls))
 
     async def is_own(self, path: str) -> bool:
-        """Return True if the path is in the caller's bucket; False if Core does not report the
-        bucket.
+        """Return True if the path is in the caller's bucket. Return False for any other path, or if
+        Core does not report the bucket.
         """
         try:
             return bucket_of(path) in {PUBLIC, bucket_of(await self.home())}
@@ -71,7 +71,7 @@ class DialFileStore:
         try:
             quoted = encode_path(name.replace("%", "%25"))  # A plain name may look encoded.
         except ValueError as error:
-            raise FileRefused(f"A file cannot be named {display_path(name)}.") from error
+            raise FileRefused(f"A file can’t be named {display_path(name)}.") from error
         return await self.write(f"{await self.home()}{quoted}", content, content_type)
 
     async def write(
@@ -155,7 +155,9 @@ class DialFileStore:
                 raise
 
     def file_path(self, path: str) -> str:
-        """Return the path of a file. Raises `FileMissing`, including for a folder."""
+        """Return the encoded path of a file. Raises `FileMissing`, also for the path of a
+        folder.
+        """
         place = resource_path(self.calls.core, path)
         if place.endswith("/"):
             raise missing(path)
@@ -163,7 +165,7 @@ class DialFileStore:
 
 
 def bucket_of(path: str) -> str:
-    """Return the bucket of a path `files/{bucket}/…`."""
+    """Return the bucket in a path such as `files/{bucket}/…`."""
     return unquote(f"{path}//".split("/")[1])
 
 

@@ -1,8 +1,8 @@
-"""Headers for Core and its deployments: credentials, forwarded headers, and the chain of
+"""Builds the headers for Core and its deployments: credentials, forwarded headers, and the chain of
 applications.
 
 Core forwards the headers of a request to the applications that it calls. A run therefore adds its
-application to a header, which the next application reads. With a forged header, its sender can only
+application to a header, which the next application reads. A sender who forges this header can only
 make the listed applications unavailable to itself.
 """
 
@@ -23,8 +23,8 @@ LONGEST_CHAIN = 20
 
 
 def credentials(caller: Caller) -> dict[str, str]:
-    """Return headers with the caller's API key, or with the bearer token if there is no key, and
-    the trace headers.
+    """Return the headers that identify the caller by an API key or, if there is no key, by a bearer
+    token. They include the trace headers.
     """
     if caller.credentials.api_key:
         return {"Api-Key": caller.credentials.api_key, **caller.client.trace}
@@ -37,8 +37,8 @@ def bearer(caller: Caller) -> dict[str, str]:
 
 
 def forwarded_headers(caller: Caller, names: Collection[str] | None = None) -> dict[str, str]:
-    """Return headers for a deployment: credentials, language and the caller's headers with these
-    names (None means all).
+    """Return the headers for a deployment: credentials, language, and the caller's headers with
+    these `names` (None means all of them).
     """
     wanted = None if names is None else ALWAYS_FORWARDED.union(name.lower() for name in names)
     headers = {
@@ -74,6 +74,8 @@ def write_chain(chain: tuple[str, ...]) -> dict[str, str]:
 
 
 def check_chain(chain: tuple[str, ...], deployment_id: str) -> None:
-    """Raise `CallsItself` if the deployment is in the chain."""
+    """Raise `CallsItself` if the deployment is in the chain of applications that enclose the
+    run.
+    """
     if unquote(deployment_id) in map(unquote, chain):
         raise CallsItself((*chain, deployment_id), "An application cannot call itself")

@@ -1,6 +1,4 @@
-"""Finds the application, stored in DIAL Core, for which a per-request key was created, and its
-document.
-"""
+"""Finds the application for which a per-request key was created, and its document in DIAL Core."""
 
 import time
 from collections.abc import Mapping
@@ -29,7 +27,7 @@ on_reset(_kept.clear)
 
 
 async def find_caller(calls: Calls) -> Caller:
-    """Return the caller with the bucket and `appdata` of its key. Raises `ServiceFailed` if a call
+    """Return the caller with the bucket and `appdata` of the key. Raises `ServiceFailed` if a call
     to Core fails.
     """
     buckets = mapping(await calls.get_json("/v1/bucket"))
@@ -76,12 +74,14 @@ async def fetch_application(calls: Calls, name: str) -> Mapping[str, Any] | None
 
 
 def forget_application(core: Core, name: str) -> None:
-    """Remove a cached document after a save, so that the next request asks Core again."""
+    """Remove a saved application from the cache, so that the next request reads it from Core
+    again.
+    """
     _kept.drop((core.url, encoded_name(name)))
 
 
 def encoded_name(name: str) -> str:
-    """Return the encoded name, or "" for an invalid name."""
+    """Return the name with each segment encoded, or "" if it is invalid."""
     try:
         return encode_path(name)
     except ValueError:
@@ -89,8 +89,8 @@ def encoded_name(name: str) -> str:
 
 
 def decode_name(name: str) -> str:
-    """Decode each segment of a name. A segment with an encoded slash remains encoded, because
-    decoding would change its meaning.
+    """Decode each segment of a name. A segment that contains an encoded slash is not decoded,
+    because that would change its meaning.
     """
     return "/".join(map(decoded_segment, name.split("/")))
 

@@ -1,5 +1,5 @@
-"""Stores memories in the caller's own storage at DIAL Core, in a file with the memories and a file
-with the originals of merged memories.
+"""Stores memories in the caller's own storage at DIAL Core. One file contains the memories, and
+another contains the originals of merged memories.
 
 Only a 404 counts as an empty file. Any other failure, and an unreadable file, raises an error,
 because the next write would replace the stored content.
@@ -58,7 +58,7 @@ class CoreFile:
     path: str
 
     async def etag(self) -> str | None:
-        """Return the ETag, or None if the file does not exist."""
+        """Return the current ETag of the file, or None if the file does not exist."""
         try:
             found = mapping(await self.calls.get_json(f"/v1/metadata/{self.path}"))
         except CoreRefused as refusal:
@@ -80,10 +80,10 @@ class CoreFile:
         return info_of_content(self.path, answer).etag, answer.body
 
     async def write(self, content: bytes, etag: str | None) -> str:
-        """Replace the content of the file if it still has the ETag, and return the new ETag. With
-        None, create the file.
+        """Replace the content of the file if it still has the ETag, and return the new ETag. If
+        `etag` is None, create the file.
 
-        Raises `FileChanged`.
+        Raises `FileChanged` if the file has changed, or already exists.
         """
         condition = {"If-None-Match": "*"} if etag is None else {"If-Match": etag}
         file = DialFile(content, JSON)
@@ -125,9 +125,7 @@ class DialMemories:
         return index_of(await self.load())
 
     async def newest(self) -> tuple[str | None, MemoryList]:
-        """Return the memories and the ETag of their file. The file is read only if it has
-        changed.
-        """
+        """Return the ETag of the file and its memories. The file is read only if it has changed."""
         kept = CACHE.get(self.key)
         if kept is not None and kept[0] == await self.data.etag():
             return str(kept[0]), kept[1]
@@ -197,7 +195,7 @@ class DialMemories:
 
 
 async def decode_memories(decode: Callable[[bytes], T], content: bytes, path: str) -> T:
-    """Decode a file. Raises `ServiceFailed` for unexpected content."""
+    """Decode the content of a file. Raises `ServiceFailed` if the content is invalid."""
     try:
         return await asyncio.to_thread(decode, content)
     except (ValueError, RecursionError) as error:
@@ -212,7 +210,9 @@ def kept_still(merges: Sequence[MergedMemories]) -> list[MergedMemories]:
 
 
 def lock_of(key: tuple[str, str]) -> asyncio.Lock:
-    """Return a lock for changes within this process, which avoids conflicts and retries."""
+    """Return the lock with this key. It serializes the changes in this process, to avoid conflicts
+    and retries.
+    """
     locks = _locks.setdefault(asyncio.get_running_loop(), WeakValueDictionary())
     lock = locks.get(key)
     if lock is None:
@@ -221,8 +221,8 @@ def lock_of(key: tuple[str, str]) -> asyncio.Lock:
 
 
 def memories_at(calls: Calls, home: str) -> DialMemories:
-    """Return the memories. `home` is the application's folder in the caller's bucket; it ends with
-    a slash.
+    """Return the memories in the folder `home`, which is the application's folder in the caller's
+    bucket. It ends with a slash.
     """
     folder = f"{home}{FOLDER}"
     return DialMemories(

@@ -55,9 +55,10 @@ class Metadata:
 
 
 async def find_info(calls: Calls, deployment_id: str) -> DeploymentInfo:
-    """Return Core's description of a model or application for this caller.
+    """Return the deployment's description for this caller, a model's or an application's.
 
-    Raises `DeploymentNotFound` if the caller cannot use it, and `ServiceFailed` if Core fails.
+    Raises `DeploymentNotFound` if the caller cannot use the deployment, and `ServiceFailed` if Core
+    fails.
     """
     metadata = await find_metadata(calls, deployment_id)
     name = path_segment(deployment_id)
@@ -66,9 +67,9 @@ async def find_info(calls: Calls, deployment_id: str) -> DeploymentInfo:
 
 
 async def find_facts(calls: Calls, deployment_id: str) -> DeploymentInfo:
-    """Return the technical facts of a deployment, shared by all callers of one application.
+    """Return the technical facts about a deployment, which all callers of one application share.
 
-    The facts include no texts and no configuration schema, and do not prove that this caller may
+    The facts include no texts and no configuration schema. They do not prove that this caller may
     use the deployment. Raises `DeploymentNotFound` if it does not exist, and `ServiceFailed` if
     Core fails.
     """
@@ -86,8 +87,8 @@ async def find_facts(calls: Calls, deployment_id: str) -> DeploymentInfo:
 
 
 async def find_metadata(calls: Calls, deployment_id: str) -> Metadata:
-    """Return Core's description. Raises `DeploymentNotFound` if the caller cannot use it, and
-    `ServiceFailed` if Core fails.
+    """Return Core's metadata of a deployment. Raises `DeploymentNotFound` if the caller cannot use
+    the deployment, and `ServiceFailed` if Core fails.
     """
     name = path_segment(deployment_id)
     found = await calls.once(("deployment", name), partial(fetch_metadata, calls, name))
@@ -108,8 +109,8 @@ async def fetch_metadata(calls: Calls, name: str) -> Metadata | None:
 
 
 async def get_entity(calls: Calls, kind: str, name: str) -> Mapping[str, Any] | None:
-    """Return the entity's document, or None if it does not exist. Raises `ServiceFailed` if a call
-    to Core fails.
+    """Return Core's document of a deployment or toolset, or None if it does not exist. Raises
+    `ServiceFailed` if a call to Core fails.
     """
     try:
         return mapping(await calls.get_json(f"/openai/{kind}/{name}"))
@@ -120,8 +121,8 @@ async def get_entity(calls: Calls, kind: str, name: str) -> Mapping[str, Any] | 
 
 
 async def fetch_schema(calls: Calls, name: str, metadata: Metadata) -> Mapping[str, Any]:
-    """Return the schema, or {} if Core has none and the deployment is called without a
-    configuration.
+    """Return the schema of the deployment's configuration, or {} if Core has none. The deployment
+    is then called without a configuration.
     """
     if metadata.features.get("configuration") is not True:
         return {}
@@ -136,7 +137,9 @@ async def fetch_schema(calls: Calls, name: str, metadata: Metadata) -> Mapping[s
 def info_of(
     deployment_id: str, metadata: Metadata, locale: str, schema: Mapping[str, Any] | None = None
 ) -> DeploymentInfo:
-    """Convert Core's description. Missing or malformed fields get default values."""
+    """Convert Core's metadata to a description. A missing or malformed field gets its default
+    value.
+    """
     written = metadata.written
     defaults = written.get("defaults")
     can = capabilities_of(deployment_id, metadata)
@@ -156,11 +159,11 @@ def info_of(
 
 
 def capabilities_of(deployment_id: str, metadata: Metadata) -> ModelCapabilities:
-    """Return the capabilities that Core lists, or the capabilities that are known by the model's
-    name. The capabilities of an application are unknown.
+    """Return the capabilities that Core lists, supplemented with capabilities that are known by the
+    model's name. The capabilities of an application are unknown.
 
     Core reports a flag that is not set as false, so false means unknown. If the operator has
-    confirmed Core's flags, `tools` is trusted even for models that are not known to call tools.
+    confirmed Core's flags, a false `tools` flag means that the model does not support tools.
     """
     limits = ModelCapabilities(
         context_window=context_window(metadata.written.get("limits")),
@@ -179,9 +182,7 @@ def capabilities_of(deployment_id: str, metadata: Metadata) -> ModelCapabilities
 
 
 def told_capabilities(calls: Calls, deployment_id: str) -> ModelCapabilities:
-    """Return the capabilities of a deployment that this request has already fetched, without
-    calling Core.
-    """
+    """Return the deployment's capabilities, as far as they are known without a call to Core."""
     key = calls.core.url, made_for(calls.caller), deployment_id
     facts = _facts.get(key, calls.core.metadata_seconds) if key[1] else None
     if facts is not None:
@@ -191,7 +192,7 @@ def told_capabilities(calls: Calls, deployment_id: str) -> ModelCapabilities:
 
 
 def localized_text(value: Any, locale: str) -> str:
-    """Return a text, in the caller's language if it is translated."""
+    """Return a text of Core's metadata, in the caller's language if it is translated."""
     if isinstance(value, Mapping):
         return localize_text({str(key): str(text) for key, text in value.items()}, locale)
     return value if isinstance(value, str) else ""
@@ -202,7 +203,7 @@ def texts_of(value: Any) -> tuple[str, ...]:
 
 
 def context_window(limits: Any) -> int | None:
-    """Return the limit of prompt tokens, or the total limit if there is no prompt limit."""
+    """Return the limit of prompt tokens, the total limit if there is no prompt limit, or None."""
     if not isinstance(limits, Mapping):
         return None
     return token_limit(limits.get("max_total_tokens")) or token_limit(
@@ -211,13 +212,13 @@ def context_window(limits: Any) -> int | None:
 
 
 def most_output(limits: Any) -> int | None:
-    """Return the limit of output tokens."""
+    """Return the limit of output tokens, or None if there is none."""
     return token_limit(limits.get("max_completion_tokens")) if isinstance(limits, Mapping) else None
 
 
 async def find_endpoint(calls: Calls, deployment_id: str) -> McpEndpoint:
-    """Return the MCP endpoint. Raises `DeploymentNotFound` if the caller cannot use it,
-    `Unsupported` if it has none, and `ServiceFailed` if Core fails.
+    """Return the MCP endpoint of a toolset or an application. Raises `DeploymentNotFound` if the
+    caller cannot use it, `Unsupported` if it has no endpoint, and `ServiceFailed` if Core fails.
     """
     name = path_segment(deployment_id)
     written: Mapping[str, Any] | None = None
@@ -229,7 +230,7 @@ async def find_endpoint(calls: Calls, deployment_id: str) -> McpEndpoint:
 
 
 async def fetch_toolset(calls: Calls, name: str) -> Mapping[str, Any] | None:
-    """Return transport, name and description of a toolset, or None if it does not exist."""
+    """Return the transport, name and description of a toolset, or None if it does not exist."""
     found = await get_entity(calls, "toolsets", name)
     if found is None:
         return None
@@ -238,7 +239,7 @@ async def fetch_toolset(calls: Calls, name: str) -> Mapping[str, Any] | None:
 
 async def application(calls: Calls, deployment_id: str) -> Mapping[str, Any]:
     """Return the MCP endpoint of an application. Raises `DeploymentNotFound` if the caller cannot
-    use it, `Unsupported` if it has none, and `ServiceFailed` if Core fails.
+    use it, `Unsupported` if it has no endpoint, and `ServiceFailed` if Core fails.
     """
     metadata = await find_metadata(calls, deployment_id)
     if metadata.features.get("mcp") is not True:

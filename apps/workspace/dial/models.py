@@ -1,4 +1,4 @@
-"""Chat completions and embeddings of Core's models and applications."""
+"""Requests chat completions and embeddings from Core's models and applications."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ class DialCompletions:
 
     async def ask(self, content: bytes, idle_seconds: float) -> StreamedResponse:
         """Send a request. Raises `ModelFailed` for an error response, `EgressRefused` for a blocked
-        host, and the HTTP client's errors.
+        host, and the errors of the HTTP client.
         """
         path = f"/openai/deployments/{self.name}/chat/completions"
         headers = {
@@ -56,7 +56,9 @@ class DialEmbeddings:
     headers: Mapping[str, str] = field(repr=False)
 
     async def ask(self, body: Mapping[str, Any]) -> bytes:
-        """Send a request. Raises `ServiceFailed`, including for an unknown deployment."""
+        """Send a request, and return the body of the response. Raises `ServiceFailed`, also for an
+        unknown deployment.
+        """
         path = f"/openai/deployments/{self.name}/embeddings"
         place = target(path, {"api-version": self.calls.core.api_version})
         answer = await self.calls.send(

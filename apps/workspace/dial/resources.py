@@ -24,10 +24,10 @@ NOT_YOURS = frozenset({400, 403, 404})
 
 
 def resource_path(core: Core, path: str, kind: str = FILES) -> str:
-    """Return the encoded path `{kind}/{bucket}/{name}` for a path or a URL on this Core. A folder
-    keeps its final slash.
+    """Return the encoded path `{kind}/{bucket}/{name}` for a path or a URL on this Core. The path
+    of a folder ends with a slash.
 
-    Raises `FileMissing`.
+    Raises `FileMissing` for any other path or URL.
     """
     place = core.path_of(path) if "://" in path else path
     if place is None:
@@ -45,10 +45,10 @@ def resource_path(core: Core, path: str, kind: str = FILES) -> str:
 
 @contextmanager
 def reading(path: str, noun: str = "", most_bytes: int = 0) -> Iterator[None]:
-    """Convert errors of reading: raises `FileMissing` if Core rejects the path, or `FileRefused` if
-    the body is too large.
+    """Convert the errors of reading a resource. Raises `FileMissing` if Core rejects the path, and
+    `FileRefused` if the body is too large.
 
-    `noun` describes the resource in the message about more than `most_bytes`.
+    `noun` is the word for the resource in the message that it has more than `most_bytes`.
     """
     try:
         yield
@@ -62,7 +62,9 @@ def reading(path: str, noun: str = "", most_bytes: int = 0) -> Iterator[None]:
 
 @contextmanager
 def writing(path: str, *, is_new: bool = False) -> Iterator[None]:
-    """Convert errors of writing: raises `FileChanged`, or `FileRefused` if Core rejects the path."""
+    """Convert the errors of writing a file. Raises `FileChanged` for a conflict, and `FileRefused`
+    if Core rejects the path.
+    """
     try:
         yield
     except CoreRefused as refusal:
@@ -74,7 +76,7 @@ def writing(path: str, *, is_new: bool = False) -> Iterator[None]:
                 text = f"{display_path(path)} was changed in the meantime; read it again."
                 raise FileChanged(text) from refusal
             case 400 | 403 | 404:
-                text = f"You have no permission to write to {display_path(path)}."
+                text = f"You don’t have permission to write to {display_path(path)}."
                 raise FileRefused(text) from refusal
             case 413:
                 raise FileRefused("The file is larger than DIAL Core accepts.") from refusal
@@ -85,7 +87,7 @@ def writing(path: str, *, is_new: bool = False) -> Iterator[None]:
 async def get_pages(
     calls: Calls, address: str, query: Mapping[str, str], most_pages: int
 ) -> tuple[list[Mapping[str, Any]], bool]:
-    """Return the entries of a listing, and whether the listing is complete. Raises `ServiceFailed`
+    """Return the entries of a listing, and True if the listing is complete. Raises `ServiceFailed`
     if a call to Core fails.
     """
     found: list[Mapping[str, Any]] = []
@@ -104,7 +106,7 @@ async def get_pages(
 
 
 def flatten_folders(items: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield all entries, including those in folders."""
+    """Yield all entries, including the entries of folders."""
     for item in items if isinstance(items, list) else ():
         if isinstance(item, Mapping):
             yield item
@@ -125,8 +127,8 @@ async def read_prompt(calls: Calls, path: str) -> str:
 
 
 async def grant_reading(calls: Calls, paths: Sequence[str], receiver: str) -> None:
-    """Allow a deployment to read files until this request ends. Raises `FileRefused` if Core
-    rejects the grant, and `ServiceFailed` if Core fails.
+    """Allow a deployment (`receiver`) to read files until this request ends. Raises `FileRefused`
+    if Core rejects the grant, and `ServiceFailed` if Core fails.
     """
     places = list(dict.fromkeys(resource_path(calls.core, path) for path in paths))
     if not places:
@@ -148,9 +150,10 @@ async def grant_reading(calls: Calls, paths: Sequence[str], receiver: str) -> No
 
 
 async def find_home(calls: Calls) -> str:
-    """Return the folder for new files. Raises `ServiceFailed`.
+    """Return the folder in which new files are stored. Raises `ServiceFailed`.
 
-    Per-request keys have `appdata` in the user's bucket, where the user can read new files.
+    A per-request key has an `appdata` folder in the user's bucket, so that the user can read new
+    files.
     """
     place = calls.caller.appdata
     if not place:

@@ -17,16 +17,16 @@ logger = logging.getLogger(__name__)
 
 
 class Skills:
-    """The skills of one request. Each skill is listed once, and only listed files are read."""
+    """Reads skills for one request. Each skill is listed once, and only listed files are read."""
 
     def __init__(self, calls: Calls) -> None:
         self.calls = calls
         self.listed: dict[str, tuple[tuple[str, ...], str]] = {}
 
     async def skill(self, path: str) -> StoredSkill:
-        """Return a skill, without its files if they cannot be listed.
+        """Return a skill. If its files cannot be listed, it has no files.
 
-        Raises `FileRefused` if the caller cannot read it, and `ServiceFailed` if Core fails.
+        Raises `FileRefused` if the caller cannot read the skill, and `ServiceFailed` if Core fails.
         """
         place = self.place(path)
         text = await self.text(place, SKILL_FILE)
@@ -46,7 +46,7 @@ class Skills:
         return await self.text(place, file)
 
     def place(self, path: str) -> str:
-        """Return the encoded path of the skill. Raises `FileMissing`."""
+        """Return the encoded path of the skill. Raises `FileMissing` for an invalid path."""
         return resource_path(self.calls.core, path.rstrip("/"), "skills")
 
     async def text(self, place: str, file: str) -> str:
@@ -67,7 +67,9 @@ class Skills:
         return self.listed[place]
 
     async def list(self, place: str) -> tuple[tuple[str, ...], str]:
-        """Return the readable files, and the problem with the listing, or "" if there is none."""
+        """Return the readable files of a skill, and the reason why the list is incomplete, or
+        "".
+        """
         try:
             found, is_all = await get_pages(
                 self.calls,
@@ -89,7 +91,9 @@ class Skills:
 
 
 def name_in(place: str, url: str) -> str:
-    """Return the name of a file relative to its skill, or "" for a file elsewhere."""
+    """Return the name of a file relative to its skill's folder, or "" for a file outside the
+    folder.
+    """
     prefix = f"{unquote(place)}/files/"
     plain = unquote(url)
     return plain.removeprefix(prefix) if plain.startswith(prefix) else ""

@@ -22,7 +22,7 @@ from apps.workspace.egress.transport import HttpEndpoint, Limits, StreamedRespon
 
 @dataclass(frozen=True, slots=True)
 class DialFile:
-    """A file to send as form data, as Core requires."""
+    """A file to send as form data, the format that Core requires."""
 
     content: bytes = field(repr=False)
     content_type: str
@@ -53,7 +53,8 @@ async def send_request(
     limits: Limits,
     content: bytes = b"",
 ) -> StreamedResponse:
-    """Return the response; the caller closes its body. `target` is an encoded path with its query.
+    """Send a request, and return the response. The caller closes its body. `target` is an encoded
+    path with its query.
 
     Raises `HTTPError`, `InvalidURL`, `EgressRefused`.
     """
@@ -63,7 +64,7 @@ async def send_request(
 
 
 def encoded_body(value: Any, file: DialFile | None) -> tuple[dict[str, str], bytes]:
-    """Return headers and content for a file, a JSON value, or neither (None)."""
+    """Return the headers and the content for a file, a JSON value, or neither (both None)."""
     if file is not None:
         form = {"file": ("file", file.content, file.content_type)}
         request = Request("PUT", "http://any", files=form)
@@ -75,7 +76,7 @@ def encoded_body(value: Any, file: DialFile | None) -> tuple[dict[str, str], byt
 
 
 def decode_body(body: bytes) -> Any:
-    """Parse JSON. Raises `ServiceFailed` if a call to Core fails."""
+    """Parse the JSON body of a response. Raises `ServiceFailed` if it is not JSON."""
     if not body.strip():
         return None
     try:
@@ -87,7 +88,7 @@ def decode_body(body: bytes) -> Any:
 
 
 def mapping(value: Any) -> Mapping[str, Any]:
-    """Return the value if it is an object. Raises `ServiceFailed` otherwise."""
+    """Return the value if it is a JSON object. Raises `ServiceFailed` if it is not."""
     if not isinstance(value, Mapping):
         raise ServiceFailed("DIAL Core sent an unreadable response.", reason="answer")
     return value

@@ -68,8 +68,8 @@ class DialWorkspace:
         return await self.described(deployment_id, assume)
 
     async def described(self, deployment_id: str, find: FindInfo) -> DeploymentInfo:
-        """Return the description. Raises `CallsItself` if the deployment is in the chain of
-        callers, and the errors of `find`.
+        """Return the description that `find` finds. Raises `CallsItself` if the deployment is in
+        the chain of callers, and the errors of `find`.
         """
         check_chain(self.chain, deployment_id)
         return await find(self.calls, deployment_id)
@@ -84,8 +84,8 @@ class DialWorkspace:
         """Return a model without a request to Core. Its capabilities are the capabilities that Core
         reported earlier.
 
-        Raises `DeploymentNotFound` for an invalid ID, and `CallsItself` if it is in the chain of
-        callers.
+        Raises `DeploymentNotFound` for an invalid ID, and `CallsItself` if the deployment is in the
+        chain of callers.
         """
         check_chain(self.chain, deployment_id)
         completions = DialCompletions(
@@ -104,7 +104,7 @@ class DialWorkspace:
         return fit_model(model, deployment_id, can)
 
     async def embedder(self, deployment_id: str | None) -> Embedder:
-        """Return an embedder without a request to Core, as `model` does."""
+        """Return an embedder without a request to Core. Raises the same errors as `model`."""
         wanted = deployment_id or settings.EMBEDDINGS_DEPLOYMENT
         if not wanted:
             return BuiltInEmbedder()
@@ -141,7 +141,9 @@ class DialWorkspace:
         return await self.skills.skill(path)
 
     async def skill_file(self, path: str, file: str) -> str:
-        """Return the text of a file in a skill. Raises `FileRefused` if the caller cannot read it."""
+        """Return the text of a file in a skill. Raises `FileRefused` if the caller cannot read
+        it.
+        """
         return await self.skills.skill_file(path, file)
 
     @property
@@ -164,7 +166,9 @@ class DialWorkspace:
         return await channel.sign_in_to_service(self.calls, scope)
 
     async def grant(self, paths: Sequence[str], receiver: str) -> None:
-        """Allow `receiver` to read the files. Raises `FileRefused` if Core rejects the grant."""
+        """Allow `receiver` to read the files until this request ends. Raises `FileRefused` if Core
+        rejects the grant.
+        """
         await grant_reading(self.calls, paths, receiver)
 
 
@@ -173,7 +177,7 @@ async def assume(calls: Calls, deployment_id: str) -> DeploymentInfo:
 
 
 def read_names(listed: Any) -> frozenset[str] | None:
-    """Return the IDs in Core's response, or None for a response that is not a list of IDs."""
+    """Return the IDs in Core's response, or None if the response is not a list of IDs."""
     if not isinstance(listed, list):
         return None
     names = [item.get("id") if isinstance(item, Mapping) else item for item in listed]

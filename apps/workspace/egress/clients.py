@@ -1,7 +1,8 @@
-"""The HTTP clients for our own calls. All callers share one client for each level of trust.
+"""The HTTP clients for this server's own calls. All callers share one client for each level of
+trust.
 
-They pool connections but store no cookies, follow no redirects and read no proxy variables. No
-other package may import the library, so this module exports the names that callers need.
+The clients pool connections, but store no cookies, follow no redirects and read no proxy variables.
+Only this package may import the HTTP library, so this module exports the names that callers need.
 """
 
 import functools
@@ -34,7 +35,7 @@ LIMITS = httpx.Limits(max_connections=200, max_keepalive_connections=50, keepali
 
 
 def parse_url(text: str) -> URL:
-    """Parse a URL. Raises `InvalidURL`, including for an invalid host name."""
+    """Parse a URL. Raises `InvalidURL`, also if the host name is invalid."""
     url = URL(text)
     try:
         _ = url.host
@@ -45,8 +46,8 @@ def parse_url(text: str) -> URL:
 
 
 def find_client(trust: Trust) -> AsyncClient:
-    """Return the running loop's client for this level of trust. With SITE, paths are joined to
-    SITE_URL.
+    """Return the running event loop's client for this level of trust. With SITE, paths are joined
+    to SITE_URL.
     """
     return loop_object(trust, functools.partial(make_client, trust))
 

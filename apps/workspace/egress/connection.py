@@ -81,7 +81,7 @@ class HttpConnection(asyncio.Protocol):
     async def send(
         self, data: bytes, *, idle_seconds: float, write_seconds: float, total_seconds: float
     ) -> None:
-        """Begin an exchange that may last `total_seconds`.
+        """Begin an exchange by sending a request. The exchange may last `total_seconds`.
 
         `idle_seconds` limits the wait for all headers, then each wait for more of the body. Raises
         `ConnectionBroken`, `ConnectionSilent`.
@@ -102,14 +102,16 @@ class HttpConnection(asyncio.Protocol):
         self.start_timer()
 
     async def read_head(self) -> Head:
-        """Return status and headers, without interim responses. Raises the same errors as `send`."""
+        """Return the status and headers of the response, without interim responses. Raises the same
+        errors as `send`.
+        """
         while not self.has_head:
             await self.wait()
         return self.head
 
     async def read_piece(self) -> bytes:
-        """Return the part of the body that arrived since the last call; b"" at its end. Raises the
-        same errors as `send`.
+        """Return the part of the body that arrived since the last call, or b"" at the end of the
+        body. Raises the same errors as `send`.
         """
         while not self.pieces:
             if self.is_complete:
@@ -124,14 +126,14 @@ class HttpConnection(asyncio.Protocol):
         return piece
 
     def end_within(self, seconds: float) -> None:
-        """Limit the remaining time of the exchange, counted from now."""
+        """Limit the remaining time of the exchange to `seconds` from now."""
         self.total_seconds = seconds
         self.ends_at = self.loop.time() + seconds
         if self.timer is not None:
             self.start_timer()
 
     async def finish(self, most: int, seconds: float) -> None:
-        """Discard the rest of the body, up to `most` bytes and for up to `seconds`."""
+        """Read and discard the rest of the body, up to `most` bytes and for up to `seconds`."""
         self.is_discarding = True
         try:
             async with asyncio.timeout(seconds):
@@ -152,14 +154,14 @@ class HttpConnection(asyncio.Protocol):
         )
 
     def has_news(self) -> bool:
-        """Return True if an idle connection has data to read, which can only mean that it was
-        closed.
+        """Return True if an idle connection can no longer be used: it is closed, or has unexpected
+        data to read.
         """
         # The socket is polled, because the event loop may not have noticed the data yet.
         return self.transport is None or bool(self.news.poll(0))
 
     def rest(self) -> None:
-        """Reset the state, so that the connection can send another request."""
+        """Reset the state after an exchange, so that the connection can send another request."""
         self.pieces.clear()
         self.buffered = 0
         self.stop_timer()
@@ -198,7 +200,7 @@ class HttpConnection(asyncio.Protocol):
             self.timer = None
 
     def on_timer(self) -> None:
-        """End the exchange with an error if no data arrived in time or if it takes too long.
+        """End the exchange with an error if no data arrived in time or the exchange takes too long.
         Otherwise, restart the timer.
         """
         now = self.loop.time()

@@ -46,7 +46,7 @@ class ConnectionPool:
         return None
 
     async def connect(self, origin: Origin, seconds: float) -> HttpConnection:
-        """Open a connection. Raises httpx2's errors and `EgressRefused`."""
+        """Open a connection to the origin. Raises httpx2's errors and `EgressRefused`."""
         try:
             async with asyncio.timeout(seconds):
                 addresses = await find_addresses(self.trust, origin.host, origin.port)

@@ -42,8 +42,8 @@ NAME_BYTES = 200
 
 @dataclass(frozen=True, slots=True)
 class FetchedFile:
-    """A downloaded file. `content_type` has no parameters and `filename` no path; `charset` is ""
-    if the server sent none.
+    """A downloaded file. `content_type` has no parameters, and `filename` has no path. `charset` is
+    "" if the server did not send it.
     """
 
     content: bytes = field(repr=False)
@@ -53,8 +53,8 @@ class FetchedFile:
 
 
 async def fetch(url: str, policy: FetchPolicy, limit: int, *, seconds: float) -> FetchedFile:
-    """Send a GET and follow its redirects, within `seconds` and up to `limit` bytes, compressed and
-    decompressed.
+    """Send a GET request and follow its redirects, within `seconds`. `limit` is the maximum size in
+    bytes, both compressed and decompressed.
 
     Raises `FetchRefused`, whose text contains the URL without its query and credentials.
     """
@@ -88,10 +88,10 @@ async def follow(url: str, policy: FetchPolicy, limit: int, seconds: float) -> F
 
 
 def read_address(text: str, asked: str) -> URL:
-    """Return the URL without username and password, which the client would otherwise send as a
+    """Return the URL without the username and password, which the client would otherwise send as a
     header.
 
-    Raises `FetchRefused` for a URL that is not HTTP, and `InvalidURL` for an invalid one.
+    Raises `FetchRefused` if the URL is not an HTTP URL, and `InvalidURL` if it is invalid.
     """
     if not is_http_address(text):
         if text != asked:  # The URL is the target of a redirect.
@@ -159,8 +159,8 @@ SHOWN_CHARACTERS = 200
 
 
 def redact_url(url: str) -> str:
-    """Return a URL for messages: without credentials, query and fragment; only the scheme of a
-    data: URI.
+    """Return a URL for messages, without credentials, query and fragment. Of a data: URI, only the
+    scheme remains.
     """
     scheme, colon, _ = url.strip().partition(":")
     if colon and scheme.lower() == "data":
@@ -176,7 +176,9 @@ def redact_url(url: str) -> str:
 
 
 def name_of_file(url: str, disposition: str, content_type: str) -> str:
-    """Return the file name from the server, or from the URL's path, or from a hash of the URL."""
+    """Return the file name from the Content-Disposition header, otherwise from the URL's path,
+    otherwise from a hash of the URL.
+    """
     given = usable_name(disposition_name(disposition)) or usable_name(name_in_address(url))
     if given:
         return given
@@ -205,7 +207,9 @@ def name_in_address(url: str) -> str:
 
 
 def usable_name(name: str) -> str:
-    """Return the last part of a name, cleaned and shortened for storage, or "" if nothing remains."""
+    """Return the last part of a path, cleaned and shortened for storage, or "" if nothing
+    remains.
+    """
     last = name.replace("\\", "/").rstrip("/").rpartition("/")[2]
     clean = "".join(c for c in last if c.isprintable()).strip(" .")
     if len(clean.encode("utf-8", "replace")) <= NAME_BYTES:

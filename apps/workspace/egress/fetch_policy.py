@@ -1,7 +1,7 @@
-"""Rules for fetching external URLs: the rules of the installation, which an application may
-restrict further.
+"""Defines the rules for fetching external URLs: the rules of the installation, which an application
+may restrict further.
 
-Every host, including that of each redirect, is checked before its name is resolved.
+Every host, including the host of each redirect, is checked before its name is resolved.
 """
 
 from collections.abc import Iterable
@@ -32,8 +32,8 @@ BARRIERS: dict[Barrier, str] = {
 
 @dataclass(frozen=True, slots=True)
 class FetchPolicy:
-    """The fetch settings of an application. None selects the installation's value; () allows no
-    hosts.
+    """The fetch settings of an application. A setting that is None has the installation's value; ()
+    allows no hosts.
     """
 
     enabled: bool | None = None
@@ -44,13 +44,13 @@ class FetchPolicy:
         return Trust.GUARDED
 
     def judge_switches(self) -> Barrier | None:
-        """Return the setting that disables fetching, or None."""
+        """Return the setting that disables fetching, or None if fetching is enabled."""
         if not settings.EXTERNAL_URL_FETCH_ENABLED:
             return "admin"
         return "builder" if self.enabled is False else None
 
     def judge(self, host: str) -> Barrier | None:
-        """Return the rule that forbids contacting this host, or None."""
+        """Return the rule that forbids requests to this host, or None if they are allowed."""
         if switched := self.judge_switches():
             return switched
         ours: list[str] = settings.EXTERNAL_URL_FETCH_HOST_ALLOWLIST
@@ -63,7 +63,9 @@ class FetchPolicy:
 
 @dataclass(frozen=True, slots=True)
 class ServicePolicy(FetchPolicy):
-    """The policy for URLs that an operator's service returned. No host list applies to them."""
+    """The policy for URLs that an operator's service returned. No list of hosts applies to these
+    URLs.
+    """
 
     def judge_switches(self) -> None:
         return None
@@ -75,7 +77,7 @@ class ServicePolicy(FetchPolicy):
 @dataclass(frozen=True, slots=True)
 class OperatorPolicy(ServicePolicy):
     """The policy for URLs that an operator sets. Files may be read from any URL that a manifest may
-    call.
+    use.
     """
 
     @property
@@ -84,8 +86,8 @@ class OperatorPolicy(ServicePolicy):
 
 
 def is_listed(host: str, patterns: Iterable[str]) -> bool:
-    """Return True if a pattern equals the host or, as `*.suffix`, matches it as a subdomain. IP
-    addresses never match.
+    """Return True if a pattern equals the host or, in the form `*.suffix`, matches it as a
+    subdomain. IP addresses never match.
     """
     name = ascii_host(host)
     if not name or is_ip_literal(name):
@@ -101,7 +103,9 @@ def matches(name: str, pattern: str) -> bool:
 
 
 def ascii_host(host: str) -> str:
-    """Return a host name as DNS needs it: lower case, ASCII, no final dot, or "" if it is invalid."""
+    """Return a host name in the form that DNS requires (lower case, ASCII, no final dot), or "" if
+    it is invalid.
+    """
     try:
         name = URL(f"http://{host}/").raw_host.decode("ascii")
     except (InvalidURL, UnicodeError):

@@ -1,4 +1,4 @@
-"""Checks the IP addresses of hosts before a connection.
+"""Checks the IP addresses of hosts before a connection is opened.
 
 This module resolves a name and checks each address, and connections use exactly these addresses.
 Redirects, DNS rebinding and unusual spellings of an address can therefore not bypass the check.
@@ -22,7 +22,7 @@ UNKNOWN = frozenset({socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI
 
 
 class Trust(Enum):
-    """The source of a URL, which determines the hosts that the URL may refer to."""
+    """The source of a URL. It determines the hosts to which the URL may refer."""
 
     GUARDED = "guarded"
     """A model or a user provided the URL: only the public Internet is allowed."""
@@ -81,7 +81,9 @@ async def find_addresses(trust: Trust, host: str, port: int) -> list[HostAddress
 
 
 async def resolve(host: str, port: int) -> list[HostAddress]:
-    """Return every address of a host, in the resolver's order. Raises OSError."""
+    """Return every address of a host, in the resolver's order. Raises OSError for an unknown
+    host.
+    """
     loop = asyncio.get_running_loop()
     try:
         rows = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -94,7 +96,7 @@ async def resolve(host: str, port: int) -> list[HostAddress]:
 
 
 def check_not_metadata(host: str) -> None:
-    """Raise `EgressRefused` for a metadata host."""
+    """Raise `EgressRefused` if the host is the metadata service of a cloud."""
     if bare_host(host) in METADATA_NAMES:
         raise EgressRefused(
             f"The host {host!r} is a cloud metadata service. Requests to it are blocked."
@@ -102,7 +104,8 @@ def check_not_metadata(host: str) -> None:
 
 
 def check_written_host(trust: Trust, host: str) -> None:
-    """Raise `EgressRefused` for a blocked IP address, `localhost`, or a metadata service.
+    """Raise `EgressRefused` if the host is a blocked IP address, `localhost`, or the metadata
+    service of a cloud.
 
     Other names are not resolved here.
     """
@@ -140,7 +143,9 @@ def check_reach(trust: Trust, host: str, distance: Reach) -> None:
 
 
 def is_allowed(host: str, allowlist: Iterable[str]) -> bool:
-    """Return True if an entry equals the host, or is `*.suffix` and the host ends in `.suffix`."""
+    """Return True if an entry of the allowlist equals the host, or is `*.suffix` and the host ends
+    in `.suffix`.
+    """
     name = bare_host(host)
     for entry in map(bare_host, allowlist):
         if name == entry or (entry.startswith("*.") and name.endswith(entry[1:])):
@@ -153,7 +158,9 @@ def bare_host(host: str) -> str:
 
 
 def check_single_host(trust: Trust, host: str, port: int) -> None:
-    """Raise `EgressRefused` for any host other than the configured one."""
+    """Raise `EgressRefused` unless the host and port are the ones that the setting for this level
+    of trust contains.
+    """
     setting, problem = SINGLE_HOSTS[trust]
     place = urlsplit(getattr(settings, setting))
     expected = place.port or (443 if place.scheme == "https" else 80)
@@ -163,14 +170,18 @@ def check_single_host(trust: Trust, host: str, port: int) -> None:
 
 @functools.cache
 def tls_context() -> ssl.SSLContext:
-    """Return a context with the operating system's certificates, or with those in SSL_CERT_FILE."""
+    """Return a TLS context that trusts the operating system's certificates, or the certificates in
+    SSL_CERT_FILE.
+    """
     context = ssl.create_default_context()
     context.set_alpn_protocols(["http/1.1"])
     return context
 
 
 class HostUnknown(socket.gaierror):
-    """Raised if a host name cannot be resolved. The message is a sentence that contains the host."""
+    """Raised if a host name cannot be resolved. The message is a sentence that contains the
+    host.
+    """
 
     def __init__(self, host: str, error: OSError | UnicodeError) -> None:
         is_unknown = isinstance(error, UnicodeError) or error.errno in UNKNOWN
@@ -183,7 +194,9 @@ class HostUnknown(socket.gaierror):
 
 
 def unknown_host(error: BaseException) -> str:
-    """Return the message if an unknown host caused a failed request, or "" for any other failure."""
+    """Return a message if a request failed because its host is unknown, or "" for any other
+    failure.
+    """
     seen: BaseException | None = error
     while seen is not None:
         if isinstance(seen, HostUnknown):

@@ -20,7 +20,7 @@ from apps.workspace.egress.headers import with_mark
 
 
 class GuardedBackend:
-    """Wraps the network backend of httpcore or httpcore2, which have the same interface.
+    """Wraps the network backend of httpcore or httpcore2, and connects only to checked addresses.
 
     `failed` is the library's error for a connection that cannot be established.
     """
@@ -66,8 +66,8 @@ class GuardedBackend:
 
 
 class HttpLibrary:
-    """A client library (`http`) and its connection library (`core`). Their errors have the same
-    names.
+    """A client library (`http`) and its connection library (`core`). The errors in both have the
+    same names.
     """
 
     http: Any
@@ -75,7 +75,7 @@ class HttpLibrary:
 
     @contextmanager
     def translated(self) -> Iterator[None]:
-        """Convert the errors of the connection library into those of the client library."""
+        """Convert the connection library's errors to errors of the client library."""
         core = self.core
         try:
             yield

@@ -1,4 +1,4 @@
-"""Checks request headers that may be sent, and parses the `Retry-After` header of responses."""
+"""Checks headers before they are sent, and parses the `Retry-After` header of responses."""
 
 import base64
 import re
@@ -23,7 +23,7 @@ _control = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 def with_mark(headers: Sequence[tuple[bytes, bytes]], host: bytes) -> Sequence[tuple[bytes, bytes]]:
-    """Return the headers of a request to a host, with the mark if the host is this site."""
+    """Return the headers of a request, with this server's mark added if the host is this site."""
     name = host.decode("ascii")
     is_own = is_own_host(f"[{name}]" if ":" in name else name)
     return [*headers, MARK] if is_own else headers
@@ -39,7 +39,7 @@ def header_name_problem(name: str) -> str:
 
 
 def header_value_problem(value: str) -> str:
-    """Return the reason why a header cannot have this value, or "" if it can. The text does not
+    """Return the reason why a header cannot have this value, or "" if it can. The reason does not
     contain the value.
     """
     if _control.search(value):
@@ -48,7 +48,7 @@ def header_value_problem(value: str) -> str:
 
 
 def basic(username: str, password: str) -> str:
-    """Return the Authorization header of HTTP Basic."""
+    """Return the value of the Authorization header for HTTP Basic."""
     return f"Basic {base64.b64encode(f'{username}:{password}'.encode()).decode()}"
 
 
@@ -57,12 +57,14 @@ TEMPORARY = frozenset({408, 425, 429})
 
 
 def is_lasting(status: int) -> bool:
-    """Return True if the same request would be rejected again."""
+    """Return True if a service that returns this status would reject the same request again."""
     return status < 500 and status not in TEMPORARY
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds to wait (at least 0), or None if the header is missing or unreadable."""
+    """Return the number of seconds to wait before a retry, or None if the header is missing or
+    invalid.
+    """
     written = headers.get("retry-after", "").strip()
     if written.isascii() and written.isdigit():
         return float(written) if len(written) < 10 else None

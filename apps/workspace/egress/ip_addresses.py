@@ -1,7 +1,7 @@
-"""Classification of IP addresses: public, private, or never to be contacted.
+"""Classifies IP addresses: public, private, or never to be contacted.
 
-The standard library's `is_global` is not enough: on Python 3.11 it calls NAT64, 6to4 and
-site-local addresses public. The ranges come from the IANA special-purpose registries.
+The standard library's `is_global` is not enough: on Python 3.11, it treats NAT64, 6to4 and
+site-local addresses as public. The ranges come from the IANA special-purpose registries.
 """
 
 from enum import Enum, auto
@@ -62,9 +62,10 @@ NAT64 = IPv6Network("64:ff9b::/96")
 
 
 def reach(text: str) -> Reach:
-    """Return the class of an address as `getaddrinfo` writes it, with or without a scope (`%eth0`).
+    """Return the class of an IP address in the form that `getaddrinfo` returns, with or without a
+    scope (`%eth0`).
 
-    Raises ValueError for text that is not an address.
+    Raises ValueError if the text is not an address.
     """
     address = ip_address(text)
     if isinstance(address, IPv6Address):

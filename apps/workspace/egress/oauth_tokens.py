@@ -16,6 +16,7 @@ from apps.workspace.egress.bodies import read_body
 from apps.workspace.egress.clients import HTTPError, InvalidURL, TimeoutException, find_client
 from apps.workspace.egress.headers import header_value_problem
 from apps.workspace.egress.per_loop import loop_object
+from apps.workspace.egress.tls_failures import tls_problem
 from apps.workspace.egress.urls import AddressInvalid, read_url
 from apps.workspace.local.secrets.stored_secrets import reveal
 
@@ -42,9 +43,10 @@ class Token:
 
 
 class ClientTokens:
-    """The token of one set of credentials. Concurrent callers wait for one fetch.
+    """The current token for one set of client credentials. Concurrent callers wait for the same
+    fetch.
 
-    `version` is the version of the secret that fetched the token.
+    `version` is the version of the secret with which the token was fetched.
     """
 
     def __init__(self, how: ClientIdSecretAuthorization) -> None:
@@ -54,9 +56,9 @@ class ClientTokens:
         self.version = 0
 
     async def current(self, url: str, refused: str = "") -> str:
-        """Return a valid token for this URL, but not the rejected token `refused`.
+        """Return a valid token for this URL, other than the rejected token `refused`.
 
-        The token is sent only where its secret may be sent. Raises `ToolError`.
+        The token is sent only to servers to which its secret may be sent. Raises `ToolError`.
         """
         async with self.lock:
             secret = await reveal(self.how.client_secret, self.how.token_url, url)
@@ -68,7 +70,7 @@ class ClientTokens:
 
 
 class TokenCache:
-    """The tokens of the credentials that this event loop used most recently."""
+    """Caches the tokens of the credentials that this event loop used most recently."""
 
     def __init__(self) -> None:
         self.tokens: dict[ClientIdSecretAuthorization, ClientTokens] = {}
@@ -85,7 +87,7 @@ class TokenCache:
 
 
 def find_tokens(how: ClientIdSecretAuthorization) -> ClientTokens:
-    """Return the tokens of these credentials on the running event loop."""
+    """Return the tokens for these credentials on the running event loop."""
     return loop_object(TokenCache, TokenCache).find(how)
 
 
@@ -112,7 +114,9 @@ async def fetch_token(how: ClientIdSecretAuthorization, secret: str) -> Token:
     except (TimeoutException, TimeoutError) as error:
         raise ToolError("The token service timed out.") from error
     except (HTTPError, InvalidURL) as error:
-        raise ToolError("The token service could not be reached.") from error
+        problem = tls_problem(error)
+        text = f"The token service could not be reached. {problem}".rstrip()
+        raise ToolError(text, is_lasting=bool(problem)) from error
 
 
 def read_token(body: bytes) -> Token:

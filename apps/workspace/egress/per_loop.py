@@ -1,4 +1,5 @@
-"""Manages objects of an event loop, which are created on first use and closed when the loop ends.
+"""Manages the objects of an event loop. They are created on first use and closed when the loop
+ends.
 
 Connections belong to the loop that opened them. A loop that ends closes only its open asynchronous
 generators, so each store is held by a generator.
@@ -23,7 +24,7 @@ _stores = WeakKeyDictionary()
 
 
 def loop_object(key: Hashable, make: Callable[[], T]) -> T:
-    """Return the object with that key on the running loop."""
+    """Return the running loop's object with this key. If there is none, create it with `make`."""
     loop = asyncio.get_running_loop()
     store = _stores.get(loop)
     if store is None:
@@ -35,14 +36,16 @@ def loop_object(key: Hashable, make: Callable[[], T]) -> T:
 
 
 def forget_object(key: Hashable) -> None:
-    """Remove an object from the running loop's store; the caller closes it."""
+    """Remove an object from the running loop's store. The caller must close the object."""
     store = _stores.get(asyncio.get_running_loop())
     if store is not None:
         store[0].pop(key, None)
 
 
 async def close() -> None:
-    """Close all objects of the running loop, for loops that end without closing generators."""
+    """Close all objects of the running loop. Call this in a loop that ends without closing its
+    asynchronous generators.
+    """
     store = _stores.pop(asyncio.get_running_loop(), None)
     if store is not None:
         await store[1].aclose()

@@ -1,7 +1,7 @@
-"""The limits and outcome of each HTTP request that an SDK with sessions sends.
+"""Stores the limits and the outcome of each HTTP request that an SDK with sessions sends.
 
-Such an SDK sends requests in its own tasks and reports little about their failures; a request that
-cannot be sent may even end the session. So the caller sets a `RequestContext` in a context
+Such an SDK sends requests in its own tasks and reports little about their failures. A request that
+cannot be sent may even end the session. The caller therefore sets a `RequestContext` in a context
 variable, which the SDK's tasks inherit. The context records a failure, and the SDK gets a response
 that fails only that request.
 """
@@ -56,12 +56,12 @@ class RequestContext:
     opens: bool = False
 
     def fresh(self) -> Self:
-        """Return a copy without an outcome."""
+        """Return a copy of the context without an outcome."""
         limited = self.is_limited_elsewhere
         return type(self)(self.headers, self.seconds, is_limited_elsewhere=limited)
 
     def forget_outcome(self) -> None:
-        """Prepare for another attempt at the same operation."""
+        """Reset the outcome for another attempt at the same operation."""
         self.status, self.failure, self.timed_out = 0, "", False
         self.first_status, self.retry_after = 0, None
         self.challenge, self.refusal = "", b""
@@ -95,7 +95,7 @@ class RequestContext:
 
     @property
     def status_line(self) -> str:
-        """Return the number and its standard phrase, not the service's own words."""
+        """Return the status code and its standard phrase, instead of the service's own phrase."""
         try:
             return f"{self.status} {HTTPStatus(self.status).phrase}"
         except ValueError:
@@ -148,7 +148,9 @@ class RewrittenMessages:
         return ready + b"".join(map(self.line, lines.splitlines(keepends=True)))
 
     def line(self, line: bytes) -> bytes:
-        """Return the bytes to forward: none while an event has data and is not complete."""
+        """Process one line of the body, and return the bytes to forward. While an event is
+        incomplete, its data is held back.
+        """
         is_rest, self.is_after_return = self.is_after_return, line.endswith(b"\r")
         if is_rest and line == b"\n":
             if self.event:
@@ -171,15 +173,15 @@ class RewrittenMessages:
         return b""
 
     def taken_event(self) -> bytes:
-        """Return the current event unchanged, and discard it."""
+        """Return the current event unchanged, and reset the state for the next event."""
         taken = b"".join(self.event)
         self.event.clear()
         self.size = 0
         return taken
 
     def rewritten_event(self) -> bytes:
-        """Return the current event without its blank line, and discard it. Returns b"" if nothing
-        remains.
+        """Return the current event with its messages rewritten and without its blank line, and
+        discard it. Return b"" if nothing remains.
         """
         lines = [*self.event]
         as_it_is = self.taken_event()
@@ -208,25 +210,25 @@ class RewrittenMessages:
 
 
 def data_of(lines: list[bytes]) -> bytes:
-    """Return the data of an event."""
+    """Return the data of the event that consists of these lines."""
     return b"\n".join(line[len(b"data:") :].strip() for line in lines if line.startswith(b"data:"))
 
 
 def in_one_line(message: bytes) -> bytes:
-    """Return a JSON message without its line breaks, which only occur between values."""
+    """Return a JSON message without line breaks, which can occur only between its values."""
     return b" ".join(message.splitlines())
 
 
 def event_of(message: bytes) -> bytes:
-    """Return a JSON message as an event."""
+    """Return a JSON message in the form of a server-sent event."""
     return b"data: " + in_one_line(message) + b"\n\n"
 
 
 class LimitedBody(httpx2.AsyncByteStream):
-    """A body with limits. It raises `httpx2.StreamError`, which SDKs treat as the failure of one
-    request.
+    """A response body with limits. It raises `httpx2.StreamError`, which SDKs treat as the failure
+    of one request.
 
-    `ends_at` is a time of the event loop's clock, or None for no limit. The body replaces unpaired
+    `ends_at` is a time by the event loop's clock, or None for no limit. The body replaces unpaired
     surrogates, which SDKs reject, and rewrites the `messages`.
     """
 
@@ -249,7 +251,7 @@ class LimitedBody(httpx2.AsyncByteStream):
         self.failure: httpx2.StreamError | None = None
 
     async def is_batch(self) -> bool:
-        """Read ahead to the first character, and return True if it begins a list."""
+        """Read ahead to the first character of the body, and return True if it begins a list."""
         while not (begun := self.ahead.lstrip(b"\xef\xbb\xbf \t\r\n")):
             try:
                 piece = await anext(self.pieces, None)
@@ -273,7 +275,9 @@ class LimitedBody(httpx2.AsyncByteStream):
             yield rest
 
     async def read(self) -> AsyncIterator[bytes]:
-        """Yield the pieces of the body as they arrive, with whole characters."""
+        """Yield the pieces of the body as they arrive. A character is never split between two
+        pieces.
+        """
         if self.response.headers.get("content-encoding", "identity").lower() != "identity":
             raise self.stream_error("the server sent a compressed response that was not requested.")
         mender = Mender()
@@ -295,7 +299,7 @@ class LimitedBody(httpx2.AsyncByteStream):
             ) from error
 
     def count(self, piece: bytes) -> None:
-        """Count the bytes of a piece. Raises `httpx2.StreamError` for a body that is too large."""
+        """Count the bytes of a piece. Raises `httpx2.StreamError` if the body is too large."""
         self.size += len(piece)
         if self.response.is_error:
             self.context.refusal += piece[: REFUSAL_BYTES - len(self.context.refusal)]

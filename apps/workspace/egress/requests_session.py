@@ -1,4 +1,4 @@
-"""Sends requests from libraries that use `requests` through our own client."""
+"""Sends the requests of libraries that use `requests` through the guarded client."""
 
 import asyncio
 import io
@@ -20,8 +20,8 @@ SECONDS = 10.0
 
 
 class GuardedSession(requests.Session):
-    """A session for an operator's URLs, and URLs found in their responses. It follows no redirects,
-    because a request may contain a secret.
+    """A session for URLs of an operator, and for URLs in the responses from these. It follows no
+    redirects, because a request may contain a secret.
     """
 
     def __init__(self) -> None:
@@ -45,12 +45,12 @@ class GuardedAdapter(BaseAdapter):
             raise requests.ConnectionError(f"{type(error).__name__}: {error}") from error
 
     def close(self) -> None:
-        """Do nothing: there are no resources."""
+        """Do nothing, because the adapter holds no resources."""
 
 
 async def exchange(request: requests.PreparedRequest) -> requests.Response:
-    """Send a request. Raises `EgressRefused`, including for a URL without TLS unless its host is on
-    the allowlist.
+    """Send a request. Raises `EgressRefused`, also for a URL without TLS whose host is not on the
+    allowlist.
     """
     url = parse_url(request.url or "")
     if url.scheme != "https" and not is_allowed(url.host, settings.PRIVATE_NETWORK_ALLOWLIST):

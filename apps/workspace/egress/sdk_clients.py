@@ -1,4 +1,4 @@
-"""The HTTP clients that SDKs are built on (httpx2), with the same rules as our own."""
+"""Creates the HTTP clients (httpx2) for SDKs, with the same rules as the server's own clients."""
 
 import httpx2
 from httpx2 import URL as URL
@@ -21,7 +21,9 @@ from apps.workspace.egress.clients import CONNECT_SECONDS, READ_SECONDS, NoCooki
 def make_sdk_client(
     transport: httpx2.AsyncBaseTransport, headers: dict[str, str] | None = None
 ) -> AsyncClient:
-    """Return a client with the library's full behavior. The caller closes it."""
+    """Return a client for an SDK. It sends requests with `transport`, and has all features of the
+    library. The caller closes it.
+    """
     return AsyncClient(
         transport=transport,
         timeout=httpx2.Timeout(READ_SECONDS, connect=CONNECT_SECONDS),

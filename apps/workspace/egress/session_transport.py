@@ -1,4 +1,4 @@
-"""The transport for an SDK with sessions, which sends each request within the limits of its
+"""The transport for an SDK with sessions. It sends each request within the limits of the request's
 `RequestContext`.
 """
 
@@ -24,6 +24,7 @@ from apps.workspace.egress.request_context import (
     Takes,
 )
 from apps.workspace.egress.sdk_clients import make_sdk_client
+from apps.workspace.egress.tls_failures import tls_problem
 
 LIMITS = httpx2.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=5.0)
 """The connection limits for each server and set of credentials."""
@@ -36,8 +37,8 @@ CLOSE_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class RequestCredentials:
-    """The headers and query parameters that authenticate a request. `token` is the token among
-    them that can be renewed, or "".
+    """The headers and query parameters that authenticate a request. `token` is the token in them
+    that can be renewed, or "".
     """
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -65,10 +66,10 @@ this.
 
 
 class RequestContextTransport(httpx2.AsyncBaseTransport):
-    """Sends an SDK's requests under the rules of their context.
+    """Sends an SDK's requests within the limits of their contexts.
 
-    With `broken`, responses arrive over one listening GET; otherwise, each POST has its own
-    response.
+    If `broken` is set, responses arrive over one listening GET request. Otherwise, each POST
+    request has its own response.
     """
 
     def __init__(
@@ -88,7 +89,9 @@ class RequestContextTransport(httpx2.AsyncBaseTransport):
         self.broken = broken
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a request. This never raises for a failed request; the context records the failure."""
+        """Send a request. This method never raises; the context records a failure, and the SDK gets
+        an error response.
+        """
         context = CURRENT.get() or RequestContext()
         if request.method != "POST" and self.broken is None:
             context = (
@@ -199,7 +202,7 @@ def failure_text(error: Exception) -> str:
         case httpx2.TimeoutException() | TimeoutError():
             return "the server timed out."
         case httpx2.ConnectError():
-            return unknown_host(error) or "the server cannot be reached."
+            return unknown_host(error) or tls_problem(error) or "the server cannot be reached."
         case _:
             return "the server closed the connection."
 

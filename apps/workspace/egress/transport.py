@@ -43,7 +43,7 @@ class ResponseTooLarge(Exception):
 
 
 class Body(httpx2.AsyncByteStream):
-    """The body of one response."""
+    """The body of one response, which is read once."""
 
     def __init__(self, pool: ConnectionPool, origin: Origin, connection: HttpConnection) -> None:
         self.pool = pool
@@ -51,7 +51,9 @@ class Body(httpx2.AsyncByteStream):
         self.connection: HttpConnection | None = connection
 
     def read_piece(self) -> Coroutine[Any, Any, bytes]:
-        """Return the bytes of one or more network reads; b"" at the end. Raises httpx2's errors."""
+        """Return the bytes of one or more network reads, or b"" at the end of the body. Raises
+        httpx2's errors.
+        """
         return no_bytes() if self.connection is None else self.connection.read_piece()
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -72,8 +74,8 @@ class Body(httpx2.AsyncByteStream):
         return b"".join([piece async for piece in self.pieces(limit)])
 
     async def read_refusal(self, limit: int) -> bytes:
-        """Return the whole body of an error response, or b"" if it cannot be read, because the
-        status is sufficient.
+        """Return the whole body of an error response, or b"" if it cannot be read. An error can be
+        reported with the status alone.
         """
         try:
             async with asyncio.timeout(REFUSAL_SECONDS), aclosing(self):
@@ -82,19 +84,21 @@ class Body(httpx2.AsyncByteStream):
             return b""
 
     def end_within(self, seconds: float) -> None:
-        """Limit the wait for the rest of the response."""
+        """Limit the time for reading the rest of the response to `seconds`."""
         if self.connection is not None:
             self.connection.end_within(seconds)
 
     async def end(self) -> None:
-        """Finish reading: wait a moment for the last bytes, then return the connection to the pool."""
+        """Finish reading: wait a moment for the last bytes, then return the connection to the
+        pool.
+        """
         if self.connection is not None and not self.connection.is_complete:
             await self.connection.finish(MOST_LEFT_BYTES, LEFT_SECONDS)
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Return the connection of a complete response to the pool; close the connection of an
-        incomplete one.
+        """Close the body. The connection returns to the pool if the response is complete, and is
+        closed if it is not.
         """
         connection, self.connection = self.connection, None
         if connection is None:
@@ -119,11 +123,15 @@ class StreamedResponse(msgspec.Struct, frozen=True):
         return 200 <= self.status < 300
 
     def header(self, name: bytes) -> bytes:
-        """Return the first header with that name (in lower case), or b"" if there is none."""
+        """Return the first header with this name, which must be in lower case, or b"" if there is
+        none.
+        """
         return next((value for key, value in self.headers if key.lower() == name), b"")
 
     async def read(self, limit: int) -> bytes:
-        """Read the body like `Body.read`. A body whose declared length is too large is not read."""
+        """Return the whole body, up to `limit` bytes. If its declared length exceeds the limit, it
+        is not read at all. Raises the same errors as `Body.read`.
+        """
         announced = self.header(b"content-length").decode("latin-1")
         if (read_integer(announced) or 0) > limit:
             raise ResponseTooLarge(limit)
@@ -146,7 +154,7 @@ class HttpEndpoint:
 
     @classmethod
     def of(cls, url: httpx2.URL, headers: Sequence[tuple[bytes, bytes]]) -> Self:
-        """Return the endpoint of a URL. Raises `httpx2.LocalProtocolError`,
+        """Return the endpoint for a URL. Raises `httpx2.LocalProtocolError`,
         `httpx2.UnsupportedProtocol`.
         """
         if url.scheme not in PORTS:
@@ -158,8 +166,8 @@ class HttpEndpoint:
     def request(
         self, method: str, target: str, headers: Mapping[str, str], content: bytes
     ) -> bytes:
-        """Return the bytes of a request. `target` continues the path; `headers` are sent in
-        Latin-1, as received.
+        """Return the bytes of a request. `target` is appended to the endpoint's path; `headers` are
+        sent in Latin-1, as received.
 
         Raises `httpx2.LocalProtocolError`.
         """
@@ -203,7 +211,9 @@ class StreamTransport(httpx2.AsyncBaseTransport):
         method: str = "POST",
         target: str = "",
     ) -> StreamedResponse:
-        """Send as `handle_async_request` does, without building the library's request and response."""
+        """Send a request, and return its response. This is faster than `handle_async_request`,
+        because it does not build the library's objects.
+        """
         data = endpoint.request(method, target, headers, content)
         return await self.answer(endpoint.origin, data, limits)
 
@@ -222,7 +232,9 @@ class StreamTransport(httpx2.AsyncBaseTransport):
 
 
 async def send_and_read_head(connection: HttpConnection, data: bytes, limits: Limits) -> Head:
-    """Send a request and read the head of its response. Raises httpx2's errors, after closing the connection."""
+    """Send a request and read the head of its response. If this fails, close the connection and
+    raise httpx2's error.
+    """
     ready = False
     try:
         await connection.send(
@@ -240,10 +252,11 @@ async def send_and_read_head(connection: HttpConnection, data: bytes, limits: Li
 
 
 async def without_packed_body(head: Head, body: Body) -> list[tuple[bytes, bytes]]:
-    """Return the headers without the compression headers. We request uncompressed bodies.
+    """Return the headers without the headers about compression. Requests ask for uncompressed
+    bodies.
 
-    A compressed body of an error response is dropped, because the status is enough. Raises
-    `httpx2.DecodingError` for a compressed answer below 300.
+    The compressed body of an error response is dropped, because the status is sufficient. Raises
+    `httpx2.DecodingError` if a successful response is compressed.
     """
     packed = [pair for pair in head.headers if pair[0].lower() == b"content-encoding"]
     if all(value.strip().lower() in {b"", b"identity"} for _, value in packed):

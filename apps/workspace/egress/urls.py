@@ -17,8 +17,8 @@ class AddressInvalid(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class OperatorUrl:
-    """A parsed URL. `is_site`: it began with / and is on this server. `parts` are the parts of the
-    full URL.
+    """A parsed URL. `is_site` means that it began with `/` and is on this server. `parts` are the
+    parts of the full URL.
     """
 
     parts: SplitResult
@@ -34,7 +34,7 @@ class OperatorUrl:
 
 
 def read_url(url: str) -> OperatorUrl:
-    """Parse an operator's URL. Raises `AddressInvalid`."""
+    """Parse a URL that an operator entered. Raises `AddressInvalid`."""
     is_site = url.startswith("/")
     try:
         parts = urlsplit(f"{settings.SITE_URL}{url}" if is_site else url)
@@ -55,7 +55,7 @@ def read_url(url: str) -> OperatorUrl:
 
 
 def has_usable_host(url: str) -> bool:
-    """Return True if the host of a full URL is a valid name, known or not."""
+    """Return True if the host of a full URL is a valid name, even if no such host exists."""
     try:
         parts = urlsplit(url)
         parse_url(f"{parts.scheme}://{parts.netloc}")

@@ -1,7 +1,8 @@
 """The built-in embedder, which needs no service, key or network.
 
-The first call loads the model, not the import of this module. The model runs in its own thread, so
-that the event loop is not blocked. It uses only one thread: two would be slower on two processors.
+The model is loaded by the first call, not when this module is imported. It runs in its own thread,
+so that it does not block the event loop. It uses only one thread: two threads would be slower on
+two processors.
 """
 
 import asyncio
@@ -46,8 +47,8 @@ class BuiltInEmbedder:
 
 
 def embed_batch(texts: Sequence[str]) -> Embeddings:
-    """Embed a batch; runs only in the worker thread. Raises `ServiceFailed` if the embeddings
-    cannot be computed.
+    """Embed a batch of texts. Must be called only in the worker thread. Raises `ServiceFailed` if
+    the embeddings cannot be computed.
     """
     model = load()
     encoded = [model.encode(text) for text in texts]
@@ -57,7 +58,7 @@ def embed_batch(texts: Sequence[str]) -> Embeddings:
 
 @cache
 def load() -> MiniLM:
-    """Load the model. Raises `ServiceFailed` if the embeddings cannot be computed."""
+    """Load the model. Raises `ServiceFailed` if it cannot be loaded."""
     try:
         return read_model(Path(str(files(PACKAGE))) / "model")
     except (ImportError, OSError, ValueError) as error:

@@ -14,8 +14,8 @@ from apps.workspace.embeddings.port import Embedder, Embeddings
 
 
 def meter_embedder(embedder: Embedder, deployment_id: str | None, meter: Meter) -> Embedder:
-    """Return the embedder with a meter. `deployment_id` is None for the installation's default; the
-    built-in model costs nothing.
+    """Return an embedder that reports its calls to the meter. `deployment_id` is None for the
+    installation's default. The built-in model is not metered, because it costs nothing.
     """
     name = deployment_id or settings.EMBEDDINGS_DEPLOYMENT
     return MeteredEmbedder(embedder, name, meter) if name else embedder
@@ -23,7 +23,9 @@ def meter_embedder(embedder: Embedder, deployment_id: str | None, meter: Meter) 
 
 @dataclass(frozen=True, slots=True)
 class MeteredEmbedder:
-    """Reports each call to the meter. `deployment_id` is the deployment that computes the vectors."""
+    """An embedder that reports each call to the meter. `deployment_id` is the ID of the deployment
+    that computes the vectors.
+    """
 
     embedder: Embedder
     deployment_id: str

@@ -59,8 +59,8 @@ class Norm:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One layer of BERT. `projection` computes queries, keys and values in one product, which is
-    faster than three.
+    """One layer of BERT. `projection` computes queries, keys and values in one matrix product,
+    which is faster than three products.
     """
 
     projection: Dense
@@ -95,7 +95,7 @@ class MiniLM:
         return ids.count(self.wordpiece.ids["[UNK]"]) / (len(ids) - 2) if ids else 0.0
 
     def vectors(self, encoded: Sequence[Sequence[int]]) -> Tensor:
-        """Return one row of unit length for each text; zeros for a text without tokens."""
+        """Return one row of length 1 for each text, or a row of zeros for a text without tokens."""
         vectors = np.zeros((len(encoded), DIMENSION), np.float32)
         if filled := [at for at, ids in enumerate(encoded) if ids]:
             vectors[filled] = self.means([encoded[at] for at in filled])
@@ -114,8 +114,8 @@ class MiniLM:
 
 
 def attention(projected: Tensor) -> Tensor:
-    """Compute the scaled dot-product attention of one text, whose rows are queries, keys and
-    values.
+    """Compute the scaled dot-product attention of one text. The rows of `projected` contain
+    queries, keys and values.
     """
     count = len(projected)
     by_head = projected.reshape(count, 3, HEADS, -1).transpose(1, 2, 0, 3)
@@ -156,7 +156,9 @@ def gelu(rows: Tensor) -> Tensor:
 
 
 def read_model(folder: Path) -> MiniLM:
-    """Read the model from a folder. Raises `OSError`, and `ValueError` for files of another model."""
+    """Read the model from a folder. Raises `OSError`, and `ValueError` if the files belong to
+    another model.
+    """
     weights = read_weights(folder / "model.safetensors", SHA256)
     words = (folder / "vocab.txt").read_text("utf-8").splitlines()
     kind = weights["embeddings.token_type_embeddings.weight"][0]
@@ -191,10 +193,10 @@ def parameters(weights: Mapping[str, Tensor], name: str) -> tuple[Tensor, Tensor
 
 
 def read_weights(path: Path, sha256: str) -> Mapping[str, Tensor]:
-    """Return every tensor of 32-bit floats in a file of the safetensors format, by name.
+    """Return every tensor of 32-bit floats in a safetensors file, by name.
 
     The tensors are views of the mapped file, which all processes share. Raises `OSError`, and
-    `ValueError` for a file with another hash.
+    `ValueError` if the file does not have the hash `sha256`.
     """
     with path.open("rb") as file:
         if hashlib.file_digest(file, "sha256").hexdigest() != sha256:
@@ -212,6 +214,6 @@ def read_weights(path: Path, sha256: str) -> Mapping[str, Tensor]:
 
 
 def size(entry: Mapping[str, list[int]]) -> int:
-    """Return the number of floats."""
+    """Return the number of floats in a tensor."""
     begin, end = entry["data_offsets"]
     return (end - begin) // 4

@@ -1,4 +1,4 @@
-"""The interface of embedders, which compute vectors of texts. Texts with a similar meaning have
+"""The interface of embedders, which compute vectors for texts. Texts with a similar meaning have
 similar vectors.
 """
 
@@ -37,7 +37,7 @@ class Embeddings:
 class Embedder(Protocol):
     @property
     def model(self) -> str:
-        """Return the name to be stored with vectors."""
+        """Return the name of the model, which is stored with its vectors."""
         ...
 
     async def embed(self, texts: Sequence[str]) -> Embeddings:

@@ -8,7 +8,9 @@ from apps.workspace.services.probe import SECONDS, STATUS_RESULTS, ProbeResult
 
 
 async def probe(embedder: Embedder, seconds: float = SECONDS) -> ProbeResult:
-    """Embed one word. Failures of the service are returned in the result, not raised."""
+    """Embed one word within `seconds`. A failure of the service is returned in the result, not
+    raised.
+    """
     try:
         async with asyncio.timeout(seconds):
             found = await embedder.embed(("ready",))

@@ -1,4 +1,4 @@
-"""Embeddings from a service with OpenAI's embeddings API."""
+"""Requests embeddings from a service with OpenAI's embeddings API."""
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from apps.agent.backoff import Backoff
 from apps.agent.surrogates import well_formed
 from apps.errors import ServiceFailed
+from apps.workspace.egress.tls_failures import tls_problem
 from apps.workspace.embeddings.port import Embeddings
 from apps.workspace.embeddings.vectors import (
     empty,
@@ -29,16 +30,16 @@ BACKOFF = Backoff(attempts=3, initial_delay=0.5, max_delay=5.0)
 
 class EmbeddingService(Protocol):
     async def ask(self, body: Mapping[str, Any]) -> bytes:
-        """Return the body of a 2xx response. Raises `ServiceFailed` if the embeddings cannot be
-        computed.
+        """Send a request, and return the body of its 2xx response. Raises `ServiceFailed` for any
+        other response.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceEmbedder:
-    """An embedder that calls a service. `model` is the model's name there, `window` the token limit
-    of a text.
+    """An embedder that calls a service. `model` is the model's name at the service, and `window` is
+    the maximum number of tokens of a text.
 
     Every request contains `parameters`.
     """
@@ -49,8 +50,8 @@ class ServiceEmbedder:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     async def embed(self, texts: Sequence[str]) -> Embeddings:
-        """Embed texts. Raises `ServiceFailed`. Texts without content are not sent, because services
-        reject them.
+        """Embed texts. Texts without content are not sent, because services reject them. Raises
+        `ServiceFailed`.
         """
         filled = [bool(text.strip()) for text in texts]
         cut = [shorten_to_tokens(well_formed(text), self.window) for text in texts if text.strip()]
@@ -59,8 +60,8 @@ class ServiceEmbedder:
         return await asyncio.to_thread(read_answers, answers, self.model, filled)
 
     async def ask(self, texts: Sequence[str]) -> bytes:
-        """Send a request, retrying it after temporary failures, because it is idempotent. Raises
-        `ServiceFailed` if the embeddings cannot be computed.
+        """Send a request, and retry it after temporary failures. Raises `ServiceFailed` if all
+        attempts fail.
         """
         body = {**self.parameters, "model": self.model, "input": texts}
         attempt = 0
@@ -76,11 +77,12 @@ class ServiceEmbedder:
 
 
 def is_transient(failure: ServiceFailed) -> bool:
-    return failure.status in TRANSIENT or failure.reason == "connection"
+    is_broken = failure.reason == "connection" and not tls_problem(failure)
+    return failure.status in TRANSIENT or is_broken
 
 
 def shorten_to_tokens(text: str, most_tokens: int) -> str:
-    """Truncate a text to about `tokens` tokens. Three ASCII characters count as one token; any
+    """Truncate a text to about `most_tokens` tokens. Three ASCII characters count as one token; any
     other character counts as one token.
     """
     if len(text) <= most_tokens:
@@ -106,8 +108,8 @@ def batches(texts: Sequence[str]) -> Iterator[Sequence[str]]:
 def read_answers(
     answers: Sequence[tuple[bytes, int]], model: str, filled: Sequence[bool]
 ) -> Embeddings:
-    """Parse the responses in `answers`, each with its number of texts. Raises `ServiceFailed` if
-    the embeddings cannot be computed.
+    """Parse the responses in `answers`, each given with its number of texts. Raises `ServiceFailed`
+    if a response is invalid.
     """
     parts = [read_embeddings(body, count, model) for body, count in answers]
     if len({part.vectors.shape[1] for part in parts}) > 1:

@@ -1,4 +1,4 @@
-"""Functions for rows of vectors."""
+"""Normalizes, joins and parses the vectors of texts."""
 
 import base64
 import binascii
@@ -17,7 +17,7 @@ MOST_TOKENS = 10**12
 
 
 def unit_rows(rows: Vectors) -> Vectors:
-    """Scale rows to length 1; rows of zeros remain unchanged."""
+    """Scale each row to length 1. Rows of zeros remain unchanged."""
     # Lengths are computed in 64 bits, because the square of a large number overflows 32 bits.
     lengths = np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)
     lengths[lengths == 0] = 1
@@ -26,8 +26,8 @@ def unit_rows(rows: Vectors) -> Vectors:
 
 
 def join_embeddings(parts: Sequence[Embeddings]) -> Embeddings:
-    """Join the embeddings of several text batches. They come from the same model, so they have the
-    same dimension.
+    """Join the embeddings of several batches of texts. All vectors have the same dimension, because
+    the same model computed them.
     """
     return Embeddings(
         parts[0].model,
@@ -38,14 +38,18 @@ def join_embeddings(parts: Sequence[Embeddings]) -> Embeddings:
 
 
 def with_empty(embeddings: Embeddings, filled: Sequence[bool]) -> Embeddings:
-    """Add rows of zeros for texts without content; `filled` marks the texts that have a row."""
+    """Return the embeddings with rows of zeros added for texts without content. `filled` is True
+    for each text that already has a row.
+    """
     rows = np.zeros((len(filled), embeddings.vectors.shape[1]), np.float32)
     rows[np.array(filled, bool)] = embeddings.vectors
     return Embeddings(embeddings.model, rows, (0.0,) * len(filled), embeddings.prompt_tokens)
 
 
 def empty(model: str, count: int) -> Embeddings:
-    """Return rows without columns, for texts without content and a model of unknown dimension."""
+    """Return embeddings for `count` texts without content. The rows have no columns, because the
+    model's dimension is unknown.
+    """
     return Embeddings(model, np.zeros((count, 0), np.float32), (0.0,) * count)
 
 
@@ -62,8 +66,8 @@ class EmbeddingsAnswer(msgspec.Struct, gc=False):
 
 
 def read_embeddings(body: bytes, count: int, model: str) -> Embeddings:
-    """Return the embeddings of `count` texts, in the order of the texts. Raises `ServiceFailed` if
-    the embeddings cannot be computed.
+    """Return the embeddings in a response for `count` texts, in the order of the texts. Raises
+    `ServiceFailed` if the response is invalid.
     """
     try:
         answer = msgspec.json.decode(body, type=EmbeddingsAnswer)
@@ -73,8 +77,8 @@ def read_embeddings(body: bytes, count: int, model: str) -> Embeddings:
 
 
 def read_vectors(answer: EmbeddingsAnswer, count: int) -> Vectors:
-    """Return the vectors of a parsed response. Raises `ServiceFailed` if the embeddings cannot be
-    computed.
+    """Return the vectors in a parsed response. Raises `ServiceFailed` if the response is
+    invalid.
     """
     if sorted(item.index for item in answer.data) != list(range(count)):
         found = len(answer.data)
@@ -91,7 +95,9 @@ def read_vectors(answer: EmbeddingsAnswer, count: int) -> Vectors:
 
 
 def read_vector(written: list[float] | str) -> Vectors:
-    """Return one vector. Raises `ServiceFailed` if the embeddings cannot be computed."""
+    """Return one vector from its form in a response. Raises `ServiceFailed` if the form is
+    invalid.
+    """
     if isinstance(written, list):
         with np.errstate(over="ignore"):  # Overflow becomes infinity, which is rejected later.
             return np.array(written, np.float32)

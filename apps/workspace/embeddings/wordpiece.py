@@ -1,4 +1,4 @@
-"""WordPiece, the tokenizer of BERT's uncased models: converts text into IDs of a vocabulary."""
+"""WordPiece, the tokenizer of BERT's uncased models. It converts text to IDs of a vocabulary."""
 
 import re
 import unicodedata
@@ -24,7 +24,9 @@ DROPPED = frozenset({"Cc", "Cf", "Co", "Cs"})
 
 @dataclass(frozen=True, slots=True)
 class WordPiece:
-    """BERT's tokenizer. `ids` contains the ID of each piece. Pieces inside a word begin with `##`."""
+    """BERT's tokenizer. `ids` contains the ID of each piece. Pieces inside a word begin with
+    `##`.
+    """
 
     ids: Mapping[str, int]
 
@@ -41,8 +43,8 @@ class WordPiece:
                     yield from self.pieces(word)
 
     def pieces(self, word: str) -> list[int]:
-        """Split a word into the longest known pieces. If a piece is unknown, the whole word is
-        unknown.
+        """Split a word into the longest known pieces, and return their IDs. If any piece is
+        unknown, the whole word is unknown.
         """
         found: list[int] = []
         start = 0
@@ -58,7 +60,9 @@ class WordPiece:
 
 
 def split_words(text: str) -> Iterator[str]:
-    """Yield words in lower case and without accents. Every punctuation mark is a word."""
+    """Yield the words of a text in lower case and without accents. Every punctuation mark counts as
+    a word.
+    """
     cleaned = IDEOGRAPHS.sub(r" \1 ", "".join(map(clean, text)))
     plain = (c for c in unicodedata.normalize("NFD", cleaned) if unicodedata.category(c) != "Mn")
     # str.lower() converts a sigma at the end of a word into a form that the vocabulary does not
@@ -68,7 +72,9 @@ def split_words(text: str) -> Iterator[str]:
 
 
 def clean(character: str) -> str:
-    """Return white space as a space, and "" for control characters, which include most line breaks."""
+    """Return a white-space character as a space, a control character as "", and any other character
+    unchanged.
+    """
     if character in "\t\n\r" or character == " ":
         return " "
     if character == "\ufffd" or unicodedata.category(character) in DROPPED:

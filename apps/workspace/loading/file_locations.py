@@ -28,7 +28,9 @@ class FileLocation:
 
 
 def locate_file(url: str) -> FileLocation:
-    """Classify the URL of a file. Never raises: an invalid URL is `unsupported`."""
+    """Return the location to which a file's URL refers. Never raises: an invalid URL is
+    `unsupported`.
+    """
     text = url.strip()
     if not text or not text.isprintable():
         return FileLocation("unsupported", text)
@@ -80,9 +82,7 @@ def place_of_url(text: str) -> FileLocation:
 
 
 def external_host(url: str) -> str:
-    """Return the host of an external URL, as the connecting library parses it, or "" if it
-    finds none.
-    """
+    """Return the host of an external URL, as the HTTP library parses it, or "" if there is none."""
     try:
         return parse_url(url).host
     except InvalidURL:
@@ -95,18 +95,20 @@ def origin(url: URL) -> tuple[str, bytes, int]:
 
 
 def climbs(path: str) -> bool:
-    """Return True if a segment is `.` or `..`, whether percent-encoded or not."""
+    """Return True if a segment of the path is `.` or `..`, whether percent-encoded or not."""
     return any(unquote(segment) in {".", ".."} for segment in path.split("/"))
 
 
 def encode_path(path: str) -> str:
-    """Return the path with each segment percent-encoded once, whether or not it was encoded before."""
+    """Return the path with each segment percent-encoded once, whether or not it was encoded
+    before.
+    """
     return "/".join(quote(unquote(segment), safe="") for segment in path.split("/"))
 
 
 def home_path_problem(path: str) -> str:
-    """Return the reason why an agent may not write to this relative path, plain or decoded, or ""
-    if it may.
+    """Return the reason why an agent may not write to this relative path, or "" if it may. The path
+    may be percent-encoded.
     """
     if not path:
         return "it is empty."

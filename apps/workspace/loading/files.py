@@ -1,4 +1,4 @@
-"""A loaded file, its limits, and the parsing of data: URIs."""
+"""A file that has been loaded, the limits for loading files, and the parsing of data: URIs."""
 
 import base64
 import hashlib
@@ -19,9 +19,10 @@ DOCUMENT_BYTES = 512 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A loaded file. `path` is its path in the storage, or "" for a fetched file or a data: URI.
+    """A file that has been loaded. `path` is its path in the storage, or "" for a fetched file or a
+    data: URI.
 
-    `charset` is the encoding of a text according to its server, "" if unknown. `version`
+    `charset` is the encoding that the server declared for a text, or "" if it is unknown. `version`
     distinguishes contents of a stored file; it is "" for other files.
     """
 
@@ -38,13 +39,15 @@ def document_bounds(owner: str) -> Bounds:
 
 
 def check_download_size(size: int, limit: int) -> None:
-    """Raise `FileRefused` if the file is too large."""
+    """Raise `FileRefused` if the size exceeds the limit. Both are in bytes."""
     if size > limit:
         raise FileRefused(f"The file has {size:,} bytes; the limit is {limit:,}.")
 
 
 def as_data(file: Loaded) -> str:
-    """Return the `data` of an attachment in DIAL's messages: plain text, or base64 for other types."""
+    """Return the file as the `data` of an attachment in DIAL's messages: plain text for a text,
+    base64 for any other type.
+    """
     if file.type.startswith("text/"):
         return file.content.decode(best_encoding(file.content), "replace")
     return base64.b64encode(file.content).decode()

@@ -31,8 +31,8 @@ POSSIBLE = "Use the path of a file (files/…) or an http(s) URL."
 
 @dataclass(frozen=True, slots=True)
 class Loader:
-    """Loads files. It adds to `taint` every source that belongs neither to the caller nor to the
-    operator.
+    """Loads the files of a run. It adds to `taint` every source that belongs neither to the caller
+    nor to the operator.
     """
 
     files: Files
@@ -50,23 +50,33 @@ class Loader:
         """
         return await self.loading.loads.get(url_key(url), partial(self.bring, url))
 
+    async def load_document(self, url: str, limit: int) -> Loaded:
+        """Load a stored file of up to `limit` bytes. Other calls do not share the result, because
+        their limit may be lower.
+        """
+        file = await self.in_time(url, self.read(url, locate_file(url), limit))
+        await self.distrust(url)
+        return file
+
     async def take(self, url: str) -> Loaded:
-        """Load a file in the same way as `load`, or decode a `data:` URI."""
+        """Load a file with `load`, or decode it if the URL is a `data:` URI."""
         place = locate_file(url)
         if place.kind == "data":
             return read_data_uri(place.address, self.rules.limit)
         return await self.load(url)
 
     async def promote(self, url: str) -> FileInfo:
-        """Return the stored file for a URL, storing its content first if necessary. Accepts
-        data: URIs.
+        """Return the stored file for a URL. A file that is not stored yet, including a `data:` URI,
+        is stored first.
 
         Raises the same errors as `load`.
         """
         return await self.loading.promotions.get(url_key(url), partial(self.store, url))
 
     async def distrust(self, url: str) -> None:
-        """Record that the run reads a file that others may have written."""
+        """Record the source of a file as untrusted if neither the caller nor the operator controls
+        it.
+        """
         place = locate_file(url)
         address = unquote(place.address)
         if place.kind == "external" and not self.rules.trusts(address):
@@ -90,12 +100,12 @@ class Loader:
                 return Loaded(
                     found.filename, found.content_type, found.content, charset=found.charset
                 )
-            return await self.in_time(url, self.read(url, place))
+            return await self.in_time(url, self.read(url, place, self.rules.limit))
 
-    async def read(self, url: str, place: FileLocation) -> Loaded:
+    async def read(self, url: str, place: FileLocation, limit: int) -> Loaded:
         path = await self.path_of(url, place)
-        found = await self.files.read(path, limit=self.rules.limit)
-        check_download_size(len(found.content), self.rules.limit)
+        found = await self.files.read(path, limit=limit)
+        check_download_size(len(found.content), limit)
         info = found.info
         return Loaded(
             last_segment(info.path),
@@ -125,7 +135,9 @@ class Loader:
         return await self.files.info(await self.path_of(url, place))
 
     async def path_of(self, url: str, place: FileLocation) -> str:
-        """Return the path of a stored file. Raises `FileRefused` for other URLs."""
+        """Return the path of a stored file. Raises `FileRefused` if the URL is not the URL of a
+        stored file.
+        """
         match place.kind:
             case "stored":
                 return place.address
@@ -141,8 +153,8 @@ class Loader:
                 )
 
     async def home_path(self, path: str) -> str:
-        """Return the full path, `files/{bucket}/…`, of a valid relative path
-        (`home_path_problem`).
+        """Return the full path, `files/{bucket}/…`, for a relative path that `home_path_problem`
+        accepts.
         """
         return f"{await self.files.home()}{encode_path(self.rules.folder)}{encode_path(path)}"
 
@@ -155,7 +167,7 @@ class Loader:
 
 
 def url_key(url: str) -> str:
-    """Return a short key without the URL, which may contain secrets."""
+    """Return a hash of a URL for use as a key, because the URL may contain secrets."""
     return hashlib.sha256(url.strip().encode("utf-8", "replace")).hexdigest()
 
 

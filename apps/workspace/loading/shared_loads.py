@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 from urllib.parse import unquote
@@ -26,7 +26,7 @@ class Flight(Generic[T]):
 
 
 class SingleFlightCache(Generic[T]):
-    """Results by key. Concurrent callers with the same key share one task.
+    """Caches results by key. Concurrent callers with the same key share one task.
 
     Results are cached up to a total `size` of `room`. The least recently used results are evicted
     first. A failure is raised to all waiting callers and is not cached. When the last waiting
@@ -84,7 +84,8 @@ class SingleFlightCache(Generic[T]):
 @dataclass(frozen=True, slots=True)
 class LoadingRules:
     """The rules for loading files. `limit` is the size limit of a file in bytes, and `seconds` the
-    time limit for loading it.
+    time limit for loading it. `document_limit` is the limit for a document that the caller has
+    stored, if its text is searched or extracted.
 
     Relative paths start at `folder`, a path below the caller's home: "" or a path that ends with a
     slash. `trusted` contains URLs and paths that the operator has listed; paths of folders end with
@@ -96,6 +97,7 @@ class LoadingRules:
     policy: FetchPolicy = field(default_factory=FetchPolicy)
     folder: str = ""
     trusted: tuple[str, ...] = ()
+    document_limit: int = 0
 
     def trusts(self, address: str) -> bool:
         folders = (one for one in self.trusted if one.startswith(ROOT) and one.endswith("/"))
@@ -103,26 +105,33 @@ class LoadingRules:
 
 
 def installation_rules() -> LoadingRules:
+    limit = int(settings.DEFAULT_FILE_LOADING_SIZE_LIMIT)
     return LoadingRules(
-        int(settings.DEFAULT_FILE_LOADING_SIZE_LIMIT), float(settings.DEFAULT_TOOL_TIMEOUT_SECONDS)
+        limit,
+        float(settings.DEFAULT_TOOL_TIMEOUT_SECONDS),
+        document_limit=max(limit, int(settings.CHAT_UPLOAD_MAX_BYTES)),
     )
 
 
 def rules_of(manifest: Manifest) -> LoadingRules:
-    """Return the installation's rules with the application's changes."""
+    """Return the rules for loading files in an application. The manifest may change the
+    installation's rules.
+    """
     usual, features = installation_rules(), manifest.features
     seconds = manifest.tool_defaults.timeout_seconds or usual.seconds
     named = (one.url for one in manifest.contexts if not isinstance(one, UserDefinedContext))
     trusted = tuple(unquote(locate_file(url).address) for url in named)
     if features is None:
-        return LoadingRules(usual.limit, seconds, trusted=trusted)
+        return replace(usual, seconds=seconds, trusted=trusted)
     wished, kept = features.external_url_fetch, features.dial_files
+    own_limit = features.file_loading.size_limit
     return LoadingRules(
-        features.file_loading.size_limit or usual.limit,
+        own_limit or usual.limit,
         seconds,
         FetchPolicy(wished.enabled, wished.host_allowlist),
         kept.agent_home_dir if kept is not None else "",
         trusted,
+        own_limit or usual.document_limit,
     )
 
 
@@ -134,8 +143,8 @@ CONCURRENT_LOADS = 8
 
 @dataclass(frozen=True)
 class Loading:
-    """The rules of a run and the files that it has loaded so far. All loaders of the run share
-    them.
+    """The rules for loading files in a run, and the files that the run has loaded so far. All
+    loaders of the run share them.
     """
 
     rules: LoadingRules = field(default_factory=installation_rules)

@@ -1,7 +1,7 @@
-"""Checks that all processes of an installation share the same files and keys.
+"""Checks that all processes of an installation use the same files and keys.
 
-The database stores the installation's ID and a fingerprint of its secret key. The file storage has
-the ID in a marker file.
+The database stores the installation's ID and a fingerprint of its secret key. The file storage
+contains the ID in a marker file.
 """
 
 import uuid
@@ -39,8 +39,8 @@ KEYS = (
 
 
 class Installation(models.Model):
-    """The installation's only row. `key_fingerprint` is derived from the newest key of the process
-    that wrote it.
+    """The installation's only row. `key_fingerprint` is derived from the newest secret key of the
+    process that wrote the row.
     """
 
     uuid = models.UUIDField(default=uuid.uuid4)
@@ -52,8 +52,8 @@ class Installation(models.Model):
 
 
 def register_process() -> list[str]:
-    """Register this process with the installation, which the first process creates. Returns the
-    same sentences as `problems`.
+    """Register this process with the installation. The first process creates the installation.
+    Return the result of `problems`.
     """
     # Use a transaction, so that no other process sees the row before the marker file exists.
     with transaction.atomic():
@@ -70,13 +70,15 @@ def register_process() -> list[str]:
 
 
 def problems() -> list[str]:
-    """Return a sentence for each difference between this process and its installation."""
+    """Return a sentence about each difference between this process and its installation."""
     row = Installation.objects.filter(pk=ROW).first()
     return [] if row is None else problems_of(row)
 
 
 def files_problem() -> str:
-    """Return why the stored files do not belong to the installation, or "" if they do."""
+    """Return the reason why the stored files do not belong to the installation, or "" if they
+    do.
+    """
     row = Installation.objects.filter(pk=ROW).first()
     problem = "" if row is None else problem_of_files(row)
     return problem and FILES.format(problem=problem)
@@ -121,8 +123,8 @@ def adopt_key(row: Installation) -> None:
 
 
 def fingerprints(row: Installation) -> list[str]:
-    """Return the fingerprints of each combination of key and salt that this process can decrypt
-    with, newest first.
+    """Return a fingerprint for each combination of key and salt with which this process can
+    decrypt, newest first.
     """
     keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
     return [

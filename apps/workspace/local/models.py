@@ -1,4 +1,6 @@
-"""Rows of the local workspace: deployments, secrets, stored files, MCP servers."""
+"""The database models of the local workspace: deployments, secrets, stored files and MCP
+servers.
+"""
 
 import json
 import re
@@ -32,10 +34,10 @@ from apps.workspace.versions import Versioned, watch_versions
 
 
 class Secret(Versioned):
-    """A named credential, which manifests and predefined content refer to.
+    """A named credential to which manifests and predefined content refer.
 
-    It is sent only to its `servers`. Otherwise an application editor could have it sent to their
-    own server.
+    It is sent only to its `servers`. Otherwise, an editor of an application could have it sent to
+    any server.
     """
 
     name = models.CharField(
@@ -114,7 +116,7 @@ class Secret(Versioned):
 
 
 def read_servers(servers: object) -> list[str]:
-    """Parse a list of servers. Raises ValueError."""
+    """Parse the list of a secret's servers. Raises ValueError if it is invalid."""
     if not isinstance(servers, list) or not all(isinstance(server, str) for server in servers):
         raise ValueError("Enter a list of servers.")
     if len(servers) > MOST_SERVERS:
@@ -123,7 +125,7 @@ def read_servers(servers: object) -> list[str]:
 
 
 class StoredFile(models.Model):
-    """A file of one bucket. The storage has its content under `storage_name`."""
+    """A file in a bucket. The storage contains its content under `storage_name`."""
 
     bucket = models.CharField(max_length=100)
     name = models.CharField(max_length=500, help_text="The path inside the bucket, decoded.")
@@ -165,7 +167,9 @@ class SharedFiles(models.Manager["SharedFile"]):
 
 
 class SharedFile(StoredFile):
-    """A file of the operators: shared with everyone, or uploaded for an application."""
+    """A file that belongs to operators. It is shared with everyone, or was uploaded for an
+    application.
+    """
 
     objects: ClassVar[SharedFiles] = SharedFiles()
 
@@ -175,7 +179,7 @@ class SharedFile(StoredFile):
 
 
 class FormerBucket(models.Model):
-    """A bucket that a user owned before signing in. Its files keep their paths."""
+    """A bucket that a user owned before signing in. The paths of its files do not change."""
 
     name = models.CharField(max_length=100, unique=True)
     bucket = models.CharField(max_length=100, db_index=True)
@@ -241,7 +245,9 @@ class McpServer(Versioned):
             raise ValidationError(problems)
 
     def parsed_environment(self) -> dict[str, str]:
-        """Parse the variables. Raises ValueError, whose message does not quote the stored text."""
+        """Parse the environment variables. Raises ValueError, whose message does not quote the
+        stored text.
+        """
         if not self.environment.strip():
             return {}
         try:

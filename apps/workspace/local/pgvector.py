@@ -1,15 +1,15 @@
 """Compares vectors in PostgreSQL if its `vector` extension (pgvector) is installed.
 
-A table that stores vectors as bytes in a `vector` column gets a second column, `embedding`. Its
-Django model does not declare that column, so that nothing differs without the extension. The bytes
-stay authoritative. `migrate` adds the column and fills it for memories; processes use it after a
-restart.
+A table with vectors as bytes in a `vector` column gets a second column, `embedding`, for copies of
+them. The table's Django model does not declare the second column, so that nothing differs without
+the extension. The bytes remain authoritative. `migrate` adds the column and fills it for memories.
+Processes use it after a restart.
 
-The search is exact. The planner would choose an approximate index on such a column even though most
-of its results belong to other owners: with 100,000 rows of 100 owners, each of 60 queries returned
-fewer than five rows, and found 9 % of the nearest rows. So the column must not have an index. The
-index of very large corpora (`apps.workspace.local.corpora.hnsw`) is over an expression that no
-query here contains.
+The search is exact. The planner would use an approximate index on such a column even though most of
+its results belong to other owners: with 100,000 rows of 100 owners, each of 60 queries returned
+fewer than five rows, and found 9 % of the nearest rows. The column must therefore not have an
+index. The index for very large corpora (`apps.workspace.local.corpora.hnsw`) has an expression that
+no query in this module contains.
 """
 
 import math
@@ -48,7 +48,9 @@ CREATE OR REPLACE TRIGGER outdated_embedding BEFORE UPDATE OF vector ON {table} 
 
 
 def prepare_column(model: type[Model], using: str) -> bool:
-    """Add the column if the extension is installed. Return True if the column exists now."""
+    """Add the `embedding` column to the model's table if pgvector is installed. Return True if the
+    table has the column.
+    """
     database = connections[using]
     if database.vendor != "postgresql":
         return False
@@ -75,7 +77,7 @@ def has_column(using: str, table: str) -> bool:
 
 
 def is_prepared(model: type[Model]) -> bool:
-    """Return True if the database has the column."""
+    """Return True if the model's table has the `embedding` column."""
     if connection.vendor != "postgresql":
         return False
     at = connection.settings_dict
@@ -84,15 +86,15 @@ def is_prepared(model: type[Model]) -> bool:
 
 @lru_cache(maxsize=100)
 def was_prepared(table: str, host: str, port: str, name: str) -> bool:
-    """Return True if the database had the column at the first call. Each process checks once per
-    database.
+    """Return True if the table had the `embedding` column at the first call. Each process checks a
+    table once per database.
     """
     return has_column(connection.alias, table)
 
 
 def fill_column(rows: QuerySet[Any]) -> None:
-    """Copy the vectors of rows that have no copy. Rows that other processes are writing are
-    skipped.
+    """Copy the vectors of rows without a copy to the `embedding` column. Rows that other processes
+    are writing are skipped.
     """
     is_missing = Func(template="embedding IS NULL", output_field=BooleanField())
     missing, last, is_more = rows.filter(is_missing).order_by("pk"), 0, True
@@ -106,7 +108,9 @@ def fill_column(rows: QuerySet[Any]) -> None:
 
 
 def write(model: type[Model], vectors: Iterable[tuple[int, Bytes]], using: str) -> None:
-    """Copy the vectors of rows, given by their primary keys, in the caller's transaction."""
+    """Copy vectors to the `embedding` column, in the caller's transaction. `vectors` contains pairs
+    of a primary key and a vector.
+    """
     texts = [(pk, text) for pk, vector in vectors if (text := vector_text(vector))]
     table = connections[using].ops.quote_name(model._meta.db_table)
     with connections[using].cursor() as cursor:
@@ -120,7 +124,9 @@ def write(model: type[Model], vectors: Iterable[tuple[int, Bytes]], using: str) 
 
 
 def clear(rows: QuerySet[Any]) -> None:
-    """Delete the copies, in the caller's transaction."""
+    """Delete the copies of the rows' vectors from the `embedding` column, in the caller's
+    transaction.
+    """
     table = connection.ops.quote_name(rows.model._meta.db_table)
     statement, given = rows.order_by().values("pk").query.sql_with_params()
     with connection.cursor() as cursor:
@@ -131,10 +137,11 @@ def clear(rows: QuerySet[Any]) -> None:
 
 
 def nearest(rows: QuerySet[Any], vector: bytes, most: int) -> list[tuple[Any, float]] | None:
-    """Return the rows with the greatest dot products with the vector, greatest first.
+    """Return the rows whose vectors have the greatest dot products with the vector, and these
+    products, greatest first.
 
-    Returns None if some rows cannot be compared, because they have no copy or a copy of another
-    length.
+    Return None if some rows cannot be compared, because they have no copy or a copy with another
+    dimension.
     """
     count = len(vector) // 4
     text = vector_text(vector)
@@ -155,7 +162,7 @@ def nearest(rows: QuerySet[Any], vector: bytes, most: int) -> list[tuple[Any, fl
 
 
 def vector_text(vector: Bytes) -> str:
-    """Return the vector in the extension's format, or "" for one that it cannot store."""
+    """Return the vector in the extension's text format, or "" if the extension cannot store it."""
     numbers = array("f", bytes(vector))
     if not 0 < len(numbers) <= MOST_DIMENSIONS or not all(map(math.isfinite, numbers)):
         return ""

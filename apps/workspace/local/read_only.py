@@ -1,6 +1,6 @@
-"""The switch that makes an installation read-only during maintenance.
+"""Makes an installation read-only during maintenance.
 
-It is a column of the installation's row. A process reads it before a write, at most once in
+The switch is a column of the installation's row. A process reads it before a write, at most once in
 `MAX_AGE_SECONDS`.
 """
 
@@ -20,7 +20,7 @@ on_reset(_known.clear)
 
 
 def switch(*, on: bool) -> None:
-    """Turn the mode on or off. Other processes notice within `MAX_AGE_SECONDS`."""
+    """Turn the read-only mode on or off. Other processes notice this within `MAX_AGE_SECONDS`."""
     register_process()
     since = timezone.now() if on else None
     Installation.objects.filter(pk=ROW).update(read_only_since=since)

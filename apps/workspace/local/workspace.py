@@ -1,4 +1,4 @@
-"""The workspace without DIAL Core: it uses the deployments and files of our own database and
+"""The workspace without DIAL Core, which uses this installation's own deployments, database and
 storage.
 """
 
@@ -87,20 +87,24 @@ class LocalWorkspace:
         return self.changed(chain=(*self.chain, application), keys=keys)
 
     def with_headers(self, names: Collection[str]) -> Self:
-        """Return a copy of the workspace whose caller has only the headers with these names."""
+        """Return a copy of the workspace in which the caller has only the headers with these
+        names.
+        """
         wanted = {name.lower() for name in names}
         kept = {n: value for n, value in self.caller.client.headers.items() if n.lower() in wanted}
         return self.changed(caller=self.caller.at(headers=kept))
 
     def changed(self, **values: Any) -> Self:
-        """Return a copy with changed values. `copy.copy` is five times slower."""
+        """Return a copy of the workspace with these fields changed. `copy.copy` would be five times
+        slower.
+        """
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__, **values)
         return other
 
     async def deployment(self, deployment_id: str) -> DeploymentInfo:
-        """Return the description. Raises `DeploymentNotFound` if the caller cannot use it, and
-        `CallsItself` if it is in the chain of callers.
+        """Return the description of a deployment. Raises `DeploymentNotFound` if the caller cannot
+        use the deployment, and `CallsItself` if it is in the chain of callers.
         """
         try:
             return (await find_deployment(deployment_id)).info
@@ -167,7 +171,9 @@ class LocalWorkspace:
         return LocalFiles(self.caller.bucket, self.caller.folder, found)
 
     async def mcp_endpoint(self, deployment_id: str) -> McpEndpoint:
-        """Return the MCP endpoint of a deployment that is a DIAL service. Raises `Unsupported`."""
+        """Return the MCP endpoint of a deployment at a DIAL service. Raises `Unsupported` for any
+        other deployment.
+        """
         try:
             return make_mcp_endpoint(await find_deployment(deployment_id))
         except DeploymentNotFound:
@@ -183,7 +189,9 @@ class LocalWorkspace:
         return "unavailable"
 
     async def grant(self, paths: Sequence[str], receiver: str) -> None:
-        """Do nothing for our own applications. Raises `FileRefused` for other receivers."""
+        """Do nothing for this installation's own applications, which can read the files. Raises
+        `FileRefused` for any other receiver.
+        """
         raise FileRefused("Files cannot be shared with a server outside of this installation.")
 
 

@@ -1,4 +1,4 @@
-"""Memory collections that this process caches until their storage reports a newer version."""
+"""Caches memory collections until their storage reports a newer version."""
 
 from collections import OrderedDict
 from collections.abc import Hashable

@@ -1,7 +1,8 @@
-"""Merges memories with similar meaning into one, which contains the texts of all of them.
+"""Merges memories with a similar meaning into one memory, which contains all of their texts.
 
 Similar memories are not always equal: "the meeting is on Monday" and "… on Tuesday" have a cosine
-similarity of 0.97 with all-MiniLM-L6-v2. So no text is dropped, and the owner can undo a merge.
+similarity of 0.97 with all-MiniLM-L6-v2. Therefore, no text is dropped, and the owner can undo a
+merge.
 """
 
 import asyncio
@@ -32,8 +33,8 @@ INTERVAL = timedelta(hours=24)
 
 @dataclass(frozen=True, slots=True)
 class Duplicates:
-    """Memories that are duplicates. `merged` replaces the `originals`, at the position of the
-    first.
+    """A group of memories that are duplicates. `merged` replaces the `originals`, at the position
+    of the first original.
     """
 
     originals: tuple[MemoryItem, ...]
@@ -47,9 +48,10 @@ def is_due(collection: MemoryList, now: datetime) -> bool:
 
 
 async def deduplicate(store: MemoryStore, embedder: Embedder, now: datetime) -> int:
-    """Merge duplicates if a search is due; return how many memories were merged into others.
+    """Merge duplicates if a search for them is due. Return the number of memories that were merged
+    into others.
 
-    Memories that were changed in the meantime remain unchanged.
+    Memories that changed in the meantime are not merged.
     """
     collection = await store.load()
     if not is_due(collection, now):
@@ -91,7 +93,9 @@ def find_duplicates(collection: MemoryList) -> list[Duplicates]:
 
 
 def equal_texts(ranked: Sequence[MemoryItem]) -> list[tuple[int, Sequence[int]]]:
-    """Return duplicates among texts with unusable embeddings: only texts with the same words."""
+    """Return the duplicates among memories whose embeddings are unusable. Only memories with the
+    same words are duplicates.
+    """
     same: dict[str, list[int]] = {}
     for rank, memory in enumerate(ranked):
         if memory.unknown_share > UNKNOWN and not memory.is_separate:
@@ -108,7 +112,7 @@ def similar_texts(
 
 
 def merge_memories(originals: Sequence[MemoryItem]) -> MemoryItem:
-    """Return the first memory, with the texts and topics of all."""
+    """Return the first memory with the texts and topics of all memories."""
     lines = (line for one in originals for line in one.content.split("\n"))
     topics = dict.fromkeys(topic for one in originals for topic in one.topics)
     return replace(
@@ -122,9 +126,10 @@ def merge_memories(originals: Sequence[MemoryItem]) -> MemoryItem:
 def with_merged(
     collection: MemoryList, found: Sequence[Duplicates], made: Embeddings | None, now: datetime
 ) -> ChangedMemories[int]:
-    """Return the collection with the merged memories in place of unchanged originals.
+    """Return the collection with each group of originals replaced by the merged memory, unless an
+    original has changed.
 
-    Raises `OutdatedVectors` if the vectors come from a different model.
+    Raises `OutdatedVectors` if the new vectors come from a different model.
     """
     if made is not None and not are_comparable(collection, made):
         raise OutdatedVectors

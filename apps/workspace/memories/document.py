@@ -1,7 +1,8 @@
-"""The memories of one owner as JSON: the file in DIAL Core's storage, and exports.
+"""Converts the memories of one owner to and from JSON, for files in DIAL Core's storage and for
+exports.
 
-In addition to the required fields, a file has the model of its embeddings, and our own metadata for
-each memory. If a file has no model, the embeddings are recomputed.
+In addition to the required fields, a file contains the name of the embedding model, and our own
+metadata for each memory. If a file names no model, the embeddings are recomputed.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,8 +27,7 @@ from apps.workspace.memories.port import (
 )
 
 TOO_LARGE = gettext_noop(
-    "The file has more than {megabytes} MB. Split it, or leave out the embeddings, "
-    "which are computed again."
+    "The file is larger than {megabytes} MB. Split it, or remove the embeddings, which will be computed again."
 )
 DIGITS = 7
 """The number of digits of each number of an embedding, the precision of 32-bit floats."""
@@ -56,8 +56,8 @@ class MemoryDocument(msgspec.Struct):
 
 
 class ImportEntry(msgspec.Struct):
-    """An entry of an import. Its vector is ignored, because it is recomputed and would take a
-    hundred times the memory.
+    """A memory in an import. Its vector is ignored, because the vectors are recomputed, and because
+    it would need a hundred times the memory.
     """
 
     data: Data
@@ -96,7 +96,9 @@ def write_memories(collection: MemoryList, now: datetime) -> bytes:
 
 
 def write_export(collection: MemoryList, now: datetime) -> bytes:
-    """Return a file that can be imported. Vectors are omitted if they exceed the size limit."""
+    """Return the collection as a file that can be imported. Vectors are omitted if they exceed the
+    size limit.
+    """
     written = write_memories(collection, now)
     if len(written) > IMPORT_BYTES:
         no_vectors = np.empty((len(collection.memories), 0), np.float32)
@@ -105,7 +107,7 @@ def write_export(collection: MemoryList, now: datetime) -> bytes:
 
 
 def parse_memories(content: bytes) -> MemoryList:
-    """Parse a file. Raises `ValueError`."""
+    """Parse a file of memories. Raises `ValueError` if it is invalid."""
     found = _decode(content)
     vectors = read_vectors([entry.embedding for entry in found.memories])
     return MemoryList(
@@ -117,7 +119,7 @@ def parse_memories(content: bytes) -> MemoryList:
 
 
 def read_vectors(embeddings: Sequence[Sequence[float]]) -> Vectors | None:
-    """Return the vectors as a matrix, or None if their lengths differ or some are missing."""
+    """Return the vectors as a matrix, or None if some are missing or their lengths differ."""
     lengths = {len(embedding) for embedding in embeddings}
     if len(lengths) != 1 or 0 in lengths:
         return None
@@ -126,8 +128,8 @@ def read_vectors(embeddings: Sequence[Sequence[float]]) -> Vectors | None:
 
 
 def read_memories(entries: Iterable[MemoryEntry]) -> list[MemoryItem]:
-    """Return the memories with unique IDs, which other programs that write this format do not
-    guarantee.
+    """Return the memories with unique IDs. Other programs that write this format do not guarantee
+    unique IDs.
     """
     memories: dict[int, MemoryItem] = {}
     for entry in entries:
@@ -138,7 +140,7 @@ def read_memories(entries: Iterable[MemoryEntry]) -> list[MemoryItem]:
 
 
 def read_import(content: bytes) -> list[MemoryItem]:
-    """Parse an import. Raises `MemoryRefused` if the file is invalid."""
+    """Return the memories in an import. Raises `MemoryRefused` if the file is invalid."""
     if len(content) > IMPORT_BYTES:
         raise MemoryRefused("", TOO_LARGE, megabytes=IMPORT_BYTES // 2**20)
     try:
@@ -153,7 +155,10 @@ def read_import(content: bytes) -> list[MemoryItem]:
         try:
             if not 0 <= memory.id < HIGHEST_ID:
                 raise MemoryRefused(
-                    "id", gettext("{id} isn’t a number of seconds since 1970.").format(id=memory.id)
+                    "id",
+                    gettext("{id} isn’t a valid Unix timestamp. Use seconds since 1970.").format(
+                        id=memory.id
+                    ),
                 )
             memories.append(check_memory(memory, longest=MERGED_CHARACTERS))
         except MemoryRefused as error:
@@ -171,7 +176,7 @@ def write_merges(merges: Iterable[MergedMemories]) -> bytes:
 
 
 def read_merges(content: bytes) -> list[MergedMemories]:
-    """Parse a file of merges. Raises `ValueError`."""
+    """Parse a file of merges. Raises `ValueError` if it is invalid."""
     return [
         MergedMemories(
             one.id,

@@ -33,10 +33,10 @@ class OutdatedVectors(Exception):
 def check_memory(
     memory: MemoryItem, categories: Sequence[str] | None = None, longest: int = CONTENT_CHARACTERS
 ) -> MemoryItem:
-    """Return the memory with tidy texts. `categories` lists the allowed categories; None allows
-    any.
+    """Return the memory with its texts tidied. `categories` lists the allowed categories, or is
+    None if any category is allowed.
 
-    Raises `MemoryRefused` if it is invalid.
+    Raises `MemoryRefused` if the memory is invalid.
     """
     content = plain(memory.content)
     if not content:
@@ -50,7 +50,7 @@ def check_memory(
     if not 0 <= memory.importance <= 1:
         raise MemoryRefused(
             "importance",
-            gettext("{importance} isn’t between 0 and 1.").format(
+            gettext("Importance must be between 0 and 1, not {importance}.").format(
                 importance=format(memory.importance, "g")
             ),
         )
@@ -58,7 +58,7 @@ def check_memory(
     if categories is not None and category not in categories:
         raise MemoryRefused(
             "category",
-            gettext("{category} isn’t one of the categories here: {names}.").format(
+            gettext("{category} isn’t a valid category. Choose one of: {names}.").format(
                 category=repr(category), names=", ".join(categories)
             ),
         )
@@ -73,7 +73,9 @@ def plain(text: str) -> str:
 
 
 def name(text: str, field: str) -> str:
-    """Return the name on one line. Raises `MemoryRefused` if the name is invalid."""
+    """Return the name of a category or topic on one line. Raises `MemoryRefused` if it is too
+    long.
+    """
     line = " ".join(plain(text).split())
     if len(line) > NAME_CHARACTERS:
         problem = gettext("{line}… is too long; the limit is {name_characters} characters.").format(
@@ -90,7 +92,9 @@ def free_id(wanted: int, taken: Ids[int]) -> int:
 
 
 def are_comparable(collection: MemoryList, embeddings: Embeddings) -> bool:
-    """Return True if vectors of the embeddings can be compared with the collection's."""
+    """Return True if the vectors of the embeddings can be compared with the vectors of the
+    collection.
+    """
     if not collection.memories:
         return True
     width = embeddings.vectors.shape[1]
@@ -100,10 +104,11 @@ def are_comparable(collection: MemoryList, embeddings: Embeddings) -> bool:
 def with_added(
     collection: MemoryList, memories: Sequence[MemoryItem], embeddings: Embeddings, most: int
 ) -> ChangedMemories[tuple[MemoryItem, ...]]:
-    """Return the collection with new memories. An ID that is taken is replaced with the next free
-    one.
+    """Return the collection with new memories added. A memory whose ID is already in use gets the
+    next free ID.
 
-    Raises `MemoryRefused` if the collection is full, `OutdatedVectors`.
+    Raises `MemoryRefused` if the collection is full, and `OutdatedVectors` if the vectors come from
+    a different model.
     """
     # One of its classes is an array of NumPy's.
     from apps.workspace.memories.growth import append_rows
@@ -114,7 +119,7 @@ def with_added(
         raise MemoryRefused(
             "",
             gettext(
-                "The limit of {most} memories is reached. Delete some before you add more."
+                "You’ve reached the limit of {most} memories. Delete some before you add more."
             ).format(most=number_format(most, force_grouping=True)),
         )
     taken = collection.taken_ids
@@ -131,7 +136,8 @@ def with_added(
 def with_missing(
     collection: MemoryList, memories: Sequence[MemoryItem], embeddings: Embeddings, most: int
 ) -> ChangedMemories[int]:
-    """Return the collection with the memories whose content is missing; the result is their number.
+    """Return the collection with each memory added whose content it does not contain yet. The
+    result of the change is the number of added memories.
 
     Raises the same errors as `with_added`.
     """
@@ -152,8 +158,8 @@ def with_fields(
     embeddings: Embeddings | None,
     categories: Sequence[str] | None = None,
 ) -> ChangedMemories[MemoryItem]:
-    """Return the collection with changed `fields` of one memory. `embeddings` are of its new
-    content.
+    """Return the collection with the `fields` of one memory changed. `embeddings` are the
+    embeddings of its new content, or None if the content does not change.
 
     Raises `MemoryRefused` for invalid fields, and `OutdatedVectors` if the vectors come from a
     different model.
@@ -194,7 +200,7 @@ def without(collection: MemoryList, ids: Ids[int]) -> MemoryList:
 def with_vectors(
     collection: MemoryList, memories: Sequence[MemoryItem], embeddings: Embeddings
 ) -> ChangedMemories[bool]:
-    """Return the collection with new vectors of all its memories, if these are still the
+    """Return the collection with new vectors, or unchanged if its memories are no longer
     `memories`.
     """
     if collection.memories != tuple(memories):
@@ -210,7 +216,7 @@ def with_vectors(
 
 
 def place_of(collection: MemoryList, id: int) -> int:
-    """Return the position of a memory. Raises `MemoryMissing` if no memory has the ID."""
+    """Return the position of the memory with this ID. Raises `MemoryMissing` if there is none."""
     for place, memory in enumerate(collection.memories):
         if memory.id == id:
             return place

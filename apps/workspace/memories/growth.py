@@ -1,5 +1,5 @@
 """Arrays of vectors with spare rows, so that adding a vector to 10,000 vectors does not copy 15 MB.
-The copy took half the time of storing a memory.
+Such a copy would take half the time of storing a memory.
 
 A returned array never changes. The first caller that adds to an array writes into the spare rows
 behind it. Another caller that adds to the same array, because the first change was not stored, gets
@@ -22,8 +22,8 @@ that is more.
 
 
 class Room:
-    """Rows of which only the first rows are in use. The rows exist as long as an array is a view of
-    them.
+    """Rows of an array, of which only the first rows are in use. They exist as long as any array is
+    a view of them.
     """
 
     def __init__(self, rows: "RowsInRoom", filled: int) -> None:
@@ -42,13 +42,17 @@ class Room:
 
 
 class RowsInRoom(np.ndarray[Any, np.dtype[np.float32]]):
-    """Rows that refer to their `Room`. Other code sees only plain arrays, whose base this is."""
+    """An array of rows that refers to its `Room`. Other code sees only plain arrays that are views
+    of it.
+    """
 
     room: Room
 
 
 def append_rows(vectors: Vectors, more: Vectors) -> Vectors:
-    """Return the rows of both, which have the same length."""
+    """Return the rows of `vectors`, followed by the rows of `more`. All rows have the same
+    length.
+    """
     count = len(vectors) + len(more)
     room = vectors.base.room if isinstance(vectors.base, RowsInRoom) else None
     rows = room.claimed(len(vectors), count) if room is not None else None

@@ -42,8 +42,8 @@ async def list_memories(store: MemoryStore) -> tuple[MemoryItem, ...]:
 
 
 async def most_important(store: MemoryStore, limit: int) -> list[MemoryItem]:
-    """Return the most important memories; equally important memories are sorted by age, newest
-    first.
+    """Return up to `limit` of the most important memories. Equally important memories are sorted by
+    age, newest first.
     """
     memories = await list_memories(store)
     return sorted(memories, key=lambda one: (one.importance, one.id), reverse=True)[:limit]
@@ -67,8 +67,8 @@ async def add(
     memory: MemoryItem,
     categories: Sequence[str] | None = None,
 ) -> MemoryItem:
-    """Store a memory, whose `id` is the current Unix second. Raises `MemoryRefused` if a memory is
-    invalid or there is no room for it.
+    """Store a memory, and return it with its ID. Raises `MemoryRefused` if it is invalid or there
+    is no room for it.
     """
     checked = edits.check_memory(memory, categories)
     made = await embedder.embed([checked.content])
@@ -84,8 +84,8 @@ def new_memory(content: str, **fields: Any) -> MemoryItem:
 async def added_with(
     store: MemoryStore, embedder: Embedder, memories: Sequence[MemoryItem], made: Embeddings
 ) -> tuple[MemoryItem, ...]:
-    """Store memories whose embeddings are `made`, and return them. Raises `MemoryRefused` if a
-    memory is invalid or there is no room for it.
+    """Store memories with their embeddings `made`, and return the memories. Raises `MemoryRefused`
+    if a memory is invalid or there is no room for it.
     """
 
     def change(collection: MemoryList) -> ChangedMemories[tuple[MemoryItem, ...]]:
@@ -101,8 +101,8 @@ async def update(
     fields: Mapping[str, Any],
     categories: Sequence[str] | None = None,
 ) -> MemoryItem:
-    """Change `content`, `importance`, `category` or `topics` of a memory. Raises `MemoryRefused` if
-    a memory is invalid or there is no room for it.
+    """Change the `content`, `importance`, `category` or `topics` of a memory. Raises
+    `MemoryRefused` if a field is invalid or there is no room for the content.
     """
     made = None
     if "content" in fields:
@@ -116,8 +116,8 @@ async def update(
 
 
 async def forget_memory(store: MemoryStore, id: int) -> MemoryItem:
-    """Delete a memory and the originals that were merged into it. Raises `MemoryMissing` if no
-    memory has the ID.
+    """Delete a memory and the originals that were merged into it, and return the memory. Raises
+    `MemoryMissing` if no memory has the ID.
     """
     merges = await store.merges()
     undone = frozenset(merge.id for merge in merges if merge.survivor == id)
@@ -141,11 +141,14 @@ async def merges(store: MemoryStore) -> Sequence[MergedMemories]:
 async def undo(store: MemoryStore, embedder: Embedder, id: int) -> tuple[MemoryItem, ...]:
     """Replace a merged memory with its originals, and return them.
 
-    They are not merged again. Raises `MemoryMissing` for an unknown merge, `MemoryRefused`.
+    The originals are not merged again. Raises `MemoryMissing` if there is no such merge, and
+    `MemoryRefused` if there is no room for them.
     """
     merge = next((merge for merge in await store.merges() if merge.id == id), None)
     if merge is None:
-        raise MemoryMissing("id", gettext("There is no merge {id} to undo.").format(id=id))
+        raise MemoryMissing(
+            "id", gettext("Merge {id} doesn’t exist or was already undone.").format(id=id)
+        )
     originals = [replace(memory, is_separate=True) for memory in merge.originals]
     made = await embedder.embed([memory.content for memory in originals])
 
@@ -166,10 +169,11 @@ async def export(store: MemoryStore) -> bytes:
 
 
 async def import_(store: MemoryStore, embedder: Embedder, content: bytes) -> int:
-    """Add the memories of an export that do not exist yet, and return their number.
+    """Add the memories in an export that the collection does not contain yet. Return the number of
+    added memories.
 
-    A memory exists if one has the same content. Raises `MemoryRefused` if a memory is invalid or
-    there is no room for it.
+    Memories with the same content are the same memory. Raises `MemoryRefused` if a memory is
+    invalid or there is no room for it.
     """
     given = await asyncio.to_thread(document.read_import, content)
     known = {memory.content for memory in (await store.load()).memories}
@@ -187,8 +191,8 @@ async def import_(store: MemoryStore, embedder: Embedder, content: bytes) -> int
 async def apply_change(
     store: MemoryStore, embedder: Embedder, made: Embeddings | None, change: Change[T]
 ) -> T:
-    """Apply a change that adds vectors. `made` are its vectors, if any, and must come from the
-    collection's model.
+    """Apply a change that adds vectors. `made` contains the new vectors, if any. If the
+    collection's vectors are from another model, they are recomputed first.
     """
     for _ in range(ATTEMPTS):
         try:
@@ -201,9 +205,9 @@ async def apply_change(
 
 
 async def up_to_date(store: MemoryStore, embedder: Embedder, sample: Embeddings) -> MemoryList:
-    """Return the collection with vectors that are comparable with those of `sample`.
+    """Return the collection with vectors that can be compared with the vectors of `sample`.
 
-    All vectors are recomputed if they come from another model.
+    If its vectors come from another model, all of them are recomputed.
     """
     for _ in range(ATTEMPTS):
         collection = await store.load()
@@ -217,7 +221,7 @@ async def up_to_date(store: MemoryStore, embedder: Embedder, sample: Embeddings)
 
 
 async def embed_memories(embedder: Embedder, memories: Sequence[MemoryItem]) -> Embeddings:
-    """Return the embeddings of the memories' contents, for any number of memories."""
+    """Return the embeddings of the memories' contents. Any number of memories is allowed."""
     texts = [memory.content for memory in memories]
     starts = range(0, len(texts), BATCH)
     parts = [await embedder.embed(texts[start : start + BATCH]) for start in starts]
@@ -226,5 +230,5 @@ async def embed_memories(embedder: Embedder, memories: Sequence[MemoryItem]) -> 
 
 def busy() -> ServiceFailed:
     return ServiceFailed(
-        gettext("The memories are being changed elsewhere. Try again."), reason="status"
+        gettext("Your memories are being changed by another request. Try again."), reason="status"
     )

@@ -28,9 +28,12 @@ def no_vectors() -> Vectors:
 
 @dataclass(frozen=True, slots=True)
 class MemoryItem:
-    """A memory of its owner.
+    """A fact that an application remembers about its user.
 
-    - `id`: the Unix second in which it was stored, or the next second that no other memory has. - `importance`: from 0 to 1. - `unknown_share`: as in `Embeddings`. - `is_separate`: the owner has undone a merge, so the memory is never merged again.
+    - `id`: the Unix second in which it was stored, or the next second that is not in use.
+    - `importance`: from 0 to 1.
+    - `unknown_share`: the share of tokens that the embedding model does not know, from 0 to 1.
+    - `is_separate`: the owner has undone a merge, so the memory is never merged again.
     """
 
     id: int
@@ -52,9 +55,9 @@ class MemoryHit:
 
 @dataclass(frozen=True, slots=True)
 class MergedMemories:
-    """Memories that were merged because of their similar meaning.
+    """Memories that were merged because their meaning is similar.
 
-    `survivor` is the ID of the merged memory; it is the ID of one of the `originals`.
+    `survivor` is the ID of the merged memory, which is also the ID of one of the `originals`.
     """
 
     id: int
@@ -67,8 +70,8 @@ class MergedMemories:
 class MemoryList:
     """All memories of one owner, in the order in which they were stored.
 
-    `vectors` contains their embeddings by `model`, in the same order. `deduplicated_at` is None
-    before the first search for duplicates.
+    `vectors` contains their embeddings by `model`, in the same order. `deduplicated_at` is None if
+    duplicates have never been searched for.
     """
 
     memories: tuple[MemoryItem, ...] = ()
@@ -78,21 +81,22 @@ class MemoryList:
 
     @cached_property
     def unknown_places(self) -> tuple[int, ...]:
-        """Return the positions of memories with unusable embeddings."""
+        """Return the positions of the memories whose embeddings are unusable."""
         return tuple(n for n, one in enumerate(self.memories) if one.unknown_share > UNKNOWN)
 
     @cached_property
     def taken_ids(self) -> set[int]:
-        """Return the IDs that are in use, possibly including some that were never stored."""
+        """Return the IDs that are in use. The result may contain IDs that were never stored."""
         return {memory.id for memory in self.memories}
 
     @cached_property
     def characters(self) -> int:
-        """Return the number of characters of all contents."""
+        """Return the total number of characters in the contents of all memories."""
         return sum([len(memory.content) for memory in self.memories])
 
     def with_more(self, added: Sequence[MemoryItem], vectors: Vectors, model: str) -> "MemoryList":
-        """Return the collection with memories at its end; `vectors` covers all.
+        """Return the collection with memories added at its end. `vectors` contains the vectors of
+        all memories.
 
         Facts that are derived from each memory are copied, because deriving them again for 10,000
         memories took half the time of storing one more memory.
@@ -112,8 +116,8 @@ class MemoryList:
 class ChangedMemories(Generic[T]):
     """A changed collection, and the result of the change.
 
-    A memory that is the same object has the same vector, unless `model` or the length of vectors
-    changes. `merged` contains new merges, `undone` the IDs of removed ones.
+    A memory that is the same object has the same vector, unless `model` or the dimension of the
+    vectors changes. `merged` contains new merges, and `undone` the IDs of merges that were undone.
     """
 
     collection: MemoryList
@@ -130,9 +134,10 @@ class MemoryIndex(Protocol):
     """The searchable memories of one owner, who has at least one memory."""
 
     async def nearest(self, query: str, asked: Embeddings, limit: int) -> list[MemoryHit] | None:
-        """Return the memories most similar to the query, best first; `asked` is its embedding.
+        """Return up to `limit` memories that are most similar to the query, best first. `asked` is
+        the query's embedding.
 
-        Returns None if the collection has to be read, because its vectors may come from another
+        Return None if the whole collection must be read, because its vectors may come from another
         model.
         """
         ...
@@ -145,7 +150,7 @@ class MemoryStore(Protocol):
 
     @property
     def most(self) -> int:
-        """Return the maximum number of memories."""
+        """Return the maximum number of memories that the owner can have."""
         ...
 
     async def load(self) -> MemoryList: ...
@@ -167,5 +172,5 @@ class MemoryStore(Protocol):
         ...
 
     async def delete_all(self) -> None:
-        """Delete the memories, and the originals of merges."""
+        """Delete all memories of the owner, including the originals of merges."""
         ...

@@ -9,9 +9,11 @@ from apps.workspace.memories.port import ChangedMemories, MemoryList, MemoryStor
 
 @dataclass(frozen=True, slots=True)
 class PruneRules:
-    """Rules that select the memories to delete: those that are older than `after_days` and less
-    important than `below_importance` (if only one is set, it alone decides), and the least
-    important memories beyond `at_most`.
+    """Rules that select the memories to delete.
+
+    A memory is selected if it is older than `after_days` and less important than
+    `below_importance`. If only one of these is set, it alone decides. In addition, the least
+    important memories beyond `at_most` are selected.
     """
 
     after_days: float | None = None
@@ -20,7 +22,7 @@ class PruneRules:
 
 
 async def prune(store: MemoryStore, rules: PruneRules, now: datetime) -> int:
-    """Delete the memories that the rules select, and return their number."""
+    """Delete the memories that the rules select. Return the number of deleted memories."""
     if not given_up(await store.load(), rules, now):
         return 0
 
@@ -32,7 +34,9 @@ async def prune(store: MemoryStore, rules: PruneRules, now: datetime) -> int:
 
 
 def given_up(collection: MemoryList, rules: PruneRules, now: datetime) -> set[int]:
-    """Return the IDs of the memories to delete. An ID is the time at which the memory was stored."""
+    """Return the IDs of the memories that the rules select. An ID is the time at which the memory
+    was stored.
+    """
     memories, ids = collection.memories, set[int]()
     if rules.after_days is not None or rules.below_importance is not None:
         latest = now - timedelta(days=rules.after_days or 0)

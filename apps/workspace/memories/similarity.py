@@ -1,5 +1,5 @@
-"""Finds the memories most similar to a query: by embeddings, or by common letters if the embeddings
-are unusable.
+"""Finds the memories most similar to a query: by embeddings or, if these are unusable, by common
+letters.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,12 +17,14 @@ memories.
 
 
 def cosines(vectors: Vectors, query: Vectors) -> Vectors:
-    """Return the similarity of each row to the query, from -1 to 1, or 0 for a vector of zeros."""
+    """Return the cosine similarity of each row to the query, from -1 to 1. The similarity of a row
+    of zeros is 0.
+    """
     return vectors @ query
 
 
 def best(scores: Vectors, limit: int) -> list[int]:
-    """Return the positions of the highest scores, highest first; for equal scores, earlier
+    """Return the positions of the `limit` highest scores, highest first. For equal scores, earlier
     positions come first.
     """
     if limit >= len(scores):
@@ -35,9 +37,7 @@ def best(scores: Vectors, limit: int) -> list[int]:
 
 
 def letters_in_common(text: str, query: str) -> float:
-    """Return the share of the query's letter pairs that the text contains; 1.0 if it contains all
-    of them.
-    """
+    """Return the share of the query's letter pairs that the text contains, from 0.0 to 1.0."""
     if query.casefold().strip() in text.casefold():
         return 1.0
     wanted = pairs_of_letters(query)
@@ -50,7 +50,9 @@ def pairs_of_letters(text: str) -> set[str]:
 
 
 def neighbours(vectors: Vectors, threshold: float) -> Iterator[tuple[int, Sequence[int]]]:
-    """Yield each row, with the later rows whose similarity is above the threshold."""
+    """Yield the position of each row, with the positions of later rows whose similarity to it is
+    above the threshold.
+    """
     for start in range(0, len(vectors), ROWS):
         block = vectors[start : start + ROWS] @ vectors[start:].T > threshold
         for row in range(len(block)):
@@ -69,15 +71,15 @@ class CollectionIndex:
 
 
 def index_of(collection: MemoryList) -> CollectionIndex | None:
-    """Return an index of the collection, or None if it is empty."""
+    """Return an index for searching the collection, or None if the collection is empty."""
     return CollectionIndex(collection) if collection.memories else None
 
 
 def nearest_memories(
     collection: MemoryList, query: str, asked: Embeddings, limit: int
 ) -> list[MemoryHit]:
-    """Return the best matches, best first. `asked` is the embedding of the query, by the
-    collection's model.
+    """Return the memories that best match the query, best first. `asked` is the query's embedding
+    from the collection's model.
     """
     scores = cosines(collection.vectors, asked.vectors[0])
     is_unknown = asked.unknown_shares[0] > UNKNOWN

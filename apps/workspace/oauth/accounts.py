@@ -45,7 +45,8 @@ NOT_CONNECTED: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class WantedAccount:
-    """The account that a toolset needs. `server` receives its token; `title` is its name.
+    """The account that a toolset needs. `server` receives the account's token; `title` is the
+    server's name for users.
 
     `challenge` is the `WWW-Authenticate` header with which the server rejected a request, or "" if
     it has not been called yet.
@@ -87,20 +88,23 @@ def look_up(wanted: WantedAccount, bucket: str) -> ToolAccount | None:
 
 
 async def ask_for(wanted: WantedAccount, bucket: str) -> ToolAccount:
-    """Return the row for the user's sign-in. Raises `SignInFailed` if the server's URL is too long
-    or its sign-in service cannot be found.
+    """Return the row with which the user can sign in. Raises `SignInFailed` if the server's URL is
+    too long or its sign-in service cannot be found.
     """
     if any(len(value) > LONGEST_URL for value in wanted.key.values()):
-        raise SignInFailed(gettext("The URL of the server is too long for a sign-in."))
+        raise SignInFailed(
+            gettext("The server’s URL is too long for signing in. Contact an administrator.")
+        )
     service = await find_service(wanted.server, wanted.how, wanted.challenge)
     row: ToolAccount = await database_sync_to_async(note)(wanted, bucket, service)
     return row
 
 
 def note(wanted: WantedAccount, bucket: str, service: SignInService) -> ToolAccount:
-    """Store the wanted sign-in. A sign-in with this row in another tab can still be completed,
-    unless the server now uses another sign-in service. Raises `SignInFailed` if another sign-in
-    would not help.
+    """Store the requested sign-in, and return its row. A sign-in with this row in another tab can
+    still be completed, unless the server now uses another sign-in service.
+
+    Raises `SignInFailed` if another sign-in would not help.
     """
     row, _ = ToolAccount.objects.get_or_create(bucket=bucket, **wanted.key)
     row.title, row.asked_at = wanted.title[:LONGEST_TITLE], timezone.now()
@@ -119,19 +123,18 @@ def note(wanted: WantedAccount, bucket: str, service: SignInService) -> ToolAcco
 
 
 def with_earlier_scope(service: SignInService, row: ToolAccount, challenge: str) -> SignInService:
-    """Return the service with the scopes of the row's earlier sign-in added to the requested
+    """Return the service with the scopes of the account's earlier sign-in added to the requested
     scopes.
 
-    Raises `SignInFailed` if they include the missing scope already, because another sign-in would
-    not help.
+    Raises `SignInFailed` if the earlier scopes already include the missing scope, because another
+    sign-in would not help.
     """
     earlier = row.service["scope"]
     missing = read_scope(challenge_field(challenge, "scope"))
     if lacks_scope(challenge) and not set(missing.split()) - set(earlier.split()):
         raise SignInFailed(
             gettext(
-                "The server requires a permission that was asked for at the sign-in, but not "
-                "granted: {scope}. Disconnect the account to sign in again."
+                "The server requires a permission that wasn’t granted when you signed in: {scope}. Disconnect the account, then sign in again."
             ).format(scope=missing or "?")
         )
     return replace(service, scope=union_scopes(earlier, service.scope) or "")
@@ -191,7 +194,9 @@ def is_valid(account: ToolAccount, refused: str) -> bool:
 
 
 def may_refresh(account: ToolAccount) -> bool:
-    """Acquire the lease for refreshing these tokens, or return False if another process holds it."""
+    """Acquire the lease for refreshing the account's tokens. Return False if another process holds
+    the lease.
+    """
     now = timezone.now()
     free = Q(refreshing_until=None) | Q(refreshing_until__lte=now)
     return bool(same(account).filter(free).update(refreshing_until=now + LEASE))
@@ -202,8 +207,8 @@ def same(account: ToolAccount) -> Any:
 
 
 async def finish_work(work: Coroutine[Any, Any, str]) -> str:
-    """Finish the work even if its caller is canceled, because the service has invalidated the old
-    tokens.
+    """Finish the work even if the caller is canceled, because the service may already have
+    invalidated the old tokens.
     """
     task = asyncio.create_task(work)
     _tasks.add(task)
@@ -215,7 +220,7 @@ _tasks: set[asyncio.Task[str]] = set()
 
 
 async def refresh_token(account: ToolAccount, refused: str) -> str:
-    """Refresh the token and return it. Raises `ToolError`."""
+    """Refresh the account's token and return the new token. Raises `ToolError`."""
     try:
         tokens = await refresh(service_of(account), oauth_client(account), account.refresh_token)
     except GrantRefused:
@@ -238,7 +243,7 @@ def release(account: ToolAccount) -> None:
 
 
 def keep_tokens(account: ToolAccount, tokens: GrantedTokens) -> bool:
-    """Replace the account's tokens, or return False if they have changed in the meantime."""
+    """Replace the account's tokens. Return False if they have changed in the meantime."""
     kept = same(account).update(
         access_token=tokens.access,
         refresh_token=tokens.refresh,
@@ -251,5 +256,5 @@ def keep_tokens(account: ToolAccount, tokens: GrantedTokens) -> bool:
 
 
 def give_up(account: ToolAccount) -> None:
-    """Delete tokens that are no longer valid."""
+    """Delete the account's tokens, which are no longer valid."""
     same(account).update(**NOT_CONNECTED, version=F("version") + 1)

@@ -25,8 +25,7 @@ METHODS = ("client_secret_basic", "client_secret_post", "none")
 METADATA_PATH = "/client-metadata.json"
 CALLBACK_PATH = "/connect/callback/"
 NO_REGISTRATION = gettext_noop(
-    "The sign-in service does not support client registration. An administrator has "
-    "to register this installation there and set `client_id`."
+    "The sign-in service doesn’t support client registration. An administrator must register this installation with the service and set `client_id`."
 )
 
 
@@ -51,7 +50,7 @@ def method_of(service: SignInService, *, has_secret: bool) -> str:
 
 
 def client_metadata(redirect_url: str) -> dict[str, Any]:
-    """Return our client's metadata for a sign-in service (RFC 7591)."""
+    """Return the metadata of this installation's client for a sign-in service (RFC 7591)."""
     return {
         "client_name": "QuickApps",
         "redirect_uris": [redirect_url],
@@ -62,7 +61,7 @@ def client_metadata(redirect_url: str) -> dict[str, Any]:
 
 
 def metadata_document() -> dict[str, Any]:
-    """Return the client's metadata document. Its URL is the client's ID."""
+    """Return the client's metadata document. The URL of the document is the client's ID."""
     return {
         "client_id": settings.PUBLIC_URL + METADATA_PATH,
         "client_uri": settings.PUBLIC_URL,
@@ -72,11 +71,11 @@ def metadata_document() -> dict[str, Any]:
 
 
 async def installation_client(service: SignInService, redirect_url: str) -> OAuthClient:
-    """Return this installation's client, for use if the operator configured none. Raises
-    `SignInFailed`.
+    """Return the client of this installation, which is used if the operator configured no client.
+    Raises `SignInFailed`.
 
-    A service that supports metadata documents needs no registration, if the document contains the
-    redirect URL.
+    If the service supports metadata documents and the document contains the redirect URL, no
+    registration is needed.
     """
     is_described = settings.OAUTH_CLIENT_METADATA and service.reads_client_metadata
     is_public = not service.methods or "none" in service.methods
@@ -86,8 +85,8 @@ async def installation_client(service: SignInService, redirect_url: str) -> OAut
 
 
 async def registered_client(service: SignInService, redirect_url: str) -> OAuthClient:
-    """Return the client that is registered at the sign-in service, or register a client. Raises
-    `SignInFailed` if a request to the service fails.
+    """Return the client that is registered at the sign-in service. If there is none, register one.
+    Raises `SignInFailed` if a request to the service fails.
     """
     find = partial(find_client_row, service.issuer, redirect_url)
     row: RegisteredClient | None = await database_sync_to_async(find)()
@@ -128,7 +127,7 @@ async def register(service: SignInService, redirect_url: str) -> RegisteredClien
         raise SignInFailed(gettext(NO_REGISTRATION))
     offered = [method for method in METHODS if method in (service.methods or METHODS)]
     if not offered:
-        raise SignInFailed(gettext("The sign-in service supports none of our client types."))
+        raise SignInFailed(gettext("The sign-in service doesn’t support any of our client types."))
     wanted = {
         **client_metadata(redirect_url),
         "token_endpoint_auth_method": offered[0],
@@ -145,12 +144,14 @@ async def register(service: SignInService, redirect_url: str) -> RegisteredClien
     try:
         found = OAuthClientInformationFull.model_validate(answer.document)
     except ValidationError as error:
-        raise SignInFailed(gettext("The sign-in service registered no usable client.")) from error
+        raise SignInFailed(
+            gettext("The sign-in service returned an invalid client registration.")
+        ) from error
     secret, until = found.client_secret or "", found.client_secret_expires_at
     method = found.token_endpoint_auth_method or (offered[0] if secret else "none")
     is_usable = len(found.client_id) <= LONGEST_URL and not header_value_problem(secret)
     if not is_usable or method not in METHODS or (method != "none" and not secret):
-        raise SignInFailed(gettext("The sign-in service registered no usable client."))
+        raise SignInFailed(gettext("The sign-in service returned an invalid client registration."))
     return RegisteredClient(
         issuer=service.issuer,
         redirect_url=redirect_url,

@@ -1,4 +1,4 @@
-"""Requests for tokens with a code or a refresh token, and for revoking tokens."""
+"""Requests tokens for a code or a refresh token, and revokes tokens."""
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -56,8 +56,8 @@ async def refresh(service: SignInService, client: OAuthClient, token: str) -> Gr
 
 
 async def revoke_token(service: SignInService, client: OAuthClient, token: str) -> None:
-    """Revoke a token (RFC 7009) if the service supports that. Raises `SignInFailed` if a request to
-    the service fails.
+    """Revoke a token if the service supports revocation (RFC 7009). Raises `SignInFailed` if a
+    request to the service fails.
     """
     if service.revocation_url and token:
         await send(service, client, service.revocation_url, {"token": token})
@@ -85,7 +85,9 @@ async def send(
 
 
 def read_tokens(answer: JsonResponse) -> GrantedTokens:
-    """Parse the tokens in a response. Raises `GrantRefused`, `SignInFailed`."""
+    """Parse the tokens in a response. Raises `GrantRefused` if the service permanently rejects the
+    grant, and `SignInFailed` for any other failure.
+    """
     if not answer.is_success:
         if answer.error in FINAL:
             raise GrantRefused(answer.error)
@@ -97,10 +99,10 @@ def read_tokens(answer: JsonResponse) -> GrantedTokens:
     try:
         found = OAuthToken.model_validate(answer.document)
     except ValidationError as error:
-        raise SignInFailed(gettext("The sign-in service returned no usable token.")) from error
+        raise SignInFailed(gettext("The sign-in service returned an invalid token.")) from error
     refresh_token = found.refresh_token or ""
     if not found.access_token or header_value_problem(found.access_token):
-        raise SignInFailed(gettext("The sign-in service returned no usable token."))
+        raise SignInFailed(gettext("The sign-in service returned an invalid token."))
     seconds = found.expires_in
     return GrantedTokens(
         found.access_token,

@@ -1,4 +1,4 @@
-"""Requests to sign-in services, and the rules for URLs that servers provide."""
+"""Sends requests to sign-in services, and checks the URLs that servers provide."""
 
 import asyncio
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ class SignInFailed(ToolError):
 
 @dataclass(frozen=True, slots=True)
 class JsonResponse:
-    """A response. `document` is its body if that is a JSON object, otherwise {}."""
+    """A response. `document` is its body if the body is a JSON object, otherwise {}."""
 
     status: int
     document: dict[str, Any] = field(repr=False)
@@ -39,7 +39,7 @@ class JsonResponse:
 
     @property
     def error(self) -> str:
-        """Return the code of an OAuth error, or ""."""
+        """Return the code of the OAuth error in the response, or "" if there is none."""
         code = self.document.get("error")
         return code[:100] if isinstance(code, str) else ""
 
@@ -54,7 +54,9 @@ def trust_of(url: str, server: str, *, is_configured: bool) -> Trust:
     try:
         address = read_url(url)
     except AddressInvalid as error:
-        raise SignInFailed(gettext("The sign-in service: {error}").format(error=error)) from error
+        raise SignInFailed(
+            gettext("The sign-in service can’t be used: {error}").format(error=error)
+        ) from error
     if is_configured and address.is_site:
         return Trust.SITE
     allowed = settings.PRIVATE_NETWORK_ALLOWLIST
@@ -62,7 +64,7 @@ def trust_of(url: str, server: str, *, is_configured: bool) -> Trust:
     may_be_private = is_configured or is_allowed(read_url(server).parts.hostname or "", allowed)
     if address.is_site or (address.parts.scheme != "https" and not (is_private and may_be_private)):
         raise SignInFailed(
-            gettext("The URL of the sign-in service does not begin with https, so it is not used.")
+            gettext("The sign-in service’s URL doesn’t use HTTPS, so the service can’t be used.")
         )
     return Trust.OPERATOR if may_be_private else Trust.GUARDED
 
@@ -70,9 +72,7 @@ def trust_of(url: str, server: str, *, is_configured: bool) -> Trust:
 async def fetch_json(
     trust: Trust, method: str, url: str, *, reads_body: bool = True, **options: Any
 ) -> JsonResponse:
-    """Send one request; redirects are not followed. Raises `SignInFailed` if a request to the
-    service fails.
-    """
+    """Send one request without following redirects. Raises `SignInFailed` if the request fails."""
     options["headers"] = {"Accept": "application/json", **options.get("headers", {})}
     try:
         async with (
@@ -82,7 +82,9 @@ async def fetch_json(
             body = await read_body(response, MOST_BYTES) if reads_body else b""
             return JsonResponse(response.status_code, json_object(body), response.headers)
     except EgressRefused as error:
-        raise SignInFailed(gettext("The sign-in service: {error}").format(error=error)) from error
+        raise SignInFailed(
+            gettext("The sign-in service can’t be used: {error}").format(error=error)
+        ) from error
     except (TimeoutException, TimeoutError) as error:
         raise SignInFailed(gettext("The sign-in service timed out.")) from error
     except (HTTPError, InvalidURL) as error:

@@ -1,4 +1,4 @@
-"""Sign-in services of tool servers: from the operator's configuration, or from the server's
+"""Finds the sign-in services of tool servers in the operator's configuration or in the server's
 metadata.
 
 A server publishes the URL of its sign-in service in its metadata (RFC 9728), and the service
@@ -34,24 +34,27 @@ _scope = re.compile(r"[!#-\[\]-~]+")
 
 PROBE: Mapping[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 
-NOWHERE = gettext_noop("The server does not publish its sign-in service.")
-WITHOUT_PKCE = gettext_noop("The sign-in service does not offer PKCE with S256, so it is not used.")
+NOWHERE = gettext_noop("The server doesn’t publish a sign-in service.")
+WITHOUT_PKCE = gettext_noop(
+    "The sign-in service doesn’t support PKCE with S256, so it can’t be used."
+)
 ANOTHER_SERVER = gettext_noop(
-    "The server’s sign-in information is for another server, so it is not used."
+    "The server’s sign-in information belongs to another server, so it can’t be used."
 )
 ANOTHER_ISSUER = gettext_noop(
-    "The sign-in service uses a different name than the server reports, so it is not used."
+    "The sign-in service’s name doesn’t match the name that the server reports, so the service can’t be used."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class SignInService:
-    """A sign-in service. `server` receives the tokens. `resource` is sent for it (RFC 8707), or ""
-    if it is not sent.
+    """A sign-in service. `server` receives the tokens. `resource` identifies the server in requests
+    to the service (RFC 8707), or is "" if it is not sent.
 
-    `methods` are the authentication methods of clients at `token_url`. `scope` is what users are
-    asked to allow. `names_itself`: the service identifies itself when users return (RFC 9207).
-    `reads_client_metadata`: the URL of a client's metadata document can be its ID.
+    `methods` are the methods with which clients authenticate at `token_url`. `scope` is what users
+    are asked to allow. `names_itself` means that the service identifies itself when users return
+    (RFC 9207). `reads_client_metadata` means that the URL of a client's metadata document can be
+    its ID.
     """
 
     server: str
@@ -69,11 +72,13 @@ class SignInService:
 
     @property
     def host(self) -> str:
-        """Return the host of the sign-in page."""
+        """Return the host of the page on which users sign in."""
         return urlsplit(self.authorization_url).netloc
 
     def trust(self, url: str) -> Trust:
-        """Return the trust level of a URL. Raises `SignInFailed`."""
+        """Return the trust level of a URL that the service provided. Raises `SignInFailed` if the
+        URL must not be used.
+        """
         return trust_of(url, self.server, is_configured=self.is_configured)
 
     def as_json(self) -> dict[str, Any]:
@@ -85,8 +90,8 @@ class SignInService:
 
 
 async def find_service(server: str, how: OAuthAuthorization, challenge: str = "") -> SignInService:
-    """Return the sign-in service of a server. `challenge` is from a rejected request; without one,
-    this function requests it.
+    """Return the sign-in service of a server. `challenge` is the header of a rejected request. If
+    it is "", this function sends a request to get it.
 
     Raises `SignInFailed` if a request to the service fails.
     """
@@ -146,8 +151,8 @@ async def discover_service(server: str, how: OAuthAuthorization, challenge: str)
 
 
 def wanted_scope(how: OAuthAuthorization, challenge: str, supported: Iterable[str]) -> str:
-    """Return the scope to request: the operator's scope, or the server's scope, together with the
-    missing scopes in the challenge.
+    """Return the scope to request: the operator's or otherwise the server's scope, with the missing
+    scopes in the challenge added.
     """
     challenged = read_scope(challenge_field(challenge, "scope"))
     scope = how.scope or challenged or " ".join(supported)
@@ -155,14 +160,15 @@ def wanted_scope(how: OAuthAuthorization, challenge: str, supported: Iterable[st
 
 
 def read_scope(text: str) -> str:
-    """Return an untrusted scope, reduced to the characters that are allowed in a scope."""
+    """Return an untrusted scope without characters that a scope must not contain."""
     return " ".join(_scope.findall(text[:SCOPE_CHARACTERS]))
 
 
 async def request_challenge(server: str) -> str:
     """Return the `WWW-Authenticate` header of the server's response to a request without a token.
 
-    Only servers with the older transport send it for a GET; others may not support GET at all.
+    Only servers with the older transport send the header in response to a GET request; other
+    servers may not support GET at all.
     """
     trust = read_url(server).trust
     headers = {"Accept": "application/json, text/event-stream"}
@@ -176,8 +182,8 @@ async def request_challenge(server: str) -> str:
 
 
 async def resource_metadata(server: str, challenge: str) -> ProtectedResourceMetadata | None:
-    """Return the server's metadata, or None if there is none. Raises `SignInFailed` if a request to
-    the service fails.
+    """Return the metadata that the server publishes, or None if there is none. Raises
+    `SignInFailed` if a request fails.
     """
     named = challenge_field(challenge, "resource_metadata") or None
     for url in resource_urls(named, server):

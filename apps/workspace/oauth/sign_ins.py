@@ -1,4 +1,6 @@
-"""A user's sign-in: the redirect to the sign-in service, and the return with a code."""
+"""Signs a user in to a tool server: redirects to the sign-in service, and handles the return with a
+code.
+"""
 
 import base64
 import hashlib
@@ -35,8 +37,7 @@ their phones.
 
 ERROR_CHARACTERS = 100
 UNKNOWN_STATE = gettext_noop(
-    "This sign-in is unknown. It was already used, took too long, or started in "
-    "another browser. Start again from the conversation."
+    "This sign-in has expired, was already used, or was started in another browser. Start again from the conversation."
 )
 WRONG_ISSUER = gettext_noop(
     "The response came from a different service than the one you were sent to, so nothing was connected."
@@ -44,7 +45,9 @@ WRONG_ISSUER = gettext_noop(
 
 
 async def begin(id: UUID, bucket: str, redirect_url: str) -> str:
-    """Return the URL of the sign-in. Raises `SignInFailed`, `ToolAccount.DoesNotExist`."""
+    """Begin a sign-in, and return the URL of the sign-in page. Raises `SignInFailed`,
+    `ToolAccount.DoesNotExist`.
+    """
     account: ToolAccount = await database_sync_to_async(own)(id, bucket)
     service = service_of(account)
     service.trust(service.authorization_url)
@@ -75,7 +78,7 @@ def own(id: UUID, bucket: str) -> ToolAccount:
 
 
 def challenge(verifier: str) -> str:
-    """Return PKCE's S256 challenge."""
+    """Return the S256 code challenge (PKCE) for the verifier."""
     hashed = hashlib.sha256(verifier.encode()).digest()
     return base64.urlsafe_b64encode(hashed).rstrip(b"=").decode()
 
@@ -85,7 +88,8 @@ def digest(state: str) -> str:
 
 
 async def complete(bucket: str, given: Mapping[str, str]) -> ToolAccount:
-    """Complete the sign-in of a returning user with the parameters `state`, `code`, `iss`, `error`.
+    """Complete the sign-in of a user who returns with the parameters `state`, `code`, `iss` and
+    `error`. Return the user's account.
 
     A state is valid once, and only for the user who was redirected with it. Raises `SignInFailed`
     if the state is invalid or the service rejects the sign-in.
@@ -103,7 +107,7 @@ async def complete(bucket: str, given: Mapping[str, str]) -> ToolAccount:
     if not code:
         said = given.get("error", "")[:ERROR_CHARACTERS] or "without a code"
         raise SignInFailed(
-            gettext("Nothing was connected. The sign-in service returned: {said}.").format(
+            gettext("Your account wasn’t connected. The sign-in service returned: {said}.").format(
                 said=said
             )
         )
@@ -143,7 +147,9 @@ def connect(account: ToolAccount, tokens: GrantedTokens) -> None:
 
 
 async def disconnect(account: ToolAccount) -> bool:
-    """Delete the tokens and revoke them at the service. Returns False if revoking failed."""
+    """Delete the account's tokens, and revoke them at the service. Return False if they could not
+    be revoked.
+    """
     await database_sync_to_async(delete_tokens)(account)
     service, client = service_of(account), oauth_client(account)
     try:

@@ -1,8 +1,8 @@
-"""IDs of tool calls, in a form that a strict service accepts.
+"""Converts the IDs of tool calls to a form that a strict service accepts.
 
-OpenAI rejects IDs of more than 40 characters, and Mistral all except nine letters and digits. Other
-services need the IDs as they are, because they contain the name of the tool or a thought. So IDs
-are rewritten only for services that have rejected one.
+OpenAI rejects IDs of more than 40 characters. Mistral accepts only nine letters and digits. Other
+services need unchanged IDs, because these contain the name of the tool or a thought. Therefore, IDs
+are rewritten only for services that have rejected an ID.
 """
 
 import base64
@@ -30,13 +30,15 @@ _rejected = re.compile(
 
 @dataclass(slots=True)
 class CallIds:
-    """The form of the IDs that a deployment accepts. `are_plain`: only nine letters and digits."""
+    """The form of IDs that a deployment accepts. `are_plain` means only IDs of nine letters and
+    digits.
+    """
 
     deployment: str
     are_plain: bool = False
 
     def has_learned(self, failure: ModelFailed) -> bool:
-        """Return True if the service has rejected an ID, so that other IDs may be accepted."""
+        """Return True if the service has rejected an ID. From then on, `are_plain` is True."""
         if not _rejected.search(failure.said):
             return False
         if not self.are_plain:
@@ -45,7 +47,9 @@ class CallIds:
         return True
 
     def convert(self, message: ModelMessage) -> ModelMessage:
-        """Return the message with plain IDs. The same ID always becomes the same one."""
+        """Return the message with the IDs of its calls in the accepted form. Equal IDs remain
+        equal.
+        """
         calls = tuple(replace(call, id=plain_id(call.id)) for call in message.tool_calls)
         result = message.tool_call_id
         return replace(
@@ -57,7 +61,9 @@ class CallIds:
 
 @lru_cache(maxsize=MOST_DEPLOYMENTS)
 def call_ids_of(address: str, deployment: str) -> CallIds:
-    """Return what this process knows about a deployment of the service at `address`."""
+    """Return the form of IDs that this process knows to be accepted by a deployment of the service
+    at `address`.
+    """
     return CallIds(deployment)
 
 
@@ -65,7 +71,9 @@ on_reset(call_ids_of.cache_clear)
 
 
 def plain_id(call_id: str) -> str:
-    """Return nine letters and digits that are derived from the ID, or the ID if it has this form."""
+    """Return an ID of nine letters and digits that is derived from the ID, or the ID itself if it
+    already has this form.
+    """
     if _plain.fullmatch(call_id):
         return call_id
     digest = hashlib.sha256(call_id.encode("utf-8", "surrogatepass")).digest()

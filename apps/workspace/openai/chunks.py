@@ -1,4 +1,4 @@
-"""Converts chunks of a streamed completion, including DIAL's additions, into deltas.
+"""Converts chunks of a streamed completion, including DIAL's additions, to deltas.
 
 msgspec decodes bytes into these structs in one pass, without dictionaries, because decoding is most
 of a token's cost. Keys without a field are skipped.
@@ -89,7 +89,7 @@ class ChoiceDelta(msgspec.Struct, gc=False):
 
 
 class TokenCounts(msgspec.Struct, gc=False):
-    """The token counts of a response. `model` is set only in statistics. The details can be any
+    """The token counts of a response. `model` is set only in statistics. The details may be any
     JSON.
     """
 
@@ -117,7 +117,7 @@ class ChunkChoice(msgspec.Struct, gc=False):
 
 
 class StreamChunk(msgspec.Struct, gc=False):
-    """An event of the stream."""
+    """A chunk of a streamed completion."""
 
     choices: list[ChunkChoice] = []
     usage: TokenCounts | None = None
@@ -127,7 +127,7 @@ class StreamChunk(msgspec.Struct, gc=False):
 
 
 class ChunkReader:
-    """Converts the chunks of one answer into deltas. The usage may be spread over several chunks."""
+    """Converts the chunks of one answer to deltas. The usage may be spread over several chunks."""
 
     def __init__(self) -> None:
         self.index: int | None = None
@@ -172,7 +172,9 @@ class ChunkReader:
 
 
 def read_rare_choice(choice: ChunkChoice, deltas: list[Delta]) -> bool:
-    """Append the deltas of a choice with log probabilities; or return False for any other choice."""
+    """Append the deltas of a choice that has log probabilities. Return False for any other
+    choice.
+    """
     if choice.logprobs is None or choice.error is not None or choice.message is not None:
         return False
     # Without text, the log probabilities arrive in an empty delta.
@@ -223,7 +225,7 @@ def read_call(call: CallPart) -> ToolCallDelta:
 
 def read_reasoning(delta: ChoiceDelta) -> Iterator[ReasoningDelta]:
     """Yield the reasoning in the first field that is not empty, otherwise an empty delta. Some
-    services fill two fields, others none.
+    services fill two fields, and others send only empty fields.
     """
     written = [(name, getattr(delta, name)) for name in REASONING_KEYS]
     written += ((UNNAMED, delta.thought), (UNNAMED, details_text(delta.reasoning_details)))
@@ -233,7 +235,9 @@ def read_reasoning(delta: ChoiceDelta) -> Iterator[ReasoningDelta]:
 
 
 def details_text(details: Any) -> str | None:
-    """Return the text of a list of details, None without any. Encrypted details have no text."""
+    """Return the text in a list of reasoning details, or None if there are none. Encrypted details
+    have no text.
+    """
     items = details if isinstance(details, list) else ()
     written = [one.get("text") or one.get("summary") for one in items if isinstance(one, Mapping)]
     return "".join(one for one in written if isinstance(one, str)) or None
@@ -264,7 +268,9 @@ def annotations_of(fields: Any) -> list[Mapping[str, Any]]:
 
 
 def usage_of(usage: TokenCounts | None, statistics: Statistics | None) -> Usage | None:
-    """Return the tokens of an answer, by model if statistics list them, or None if there are none."""
+    """Return the tokens of an answer, by model if the statistics list them, or None if the service
+    reported none.
+    """
     named = statistics.usage_per_model if statistics is not None else None
     items = [counts_of(item) for item in named or ()]
     if usage is None:
@@ -295,6 +301,6 @@ def counts_of(counts: TokenCounts) -> ModelUsage:
 
 
 def count_in(details: Any, name: str) -> int | None:
-    """Return a count in the details of a usage, or None if it is missing or invalid."""
+    """Return a count in the details of a usage by its name, or None if it is missing or invalid."""
     found = details.get(name) if isinstance(details, dict) else None
     return found if type(found) is int and 0 <= found <= MOST_TOKENS else None

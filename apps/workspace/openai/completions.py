@@ -1,4 +1,4 @@
-"""Completions from services that do not stream."""
+"""Converts completions from services that do not stream."""
 
 from typing import Any
 
@@ -40,7 +40,9 @@ class ServiceCompletion(msgspec.Struct):
 
 
 def read_completion(data: bytes) -> list[Delta]:
-    """Convert a completion into deltas. Raises `ModelFailed` if the service fails."""
+    """Convert a completion to deltas. Raises `ModelFailed` if it is an error or cannot be
+    parsed.
+    """
     chunk = read_whole_chunk(data)
     if is_filled(chunk.error):
         raise failure_in_stream(mend(data))
@@ -62,7 +64,7 @@ def read_completion(data: bytes) -> list[Delta]:
 
 
 def read_whole_chunk(data: bytes) -> StreamChunk:
-    """Convert a completion into one chunk. Raises `ModelFailed` if the service fails."""
+    """Convert a completion to one chunk. Raises `ModelFailed` if it cannot be parsed."""
     try:
         found = msgspec.json.decode(data, type=ServiceCompletion)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Requests to the embeddings API of an OpenAI-compatible service."""
+"""Sends requests to the embeddings API of an OpenAI-compatible service."""
 
 from collections.abc import Mapping
 from contextlib import aclosing
@@ -14,6 +14,7 @@ from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.headers import retry_after
 from apps.workspace.egress.per_loop import loop_object
 from apps.workspace.egress.sdk_clients import HTTPError, InvalidURL, TimeoutException
+from apps.workspace.egress.tls_failures import tls_problem
 from apps.workspace.egress.transport import ResponseTooLarge, StreamedResponse, StreamTransport
 from apps.workspace.openai.model import make_service
 from apps.workspace.services.client import (
@@ -34,7 +35,7 @@ third of that.
 
 
 class EmbeddingsRefused(ServiceFailed):
-    """Raised if a response is not 2xx."""
+    """Raised if the status of a response is not 2xx."""
 
     def __init__(self, answer: StreamedResponse, said: str) -> None:
         super().__init__(
@@ -49,7 +50,9 @@ class OpenAIEmbeddings:
     service: ModelService
 
     async def ask(self, body: Mapping[str, Any]) -> bytes:
-        """Return the body of a 2xx response. Raises `ServiceFailed` if the service fails."""
+        """Send a request, and return the body of its 2xx response. Raises `ServiceFailed` for any
+        other response.
+        """
         try:
             answer = await self.send(msgspec.json.encode(body))
             async with aclosing(answer.body):
@@ -90,6 +93,9 @@ def connection_failure(error: Exception) -> ServiceFailed:
             return ServiceFailed("The embeddings service timed out.", reason="timeout")
         case InvalidURL():
             text = "The URL of the embeddings service is not valid."
+            return ServiceFailed(text, reason="connection")
+        case _ if problem := tls_problem(error):
+            text = f"The embeddings service cannot be reached. {problem}"
             return ServiceFailed(text, reason="connection")
         case _:
             text = "The embeddings service cannot be reached, or it disconnected."

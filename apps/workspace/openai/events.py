@@ -1,4 +1,4 @@
-"""Converts the events of a streamed completion into deltas."""
+"""Converts the events of a streamed completion to deltas."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ _decode = msgspec.json.Decoder(StreamChunk).decode
 
 
 class CompletionEvents:
-    """Reads the events of one answer. The final `[DONE]` sets `is_done`."""
+    """Reads the events of one answer. The final event `[DONE]` sets `is_done`."""
 
     def __init__(self, opening_tag: str = "") -> None:
         """Create the reader. `opening_tag` is the tag of a thought that the prompt opens, so that
@@ -55,7 +55,9 @@ class CompletionEvents:
         return self.reader.index is not None
 
     def read(self, payload: bytes, name: bytes, deltas: list[Delta]) -> None:
-        """Read an event. Raises `ModelFailed` for an error event and for an unreadable one."""
+        """Convert an event to deltas. Raises `ModelFailed` if the event is an error or cannot be
+        parsed.
+        """
         if self.form is not None and not name and (delta := self.form.read(payload)):
             deltas.append(delta)
             return
@@ -80,8 +82,8 @@ class CompletionEvents:
             self.form = self.learning = None
 
     def look_for_words(self, payload: bytes, deltas: list[Delta], known: int) -> None:
-        """Examine events until the answer has content. Raises `ModelFailed` at the end of an answer
-        without a readable part.
+        """Examine an event while the answer has no content yet. Raises `ModelFailed` if the answer
+        ends and the content of its events could not be read.
         """
         if self.has_spoken:
             return
@@ -103,8 +105,8 @@ class CompletionEvents:
     def read_chunk(
         self, chunk: StreamChunk, payload: bytes, name: bytes, deltas: list[Delta]
     ) -> bool:
-        """Read a chunk. Return False for a chunk that needs lenient parsing. Raises `ModelFailed`
-        if the service fails.
+        """Convert a chunk to deltas. Return False if the event must be parsed leniently instead.
+        Raises `ModelFailed` if the chunk is an error.
         """
         if is_filled(chunk.error) or name == b"error":
             raise failure_in_stream(mend(payload))
@@ -113,7 +115,9 @@ class CompletionEvents:
         return self.reader.read(chunk, deltas)
 
     def read_odd(self, payload: bytes, name: bytes, deltas: list[Delta]) -> None:
-        """Parse an event leniently. Raises `ModelFailed` if the service fails."""
+        """Parse an event leniently, and convert it to deltas. Raises `ModelFailed` if it is an
+        error or cannot be parsed.
+        """
         for chunk in read_odd_chunks(payload, takes_messages=not self.has_spoken):
             if is_filled(chunk.error):  # The event may contain several chunks.
                 raise failure_in_stream(msgspec.json.encode({"error": chunk.error}))
@@ -148,11 +152,12 @@ SAMPLE = "sample"
 
 
 class TextForm:
-    """A shortcut for chunks that differ only in one text, which is nearly all of an answer.
+    """A shortcut for parsing chunks that differ only in one text, as nearly all chunks of an answer
+    do.
 
     Services repeat everything around the text byte for byte, so the text of the next chunk is
-    between the same bytes. The shortcut is used only after verifying that another text between
-    these bytes is decoded correctly.
+    between the same bytes. The shortcut is used only after a check that another text between these
+    bytes is decoded correctly.
     """
 
     def __init__(self) -> None:
@@ -179,7 +184,7 @@ class TextForm:
     def learn(self, payload: bytes, said: Sequence[Delta]) -> bool:
         """Learn the form of a decoded chunk if its only delta is a text.
 
-        Return False after too many attempts.
+        Return False if there were too many attempts to learn a form.
         """
         match said:
             case [TextDelta(text, None)] if text and is_plain(text):

@@ -1,4 +1,4 @@
-"""Images from a service with OpenAI's images API."""
+"""Requests images from a service with OpenAI's images API."""
 
 import base64
 from collections.abc import Mapping
@@ -53,8 +53,8 @@ class ImagesAnswer(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class ImageService:
-    """An image service. `name` is the model's name there; `idle_seconds` limits how long it may
-    send nothing.
+    """An image service. `name` is the model's name at the service; `idle_seconds` is the timeout
+    without data.
     """
 
     service: ModelService
@@ -62,7 +62,7 @@ class ImageService:
     idle_seconds: float
 
     async def make(self, prompt: str, options: Mapping[str, Any]) -> Pictures:
-        """Return the images. Raises `ModelFailed` if the service fails."""
+        """Request images, and return them. Raises `ModelFailed` if the service fails."""
         body = msgspec.json.encode({**options, "model": self.name, "prompt": prompt})
         with CredentialMask(self.service):
             answer = read_answer(await self.ask(body))
@@ -74,7 +74,9 @@ class ImageService:
         )
 
     async def ask(self, body: bytes) -> bytes:
-        """Send a request. Raises `ModelFailed` if the service fails."""
+        """Send a request, and return the body of the response. Raises `ModelFailed` if the service
+        fails.
+        """
         try:
             answer = await self.service.ask(body, self.idle_seconds)
         except (HTTPError, InvalidURL, EgressRefused) as error:
@@ -91,8 +93,8 @@ class ImageService:
 def make_image_service(
     *, base_url: str, api_key: str, model: str, idle_seconds: float | None = None
 ) -> ImageService:
-    """Return the service. `base_url` ends with the version; `idle_seconds` defaults to a tool's
-    timeout.
+    """Return the image service of a model. `base_url` ends with the API's version; `idle_seconds`
+    defaults to the timeout of a tool.
     """
     headers = {"Accept": "application/json"}
     return ImageService(
@@ -103,7 +105,7 @@ def make_image_service(
 
 
 def read_answer(data: bytes) -> ImagesAnswer:
-    """Parse a response. Raises `ModelFailed` if the service fails."""
+    """Parse a response of the service. Raises `ModelFailed` if it cannot be parsed."""
     try:
         answer: ImagesAnswer = decode_json(partial(msgspec.json.decode, type=ImagesAnswer), data)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
@@ -116,8 +118,8 @@ def read_answer(data: bytes) -> ImagesAnswer:
 
 
 async def content_of(picture: GeneratedPicture) -> bytes:
-    """Return the content of an image, which is downloaded if necessary. Raises `ModelFailed` if the
-    service fails.
+    """Return the content of an image, which is downloaded if necessary. Raises `ModelFailed` if it
+    cannot be downloaded or decoded.
     """
     if picture.b64_json:
         try:

@@ -31,7 +31,7 @@ class OpenAIService(ModelService):
     """A service with OpenAI's API. The vendor's SDK determines the URL and the headers of a
     request.
 
-    `api_key` is the bearer token; "" for a service without one.
+    `api_key` is the bearer token, or "" if the service needs none.
     """
 
     api_key: str = field(default="", repr=False)
@@ -40,8 +40,8 @@ class OpenAIService(ModelService):
         return [*ModelService.credentials(self), self.api_key]
 
     def endpoint(self) -> HttpEndpoint:
-        """Return the endpoint that the SDK would use, without reading the environment. Raises the
-        same errors as `Service.endpoint`.
+        """Return the endpoint that the SDK would use, without reading environment variables. Raises
+        the same errors as `Service.endpoint`.
         """
         place = URL(self.base_url)
         client = make_sdk_client(
@@ -69,8 +69,10 @@ class OpenAIService(ModelService):
 
 
 def completions_api(model: str, address: str, *, dial: bool, starts_thinking: bool = False) -> Api:
-    """Return the API. `address` is the URL of the service. `dial` allows `custom_content`.
-    `starts_thinking`: the prompt opens a thought.
+    """Return the chat completions API of a service. `address` is the service's URL. `dial` allows
+    `custom_content`.
+
+    `starts_thinking` means that the prompt already contains the opening tag of a thought.
     """
     ids = call_ids_of(address, model)
     encode = partial(encode_openai, model=model, dial=dial, ids=ids)
@@ -86,8 +88,8 @@ def make_service(
     dial: bool = False,
     headers: Mapping[str, str] | None = None,
 ) -> OpenAIService:
-    """Return the service. DIAL reads the key from its own header, and rejects a request that has a
-    bearer token too.
+    """Return the service at a URL. For DIAL, the key is sent only in DIAL's own header, because
+    DIAL rejects a request that also has a bearer token.
     """
     sent = dict(headers or {})
     if dial and api_key:
@@ -104,8 +106,8 @@ def make_openai_model(
     starts_thinking: bool = False,
     idle_seconds: float | None = None,
 ) -> ServiceModel[ModelService]:
-    """Return the model. `base_url` ends with the version; `idle_seconds` defaults to a tool's
-    timeout.
+    """Return the model. `base_url` ends with the API's version; `idle_seconds` defaults to the
+    timeout of a tool.
     """
     seconds = idle_seconds or settings.DEFAULT_TOOL_TIMEOUT_SECONDS
     return kept_model(base_url, api_key, model, dial, starts_thinking, seconds)
@@ -115,7 +117,7 @@ def make_openai_model(
 def kept_model(
     base_url: str, api_key: str, model: str, dial: bool, starts_thinking: bool, seconds: float
 ) -> ServiceModel[ModelService]:
-    """Return the model, cached so that not every run builds one."""
+    """Return a model from the cache, so that not every run has to build it."""
     service = make_service(base_url, api_key, dial=dial)
     api = completions_api(model, base_url, dial=dial, starts_thinking=starts_thinking)
     return ServiceModel(service, model, api, seconds)
@@ -124,11 +126,11 @@ def kept_model(
 def encode_openai(
     request: ModelRequest, model: str, *, dial: bool, ids: CallIds | None = None
 ) -> bytes:
-    """Return the JSON body of a request. Only DIAL gets `custom_content`. `ids` is the form of the
-    calls' IDs.
+    """Return the JSON body of a request. Only DIAL gets `custom_content`. `ids` determines the form
+    of the calls' IDs.
 
-    The request's `parameters` do not override our keys, but `stream_options: null` omits that key
-    for services that reject it. Raises `BadRequest` for text that is not Unicode.
+    The request's `parameters` do not override our keys, except that `stream_options: null` omits
+    this key for services that reject it. Raises `BadRequest` for text that is not Unicode.
     """
     body = dict(request.parameters)
     options = body.pop("stream_options", {})
@@ -192,14 +194,16 @@ def marked_tools(tools: Sequence[Tool]) -> list[Tool]:
 
 
 def marked_messages(messages: Sequence[ModelMessage], written: Sequence[Fields]) -> list[Fields]:
-    """Mark messages for the prompt cache. `written` are the messages in the form that is sent."""
+    """Return the messages as they are sent, with marks for the prompt cache added. `written` are
+    the same messages without marks.
+    """
     places = marked_places(messages)
     return [mark_fields(one) if place in places else one for place, one in enumerate(written)]
 
 
 def marked_places(messages: Sequence[ModelMessage]) -> set[int]:
-    """Return the positions of the last system message, and of the last message before the model's
-    newest turn.
+    """Return the positions of the messages to mark: the last system message, and the last message
+    before the model's newest turn.
     """
     found: set[int] = set()
     systems = [place for place, one in enumerate(messages) if one.role == "system"]

@@ -1,7 +1,7 @@
-"""Converts events that deviate from OpenAI's API into the API's chunks.
+"""Converts events that deviate from OpenAI's API to chunks of the API.
 
-Only events that do not fit `StreamChunk` are handled here, to keep the path of a token short.
-Unreadable parts are omitted, and their shapes are logged.
+Only events that do not fit `StreamChunk` are handled here, to keep the path of a token short. Parts
+that cannot be parsed are omitted, and their shapes are logged.
 """
 
 import json
@@ -54,10 +54,12 @@ T = TypeVar("T")
 
 
 def read_odd_chunks(payload: bytes, *, takes_messages: bool) -> list[StreamChunk]:
-    """Return the chunks of an event. Services that send no blank lines put several into one event.
+    """Return the chunks in an event. Services that send no blank lines put several chunks into one
+    event.
 
-    A `message` in place of a `delta` counts as a chunk only if `takes_messages`: some services
-    repeat the whole answer at its end. Raises `ModelFailed` if the service fails.
+    A `message` in place of a `delta` counts as a chunk only if `takes_messages` is True, because
+    some services repeat the whole answer at its end. Raises `ModelFailed` if the event cannot be
+    parsed.
     """
     try:
         events = [decode_leniently(payload)]
@@ -80,7 +82,9 @@ def read_odd_chunks(payload: bytes, *, takes_messages: bool) -> list[StreamChunk
 
 
 def standard_chunk(event: Any, *, takes_messages: bool) -> StreamChunk:
-    """Convert an event. Raises `ModelFailed` for an event that does not belong to this API."""
+    """Convert an event to a chunk. Raises `ModelFailed` if the event does not belong to this
+    API.
+    """
     if isinstance(event, list) and len(event) == 1:
         event = event[0]
     if not isinstance(event, Mapping):
@@ -104,8 +108,8 @@ def answer_unread(shape: str) -> ModelFailed:
 
 
 def missed_shape(payload: bytes) -> str:
-    """Return the shape of an event whose content is not read as part of the answer, otherwise
-    "".
+    """Return the shape of an event if it has content that is not read as part of the answer,
+    otherwise "".
     """
     try:
         event = decode_leniently(payload)
@@ -176,7 +180,9 @@ def standard_delta(written: Any) -> ChoiceDelta:
 
 
 def read_part(part: Any, texts: list[str], thoughts: list[str]) -> None:
-    """Read a part of a content: a text, or an object with a type."""
+    """Add the text of a content part to `texts` or `thoughts`. The part is a text, or an object
+    with a type.
+    """
     if isinstance(part, (int, float)) and not isinstance(part, bool):
         part = str(part)
     text = text_in(part)
@@ -191,7 +197,7 @@ def read_part(part: Any, texts: list[str], thoughts: list[str]) -> None:
 
 
 def text_in(value: Any, depth: int = 0) -> str | None:
-    """Return the text of a value at any depth, or None if there is none."""
+    """Return the text in a value, which may be nested, or None if there is none."""
     if isinstance(value, str):
         return value
     if depth > MOST_NESTED:
@@ -277,13 +283,13 @@ def listed(value: Any) -> list[Any]:
 
 
 def plain_text(value: Any) -> str | None:
-    """Return a name or an ID, which some services send as a number."""
+    """Return a name or an ID as text. Some services send it as a number."""
     return None if value is None or isinstance(value, (Mapping, list)) else whole(str(value))
 
 
 def whole_number(value: Any) -> int | None:
-    """Return a count or a number that is sent as any kind of number, or as text, or None for other
-    values.
+    """Return a count as an integer, or None for any other value. Services send counts as any kind
+    of number, or as text.
     """
     if isinstance(value, str):
         try:
@@ -296,7 +302,7 @@ def whole_number(value: Any) -> int | None:
 
 
 def tidy(value: Any) -> Any:
-    """Return the JSON without nulls or unpaired surrogates."""
+    """Return the JSON value without nulls, and with unpaired surrogates replaced."""
     if isinstance(value, str):
         return whole(value)
     if isinstance(value, dict):

@@ -33,7 +33,7 @@ _whole = re.compile(r"\s*</think(?:ing)?>\s*", re.IGNORECASE)
 
 
 class ThinkTags:
-    """Converts the text between tags at the beginning of an answer into reasoning.
+    """Converts the text between tags at the beginning of an answer to reasoning.
 
     `is_over` is set as soon as the answer itself begins, because later tags are part of the answer.
     """
@@ -53,7 +53,7 @@ class ThinkTags:
         self.has_calls = False
 
     def filter(self, deltas: list[Delta], start: int) -> None:
-        """Change the deltas after `start` in place."""
+        """Convert the text in the deltas from position `start`, in place."""
         changed: list[Delta] = []
         for delta in deltas[start:]:
             match delta:
@@ -116,7 +116,7 @@ class ThinkTags:
         return [ReasoningDelta(text, UNNAMED)]
 
     def released(self) -> list[Delta]:
-        """Return the text that was held back before other content began."""
+        """Return the text that was held back, because other content begins."""
         held, self.held = self.held, ""
         if self.tag:
             return self.think(held)
@@ -124,8 +124,8 @@ class ThinkTags:
         return [TextDelta(held)] if held and not (self.thoughts and held.isspace()) else []
 
     def end(self, reason: str) -> list[Delta]:
-        """Return the remaining deltas. A thought without a closing tag is the answer, unless the
-        answer was truncated.
+        """Return the remaining deltas. If a thought has no closing tag, it becomes the answer,
+        unless the answer was truncated.
         """
         if self.is_over:
             return []
@@ -142,7 +142,9 @@ def may_open(text: str) -> bool:
 
 
 def kept_end(text: str, closing: str) -> int:
-    """Count the characters at the end that may belong to the closing tag or the blanks before it."""
+    """Return the number of characters at the end of the text that may belong to the closing tag or
+    the blanks before it.
+    """
     lowered = text.lower()
     size = min(len(closing) - 1, len(text))
     kept = next((n for n in range(size, 0, -1) if lowered.endswith(closing[:n])), 0)
@@ -151,7 +153,7 @@ def kept_end(text: str, closing: str) -> int:
 
 
 def without_opening_tag(deltas: list[Delta]) -> list[Delta]:
-    """Convert a whole answer whose opening tag was part of the prompt."""
+    """Convert the deltas of a whole answer whose opening tag was part of the prompt."""
     said = "".join(delta.text for delta in deltas if isinstance(delta, TextDelta))
     closed = _whole.search(said)
     if closed is None or "<think" in said.lower():

@@ -1,7 +1,7 @@
-"""Converts the output items of an answer into deltas while they arrive.
+"""Converts the output items of an answer to deltas as they arrive.
 
-Services stream an item piece by piece, or send it when it is complete, or with the whole response.
-Each piece is emitted once.
+Services stream an item piece by piece, send it when it is complete, or send it with the whole
+response. Each piece is emitted once.
 """
 
 from collections.abc import Mapping
@@ -65,7 +65,9 @@ PICTURES = ("image_", "invalid_image", "invalid_base64_image", "unsupported_imag
 
 
 class ResponseAnswer:
-    """The state of one answer. Items have the service's numbers: their positions in the output."""
+    """The state of one answer. Items are identified by the numbers that the service sends, which
+    are their positions in the output.
+    """
 
     def __init__(self) -> None:
         self.items: dict[int, Item] = {}
@@ -82,7 +84,7 @@ class ResponseAnswer:
         """Maps the number of an item to the length of its text in characters."""
 
     def begin(self, index: int, item: Item, deltas: list[Delta]) -> None:
-        """Register an announced item, most of which will follow."""
+        """Record that an item begins. Most of its content is sent later."""
         index = self.number_of(index, item)
         if index in self.begun:
             return
@@ -94,7 +96,9 @@ class ResponseAnswer:
             deltas.append(stage)
 
     def number_of(self, index: int, item: Item) -> int:
-        """Return the number of an item. Some services give all calls the same one."""
+        """Return the number that distinguishes an item from the others. Some services send the same
+        number for all calls.
+        """
         call_id = text_field(item, "call_id")
         if item.get("type") != "function_call" or not call_id:
             return index
@@ -117,7 +121,9 @@ class ResponseAnswer:
             deltas.append(RefusalDelta(self.take_text(index, text)))
 
     def take_text(self, index: int, text: str) -> str:
-        """Return the text, separated from that of an earlier item."""
+        """Return the text, with a separator before it if it begins a new item after another
+        text.
+        """
         known = self.lengths.get(index)
         if known is None:
             known = 0
@@ -147,7 +153,7 @@ class ResponseAnswer:
             deltas.append(AnnotationAdded({"type": kind, kind: fields}))
 
     def end(self, index: int, item: Item, deltas: list[Delta]) -> None:
-        """Complete the item: emit what has not been emitted yet."""
+        """Complete the item, and emit the parts of it that have not been emitted yet."""
         index = self.number_of(index, item)
         if index in self.items:
             return
@@ -184,7 +190,9 @@ class ResponseAnswer:
                     self.cite(index, annotation, deltas)
 
     def finish(self, response: Mapping[str, Any], deltas: list[Delta]) -> None:
-        """Process the whole response. Raises `ModelFailed` if it is not an answer."""
+        """Process the whole response at the end of the answer. Raises `ModelFailed` if the response
+        is not an answer.
+        """
         for index, item in enumerate(mappings(response.get("output"))):
             self.end(index, item, deltas)
         usage = usage_of(response.get("usage"))
@@ -196,7 +204,9 @@ class ResponseAnswer:
         deltas.append(Finish(reason))
 
     def finish_reason(self, response: Mapping[str, Any]) -> str:
-        """Return the finish reason. Raises `ModelFailed` if the service fails."""
+        """Return the finish reason of a response. Raises `ModelFailed` if the response reports a
+        failure.
+        """
         error, status = response.get("error"), response.get("status")
         if isinstance(error, Mapping) and is_filled(error):
             raise failure_of_response(error)
@@ -234,7 +244,9 @@ def usage_of(usage: Any) -> Usage | None:
 
 
 def failure_of_response(error: Mapping[str, Any]) -> ModelFailed:
-    """Convert the `error` of a failed response, or of an event that ends the stream."""
+    """Return the failure for the `error` of a failed response, or of an event that ends the
+    stream.
+    """
     code, kind = clean_text(error.get("code")), clean_text(error.get("type"))
     status = status_of(code) or status_of(kind)
     return ModelFailed(

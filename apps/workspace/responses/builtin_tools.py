@@ -1,4 +1,4 @@
-"""Shows calls of tools that the service runs itself as stages of the answer."""
+"""Shows calls to tools that the service runs itself as stages of the answer."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -42,7 +42,7 @@ def closed_stage(index: int, item: Mapping[str, Any]) -> StagePart:
 
 
 def stage_paragraphs(item: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the paragraphs of a stage, in Markdown."""
+    """Yield the paragraphs of the stage that shows a call, in Markdown."""
     match item.get("type"):
         case "web_search_call":
             yield bullets(steps_of_search(item.get("action")))
@@ -79,7 +79,9 @@ def steps_of_search(action: Any) -> list[str]:
 
 
 def picture_of(item: Mapping[str, Any]) -> Attachment | None:
-    """Return the image of an image generation, as base64."""
+    """Return the image that an image generation call produced, as base64, or None if there is
+    none.
+    """
     data = text_field(item, "result")
     if item.get("type") != "image_generation_call" or not data:
         return None
@@ -90,8 +92,8 @@ def picture_of(item: Mapping[str, Any]) -> Attachment | None:
 
 
 def untrusted_source(item: Mapping[str, Any]) -> str:
-    """Return the untrusted source that the call has read, as a `Taint` names it, or "" if there is
-    none.
+    """Return the untrusted source that a call has read, in the form that `Taint` uses, or "" if
+    there is none.
     """
     match item.get("type"):
         case "web_search_call":

@@ -1,4 +1,4 @@
-"""Converts the events of a streamed response into deltas. Events of an unknown type are skipped."""
+"""Converts the events of a streamed response to deltas. Events of an unknown type are skipped."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
@@ -44,7 +44,9 @@ class ResponseEvents:
         self.has_understood = False
 
     def read(self, payload: bytes, name: bytes, deltas: list[Delta]) -> None:
-        """Read an event. Raises `ModelFailed` for an error event and for an unreadable one."""
+        """Convert an event to deltas. Raises `ModelFailed` if the event is an error or cannot be
+        parsed.
+        """
         try:
             event = _decode(payload)
         except (ValueError, RecursionError):
@@ -66,7 +68,9 @@ class ResponseEvents:
 
 
 def read_response(data: bytes) -> list[Delta]:
-    """Convert an answer that is not streamed. Raises `ModelFailed` if the service fails."""
+    """Convert an answer that is not streamed to deltas. Raises `ModelFailed` if it is an error or
+    cannot be parsed.
+    """
     response = decode_event(_decode_object, data)
     deltas: list[Delta] = []
     ResponseAnswer().finish(response, deltas)
@@ -127,7 +131,7 @@ LAST = frozenset({"response.completed", "response.incomplete", "response.failed"
 
 
 def delta_text(event: ResponseEvent) -> str:
-    """Return the text of a delta. Raises `ModelFailed` if the service fails."""
+    """Return the text of an event's delta. Raises `ModelFailed` if it is not text."""
     if event.delta is None:
         return ""
     if not isinstance(event.delta, str):
@@ -136,14 +140,14 @@ def delta_text(event: ResponseEvent) -> str:
 
 
 def object_in(value: Any) -> Mapping[str, Any]:
-    """Return the value if it is an object. Raises `ModelFailed` otherwise."""
+    """Return the value if it is an object. Raises `ModelFailed` if it is not."""
     if not isinstance(value, Mapping):
         raise not_understood()
     return value
 
 
 def failure_of_event(payload: bytes) -> ModelFailed:
-    """Convert an error event, whose error is the event itself or an object in it."""
+    """Return the failure for an error event. The error is the event itself or an object in it."""
     found = decode_event(_decode_object, payload)
     error = found.get("error")
     return failure_of_response(error if isinstance(error, Mapping) else found)
@@ -153,7 +157,7 @@ T = TypeVar("T")
 
 
 def decode_event(decode: Callable[[bytes], T], data: bytes) -> T:
-    """Decode an event. Raises `ModelFailed` if the service fails."""
+    """Decode an event. Raises `ModelFailed` if it cannot be decoded."""
     try:
         return decode_json(decode, data)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:

@@ -1,9 +1,8 @@
-"""Output items that must be sent back to the model. They are stored with its message and restored
-in their order.
+"""Stores output items that must be sent back to the model, and restores them in their order.
 
-Items of the model's own (reasoning, calls of the service's tools) are stored as the service sent
-them. Texts and function calls are in the message, which may be rewritten before it is sent again;
-for them, only position and IDs are stored.
+The service's own items (reasoning, and calls to its tools) are stored as the service sent them.
+Texts and function calls are in the message, which may be rewritten before it is sent again. Only
+their positions and IDs are stored.
 """
 
 import hashlib
@@ -50,8 +49,8 @@ BETWEEN_TEXTS = "\n\n"
 
 
 def kept_items(items: Iterable[tuple[Mapping[str, Any], int]]) -> str:
-    """Return the JSON of the output items, given with the lengths of their texts, or "" if the
-    message itself contains everything.
+    """Return the JSON of the output items, or "" if the message itself contains everything. Each
+    item is given with the length of its text.
     """
     kept = [kept_item(item, length) for item, length in items]
     if not any(is_sent_back(one) or "phase" in one for one in kept):
@@ -72,8 +71,8 @@ def kept_item(item: Mapping[str, Any], length: int) -> Mapping[str, Any]:
 
 
 def is_sent_back(item: Mapping[str, Any]) -> bool:
-    """Return True if the item is the service's own and complete: the service has not stored its
-    reasoning.
+    """Return True if the item must be sent back as it is, because it is the service's own item and
+    is complete.
     """
     kind = text_field(item, "type")
     has_thoughts = bool(item.get("encrypted_content") or item.get("content"))
@@ -100,7 +99,7 @@ def read_kept(message: ModelMessage) -> list[Mapping[str, Any]]:
 
 
 def assistant_items(message: ModelMessage) -> Iterator[Mapping[str, Any]]:
-    """Return an answer as input items: the stored items in order, then the remaining text and
+    """Yield the input items for an answer: the stored items in order, then the remaining text and
     calls.
     """
     if kept := read_kept(message):
@@ -128,8 +127,8 @@ Found = str | ToolCall | Mapping[str, Any] | None
 
 
 def still_there(kept: Mapping[str, Any], texts: Iterator[str], calls: dict[str, ToolCall]) -> Found:
-    """Return the text, the call (which is removed from `calls`), or the item itself, or None if it
-    no longer exists.
+    """Return the content of a stored item, or None if it no longer exists. The content is a text, a
+    call (which is removed from `calls`), or the item itself.
     """
     match kept["type"]:
         case "message":
@@ -161,8 +160,8 @@ def linked_items(items: Iterable[tuple[Mapping[str, Any], Found]]) -> Iterator[M
 
 
 def written_items(kept: Mapping[str, Any], found: Found) -> Iterator[Mapping[str, Any]]:
-    """Yield the item in the form of the API. `kept` is empty for an item without IDs; the service's
-    own items always need their IDs.
+    """Yield an item in the format of the API. `kept` is empty for an item without IDs; the
+    service's own items always need their IDs.
     """
     match found:
         case None:
@@ -178,8 +177,8 @@ def written_items(kept: Mapping[str, Any], found: Found) -> Iterator[Mapping[str
 
 
 def texts_in(text: str, lengths: list[int]) -> Iterator[str]:
-    """Yield the text in pieces of these lengths, or in one piece if they do not match because the
-    text was rewritten.
+    """Yield the text in pieces of these lengths. If the lengths do not match because the text was
+    rewritten, yield it in one piece.
     """
     if sum(lengths) != len(text):
         lengths = [len(text)]
@@ -217,8 +216,8 @@ def call_item(call: ToolCall) -> dict[str, Any]:
 
 
 def short_id(call_id: str) -> str:
-    """Return the ID, or a shorter ID that is derived from it if it is too long, so that calls and
-    results still match.
+    """Return the ID, or a shorter ID that is derived from it if it is too long. The IDs of a call
+    and its result remain equal.
     """
     if len(call_id) <= LONGEST_ID:
         return call_id

@@ -27,8 +27,8 @@ generated images.
 def make_responses_model(
     *, base_url: str, api_key: str, model: str, idle_seconds: float | None = None
 ) -> ServiceModel[ModelService]:
-    """Return the model. `base_url` ends with the version; `idle_seconds` defaults to a tool's
-    timeout.
+    """Return the model. `base_url` ends with the API's version; `idle_seconds` defaults to the
+    timeout of a tool.
     """
     service = make_service(base_url, api_key, RESPONSES)
     seconds = idle_seconds or settings.DEFAULT_TOOL_TIMEOUT_SECONDS
@@ -38,14 +38,14 @@ def make_responses_model(
 def make_service_model(
     service: ModelService, model: str, idle_seconds: float
 ) -> ServiceModel[ModelService]:
-    """Return the model named `model` at the service."""
+    """Return a model of the service. `model` is its name there."""
     encode = partial(encode_responses, model=model)
     api = Api(encode, ResponseEvents, read_response, MOST_EVENT_BYTES)
     return ServiceModel(service=service, name=model, api=api, idle_seconds=idle_seconds)
 
 
 def encode_responses(request: ModelRequest, model: str) -> bytes:
-    """Return the JSON body. Raises `BadRequest` for text that is not Unicode.
+    """Return the JSON body of a request. Raises `BadRequest` for text that is not Unicode.
 
     The service stores nothing, so each request contains the whole conversation.
     """
@@ -62,8 +62,8 @@ def encode_responses(request: ModelRequest, model: str) -> bytes:
 
 
 def part_system_message(messages: Sequence[ModelMessage]) -> tuple[str, Sequence[ModelMessage]]:
-    """Return the text of the system message that begins the conversation, and the messages after
-    it.
+    """Split off the system message at the beginning of the conversation. Return its text, or "",
+    and the other messages.
     """
     if not messages or messages[0].role != "system":
         return "", messages
@@ -87,8 +87,8 @@ def content_of(content: Content) -> str | list[Mapping[str, Any]]:
 
 
 def content_part(part: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Convert a part of a completion's message into one of an input item; unknown parts remain
-    unchanged.
+    """Convert a content part of a completion's message to a part of an input item. Unknown parts
+    remain unchanged.
     """
     match part:
         case {"type": "text", "text": text}:

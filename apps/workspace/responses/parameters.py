@@ -1,4 +1,4 @@
-"""Converts parameters of a completion request into fields of the Responses API."""
+"""Converts the parameters of a completion request to fields of the Responses API."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -55,8 +55,8 @@ LOGPROBS = "message.output_text.logprobs"
 def body_fields(parameters: Mapping[str, Any], model: str) -> dict[str, Any]:
     """Return the fields of a request body, without the fields in `OURS`.
 
-    A parameter that is null is left to the service. Parameters that the API does not support are
-    omitted and logged once per `model`.
+    For a parameter that is null, the service's default applies. Parameters that the API does not
+    support are omitted and logged once per `model`.
     """
     given = {name: value for name, value in parameters.items() if value is not None}
     for name in sorted(given.keys() - SUPPORTED - OURS):
@@ -75,8 +75,8 @@ def body_fields(parameters: Mapping[str, Any], model: str) -> dict[str, Any]:
 
 
 def reasoning(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the `reasoning` field. `reasoning_effort` also requests a summary of the reasoning;
-    the `reasoning` parameter overrides both.
+    """Return the `reasoning` field of a request. `reasoning_effort` also requests a summary of the
+    reasoning. The `reasoning` parameter overrides both.
     """
     effort = given.get("reasoning_effort")
     wanted: dict[str, Any] = {} if effort is None else {"effort": effort}
@@ -88,8 +88,8 @@ def reasoning(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def included_data(given: Mapping[str, Any]) -> list[str]:
-    """Return the names of the data to include in the answer. A model without reasoning rejects
-    `THOUGHTS`.
+    """Return the names of the data that the answer must include. `THOUGHTS` is one of them only if
+    the request asks for reasoning, because a model without reasoning rejects it.
     """
     own = given.get("include")
     wanted = [name for name in own if isinstance(name, str)] if isinstance(own, list) else []
@@ -121,7 +121,9 @@ def tool_choice(choice: Any) -> Any:
 
 
 def flatten_choice(written: Any, *kinds: str) -> Any:
-    """Return `{"type": kind, kind: {…}}` with the inner fields next to the type; others unchanged."""
+    """Return a choice such as `{"type": kind, kind: {…}}` with the inner fields next to the type.
+    Any other value remains unchanged.
+    """
     if not isinstance(written, Mapping):
         return written
     kind = written.get("type")
@@ -130,8 +132,8 @@ def flatten_choice(written: Any, *kinds: str) -> Any:
 
 
 def stream_options(options: Any) -> dict[str, Any]:
-    """Return the stream options. The API always sends the usage, and rejects the option that
-    requests it.
+    """Return the stream options without the option that requests the usage. The API always sends
+    the usage and rejects this option.
     """
     if not isinstance(options, Mapping):
         return {}

@@ -1,5 +1,5 @@
-"""The client of a model service, which posts JSON as bytes. Each service and event loop has one
-client.
+"""The client of a model service, which posts JSON as bytes. Each event loop has one client for each
+service.
 """
 
 import logging
@@ -39,10 +39,10 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ModelService:
-    """A base URL with credentials in its headers. It is hashable, so that clients can be cached by
-    service.
+    """A service at a base URL, with its credentials in headers. It is hashable, so that clients can
+    be cached by service.
 
-    `base_url` ends with the version, and may have a query; `path` follows the version.
+    `base_url` ends with the API's version, and may have a query; `path` follows the version.
     """
 
     base_url: str
@@ -82,7 +82,9 @@ class ModelService:
 
 
 class ServiceClient:
-    """A client without retries, because only the run knows whether a question may be sent twice."""
+    """A client that does not retry, because only the run knows whether a question may be sent
+    twice.
+    """
 
     def __init__(self, service: ModelService) -> None:
         """Create the client. Raises the same errors as `Service.endpoint`."""
@@ -90,19 +92,19 @@ class ServiceClient:
         self.endpoint = service.endpoint()
 
     async def ask(self, content: bytes, idle_seconds: float) -> StreamedResponse:
-        """Post a request; `idle_seconds` limits the wait between two reads of the response.
+        """Post a request. `idle_seconds` limits the wait between two reads of the response.
 
-        Raises `ModelFailed` for a response that is not 2xx, the HTTP client's errors, and
+        Raises `ModelFailed` if the status is not 2xx, the errors of the HTTP client, and
         `EgressRefused`.
         """
         return await self.send(content, idle_seconds, "POST")
 
     async def fetch(self, idle_seconds: float) -> StreamedResponse:
-        """Send a GET request to the URL. Raises the same errors as `ask`."""
+        """Send a GET request to the service's URL. Raises the same errors as `ask`."""
         return await self.send(b"", idle_seconds, "GET")
 
     async def send(self, content: bytes, idle_seconds: float, method: str) -> StreamedResponse:
-        """Send a request. Raises the same errors as `ask`."""
+        """Send a request with any method. Raises the same errors as `ask`."""
         limits, headers = call_limits(idle_seconds), tracing.headers()
         answer = await self.transport.send(self.endpoint, content, limits, headers, method)
         if answer.is_success:
@@ -114,7 +116,9 @@ class ServiceClient:
 
 
 def find_client(service: ModelService) -> ServiceClient:
-    """Return the client of a service. Raises the same errors as `Service.endpoint`."""
+    """Return the running event loop's client for a service. Raises the same errors as
+    `Service.endpoint`.
+    """
     return loop_object(KeptClients, KeptClients).find(service)
 
 
@@ -127,7 +131,9 @@ class KeptClients:
         self.clients: dict[ModelService, ServiceClient] = {}
 
     def find(self, service: ModelService) -> ServiceClient:
-        """Return the client of a service. Raises the same errors as `Service.endpoint`."""
+        """Return the client for a service, which is created if necessary. Raises the same errors as
+        `Service.endpoint`.
+        """
         client = self.clients.pop(service, None) or ServiceClient(service)
         self.clients[service] = client
         if (
@@ -151,7 +157,7 @@ def call_limits(idle_seconds: float) -> Limits:
 
 
 def encode_body(fields: Mapping[str, Any]) -> bytes:
-    """Encode JSON. Raises `BadRequest` for text that is not Unicode."""
+    """Encode the fields of a request as JSON. Raises `BadRequest` for text that is not Unicode."""
     try:
         return msgspec.json.encode(fields, enc_hook=as_dict)
     except UnicodeEncodeError as error:

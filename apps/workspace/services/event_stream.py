@@ -1,4 +1,4 @@
-"""Decodes streamed answers, from the bytes of server-sent events into deltas."""
+"""Decodes streamed answers, from the bytes of server-sent events to deltas."""
 
 import json
 import logging
@@ -48,10 +48,10 @@ KEEP_ALIVES = frozenset(
 
 
 class EventReader(Protocol):
-    """A reader of one answer's events in one API.
+    """Reads the events of one answer in the format of one API.
 
-    A finish reason sets `has_finished`, the event that closes the stream sets `is_done`, and a
-    piece of an answer in this API sets `has_understood`.
+    `has_finished` is set by a finish reason, `is_done` by the event that closes the stream, and
+    `has_understood` by any part of an answer in this API's format.
     """
 
     is_done: bool
@@ -63,15 +63,15 @@ class EventReader(Protocol):
     def read(self, payload: bytes, name: bytes, deltas: list[Delta]) -> None:
         """Append the deltas of an event, given its data and its name (b"" if it has none).
 
-        Raises `ModelFailed` for an error event and for an unreadable one.
+        Raises `ModelFailed` if the event is an error or cannot be parsed.
         """
         ...
 
 
 class EventDecoder:
-    """Converts the bytes of each network read to the deltas of the events that are complete.
+    """Converts the bytes of each network read to the deltas of all events that are complete.
 
-    `failure` ends the stream early; the deltas before it are returned first.
+    `failure` is a failure that ended the stream early. The deltas before it are returned first.
     """
 
     def __init__(self, reader: EventReader, most_bytes: int = MOST_EVENT_BYTES) -> None:
@@ -102,7 +102,9 @@ class EventDecoder:
         return self.decode(data[:end])
 
     def end(self) -> list[Delta]:
-        """Handle the end of the body: an event without its closing blank line still counts."""
+        """Return the remaining deltas at the end of the body. The last event counts even without
+        its closing blank line.
+        """
         data = b"".join(self.rest)
         self.rest.clear()
         return self.decode(data) if data.strip() and self.failure is None else []
@@ -140,8 +142,8 @@ class EventDecoder:
         return deltas
 
     def read_odd(self, payload: bytes, name: bytes, deltas: list[Delta]) -> None:
-        """Read the events in a list, and skip keep-alives. Raises `ModelFailed` if the service
-        fails.
+        """Read an event that is a list of events or a keep-alive. Keep-alives are skipped. Raises
+        `ModelFailed` if the event is an error or cannot be parsed.
         """
         for event in events_in(payload):
             has_begun = name == b"error" or self.reader.has_understood
@@ -154,7 +156,7 @@ class EventDecoder:
 
 
 def speaks(deltas: Iterable[Delta]) -> bool:
-    """Return True if the answer contains more than reasoning."""
+    """Return True if the deltas contain anything other than reasoning."""
     return any(
         isinstance(one, SPOKEN) and not (isinstance(one, TextDelta) and not one.text)
         for one in deltas
@@ -162,8 +164,8 @@ def speaks(deltas: Iterable[Delta]) -> bool:
 
 
 def unify(data: bytes) -> bytes:
-    """Return the data with `\n` as line ends. A final `\r` remains, because its `\n` may still
-    follow.
+    """Return the data with line feeds as its only line ends. A final carriage return remains,
+    because its line feed may still follow.
     """
     whole, last = (data[:-1], data[-1:]) if data.endswith(b"\r") else (data, b"")
     return whole.replace(b"\r\n", b"\n").replace(b"\r", b"\n") + last
@@ -190,8 +192,8 @@ def read_block(block: bytes) -> tuple[bytes, bytes]:
 
 
 def events_in(payload: bytes) -> list[bytes]:
-    """Return the members of a list, or the lines of an event without blank lines; otherwise the
-    event itself.
+    """Return the events in the data of an event: the members of a list, the lines of events without
+    blank lines between them, or the event itself.
     """
     payload = _prefix.sub(b"", payload, count=1)
     try:
@@ -208,7 +210,9 @@ def events_in(payload: bytes) -> list[bytes]:
 
 
 def is_skipped(event: bytes, *, has_begun: bool) -> bool:
-    """Return True if an event is a keep-alive. Before the answer has begun, any text counts as one."""
+    """Return True if an event is a keep-alive. Before the answer has begun, any text counts as a
+    keep-alive.
+    """
     if b"{" in event or b"[" in event:
         return False
     if is_keep_alive(event):

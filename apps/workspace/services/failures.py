@@ -1,4 +1,4 @@
-"""Converts failures of a model's service into `ModelFailed`. No message contains keys or request
+"""Converts failures of a model's service to `ModelFailed`. No message contains keys or request
 bodies.
 """
 
@@ -21,6 +21,7 @@ from apps.workspace.egress.sdk_clients import (
     RemoteProtocolError,
     TimeoutException,
 )
+from apps.workspace.egress.tls_failures import tls_problem
 from apps.workspace.egress.transport import StreamedResponse
 
 BROKEN = (NetworkError, RemoteProtocolError)
@@ -101,8 +102,8 @@ def read_error(body: bytes) -> Mapping[str, Any]:
 
 
 def object_in(body: bytes) -> Mapping[str, Any] | None:
-    """Return the JSON object of a body, which some services put into a list, or None for other
-    bodies.
+    """Return the JSON object in a body, or None if there is none. Some services put the object into
+    a list.
     """
     try:
         written = msgspec.json.decode(body)
@@ -114,7 +115,9 @@ def object_in(body: bytes) -> Mapping[str, Any] | None:
 
 
 def is_filled(value: Any) -> bool:
-    """Return True if the JSON contains any value. Some services send an empty error next to text."""
+    """Return True if the JSON value is not empty. Some services send an empty error together with
+    text.
+    """
     if not value:  # This is by far the most frequent case.
         return False
     if isinstance(value, Mapping):
@@ -125,7 +128,9 @@ def is_filled(value: Any) -> bool:
 
 
 def message_in(body: bytes) -> str:
-    """Return the message of an error's body for operators: one line, without HTML or credentials."""
+    """Return the message in the body of an error for operators: one line, without HTML or
+    credentials.
+    """
     if object_in(body) is not None:
         return message_of(read_error(body))
     text = body.decode("utf-8", "replace")
@@ -138,8 +143,8 @@ def message_of(error: Mapping[str, Any]) -> str:
 
 
 def tidy_message(text: str) -> str:
-    """Return one line of printable text, without parts that look like a credential or repeat the
-    request.
+    """Return the text as one line of printable characters, without parts that look like a
+    credential or repeat the request.
 
     Must be called before `mask_and_cut`, because a truncated credential would not be recognized.
     """
@@ -153,9 +158,9 @@ def _masked(found: re.Match[str]) -> str:
 
 
 def mask_and_cut(text: str, credentials: Iterable[str]) -> str:
-    """Mask these credentials in the text, and truncate it.
+    """Mask these credentials in the text, and truncate the text.
 
-    The longest is masked first, because it may contain others.
+    The longest credential is masked first, because it may contain other credentials.
     """
     for one in sorted(credentials, key=len, reverse=True):
         if len(one) >= SHORTEST_CREDENTIAL:
@@ -164,7 +169,7 @@ def mask_and_cut(text: str, credentials: Iterable[str]) -> str:
 
 
 def failure_of_refusal(answer: StreamedResponse, body: bytes, said: str = "") -> ModelFailed:
-    """Convert a response that is not 2xx. `said` is a line for the log."""
+    """Return the failure for a response whose status is not 2xx. `said` is a line for the log."""
     headers = answer.header_texts()
     hint = HINTS.get(answer.status, "") or redirection(answer.status, headers)
     said = said or hint
@@ -179,7 +184,9 @@ def failure_of_refusal(answer: StreamedResponse, body: bytes, said: str = "") ->
 
 
 def redirection(status: int, headers: Mapping[str, str]) -> str:
-    """Return a sentence about a redirect, which is not followed, or "" for other statuses."""
+    """Return a sentence about a redirect, because redirects are not followed, or "" for any other
+    status.
+    """
     if not 300 <= status < 400:
         return ""
     place = redirect_target(headers.get("location", ""))
@@ -187,7 +194,7 @@ def redirection(status: int, headers: Mapping[str, str]) -> str:
 
 
 def redirect_target(location: str) -> str:
-    """Return the location without credentials, or "" if it is not valid."""
+    """Return the target of a redirect without credentials, or "" if it is not a valid URL."""
     try:
         parts = urlsplit(location)
         netloc = parts.netloc.rpartition("@")[2]
@@ -198,7 +205,8 @@ def redirect_target(location: str) -> str:
 
 
 def failure_in_stream(payload: bytes, statuses: Mapping[str, int] | None = None) -> ModelFailed:
-    """Convert an error that was sent as an event of the stream; `statuses` maps kinds to statuses.
+    """Return the failure for an error that was sent as an event of the stream. `statuses` maps
+    kinds of errors to statuses.
 
     The event may contain parts of the answer, so only the error's message is used.
     """
@@ -217,7 +225,7 @@ def failure_in_stream(payload: bytes, statuses: Mapping[str, int] | None = None)
 
 
 def failure_of_connection(error: Exception) -> ModelFailed:
-    """Convert the failure of a response that is missing or was interrupted."""
+    """Return the failure for a response that is missing or was interrupted."""
     if isinstance(error, EgressRefused):
         return ModelFailed(str(error), reason="connection")
     if isinstance(error, InvalidURL):
@@ -227,6 +235,8 @@ def failure_of_connection(error: Exception) -> ModelFailed:
             "The model's service sent a compressed response that was not requested.",
             reason="unreadable",
         )
+    if problem := tls_problem(error):
+        return ModelFailed(f"The model's service cannot be reached. {problem}", reason="connection")
     detail = str(error) if isinstance(error, HTTPError) else ""
     if isinstance(error, TimeoutException):
         # Once connected, a timeout is not transient: the service has used up the
@@ -241,7 +251,7 @@ def failure_of_connection(error: Exception) -> ModelFailed:
 
 
 def failure_of_break(error: Exception | None = None) -> ModelFailed:
-    """Convert the failure of an answer that began but did not end."""
+    """Return the failure for an answer that began but did not end."""
     if isinstance(error, TimeoutException):
         return failure_of_connection(error)
     return ModelFailed(
@@ -252,14 +262,14 @@ def failure_of_break(error: Exception | None = None) -> ModelFailed:
 
 
 def failure_of_empty_answer() -> ModelFailed:
-    """Return the failure of an answer that has no text, tool calls or finish reason."""
+    """Return the failure for an answer without text, tool calls or a finish reason."""
     return ModelFailed(
         "The model's service sent an empty response without a finish reason.", reason="unreadable"
     )
 
 
 def details(body: Mapping[str, Any]) -> dict[str, str]:
-    """Return `code`, `kind` and `display` of an error's body, or "" for values that are not text."""
+    """Return the `code`, `kind` and `display` of an error. Values that are not text become ""."""
     code = CONTEXT_LENGTH if says_too_long(clean_text(body.get("message"))) else body.get("code")
     return {
         "code": str(code) if isinstance(code, (str, int)) else "",
@@ -277,7 +287,9 @@ def clean_text(value: Any) -> str:
 
 
 def status_of_code(code: str) -> int | None:
-    """Return the HTTP status of an error's code. Some services send the status as the code."""
+    """Return the HTTP status for the code of an error, or None. Some services send the status as
+    the code.
+    """
     if code in CODE_STATUSES:
         return CODE_STATUSES[code]
     return int(code) if code.isascii() and code.isdigit() and len(code) == 3 else None

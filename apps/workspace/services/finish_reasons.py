@@ -1,4 +1,4 @@
-"""Converts services' finish reasons into those of OpenAI's API."""
+"""Converts the finish reasons of services to the finish reasons of OpenAI's API."""
 
 import logging
 import re
@@ -39,7 +39,7 @@ _between = re.compile(r"[^a-z]+")
 
 
 def finish_reason(written: str) -> str:
-    """Return one of OpenAI's reasons. An unknown reason becomes `stop`.
+    """Convert a service's finish reason to OpenAI's. An unknown reason becomes `stop`.
 
     Raises `ModelFailed` for a reason that means a failure.
     """

@@ -37,8 +37,8 @@ _pair = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 
 def decode_leniently(payload: bytes) -> Any:
-    """Parse any JSON, with lone surrogates for halves of characters, and None for NaN and overlong
-    integers. Raises `ValueError`, `RecursionError`.
+    """Parse any JSON. Halves of characters become lone surrogates, and NaN and overlong integers
+    become None. Raises `ValueError`, `RecursionError`.
     """
     text = payload.decode(errors="surrogateescape")
     return json.loads(
@@ -50,7 +50,7 @@ def decode_leniently(payload: bytes) -> Any:
 
 
 def whole(text: str) -> str:
-    """Return the text with its halves joined, and U+FFFD for unpaired halves."""
+    """Return the text with the halves of characters joined. An unpaired half becomes U+FFFD."""
     if text.isascii():
         return text
     joined = _pair.sub(lambda pair: well_formed(pair[0]), text)
@@ -62,8 +62,8 @@ def decoded_bytes(found: re.Match[str]) -> str:
 
 
 class HalfCharacters:
-    """Joins the halves of characters in the deltas of one answer. Falsy while it holds no half
-    back.
+    """Joins the halves of characters in the deltas of one answer. The object is falsy while it
+    holds back no half.
     """
 
     def __init__(self) -> None:
@@ -73,7 +73,7 @@ class HalfCharacters:
         return bool(self.held)
 
     def join(self, deltas: list[Delta], start: int) -> None:
-        """Join the halves in the deltas after `start` in place."""
+        """Join the halves of characters in the deltas from position `start`, in place."""
         for place in range(start, len(deltas)):
             match delta := deltas[place]:
                 case TextDelta() | RefusalDelta() | ReasoningDelta():
@@ -96,7 +96,7 @@ class HalfCharacters:
 
 
 class CutCharacters:
-    """Joins the halves of characters in the JSON of one answer's events, if a decoder rejected
+    """Joins the halves of characters in the JSON events of one answer, if a decoder has rejected
     them.
     """
 

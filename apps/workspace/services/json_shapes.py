@@ -14,7 +14,9 @@ _key = re.compile(r"[A-Za-z_][\w.-]{0,39}", re.ASCII)
 
 
 def shape_of(value: Any) -> str:
-    """Return the keys with the types of their values, such as `{"choices": [{"delta": text(5)}]}`."""
+    """Return the keys with the types of their values, such as `{"choices": [{"delta":
+    text(5)}]}`.
+    """
     shape = written_shape(value, 0)
     return shape if len(shape) <= MOST_CHARACTERS else f"{shape[:MOST_CHARACTERS]}…"
 
@@ -42,7 +44,7 @@ def written_shape(value: Any, depth: int, key: str = "") -> str:
 
 
 def shown_key(name: Any) -> str:
-    """Return the key, unless it may be a user's text."""
+    """Return the key, or a placeholder if the key may be a user's text."""
     return f'"{name}"' if isinstance(name, str) and _key.fullmatch(name) else "key"
 
 

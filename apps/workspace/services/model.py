@@ -1,4 +1,4 @@
-"""A model behind a service, with any API: sends requests, and streams the answers."""
+"""A model behind a service with any API. It sends requests, and streams the answers."""
 
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing
@@ -36,10 +36,11 @@ class AskedService(Protocol):
         ...
 
     async def ask(self, content: bytes, idle_seconds: float) -> StreamedResponse:
-        """Return a 2xx response to a request body. `idle_seconds` limits the wait between two
-        reads.
+        """Send the request body and return the 2xx response. `idle_seconds` limits the wait between
+        two reads.
 
-        Raises `ModelFailed`, the HTTP client's errors, and `EgressRefused`.
+        Raises `ModelFailed` for any other response, the errors of the HTTP client, and
+        `EgressRefused`.
         """
         ...
 
@@ -50,12 +51,12 @@ def has_learned_nothing(failure: ModelFailed) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Api:
-    """The requests and responses of one API.
+    """The functions that convert the requests and responses of one API.
 
     `encode` returns the body of a request and raises `BadRequest`. `make_reader` returns a reader
     for each streamed answer. `read_whole` parses an answer that is not streamed and raises
-    `ModelFailed`. `has_learned` returns True if `encode` now writes the request without the part
-    that the service has rejected.
+    `ModelFailed`. `has_learned` returns True if `encode` now omits or rewrites the part of the
+    request that the service has rejected.
     """
 
     encode: Callable[[ModelRequest], bytes]
@@ -70,9 +71,9 @@ S = TypeVar("S", bound=AskedService)
 
 @dataclass(frozen=True, slots=True)
 class ServiceModel(Generic[S]):
-    """A model of a service. `name` is its name at the service.
+    """A model at a service. `name` is its name there.
 
-    `idle_seconds` limits how long the service may send nothing, even before its first token.
+    `idle_seconds` is the timeout without data, even before the first token.
     """
 
     service: S
@@ -120,8 +121,8 @@ class ServiceModel(Generic[S]):
                 await body.end()
 
     async def send(self, request: ModelRequest) -> tuple[Body, bool]:
-        """Send the request, and once more if the API has learned from its rejection. Return the
-        same as `open`, and raise the same.
+        """Send the request. If the service rejects it and `has_learned` returns True, send it once
+        more. Returns and raises the same as `open`.
         """
         try:
             return await self.open(self.encoded(request))
@@ -131,7 +132,7 @@ class ServiceModel(Generic[S]):
         return await self.open(self.encoded(request))
 
     def encoded(self, request: ModelRequest) -> bytes:
-        """Return the body of the request, and report it to the meter."""
+        """Encode the request, report it to the meter, and return its body."""
         content = self.api.encode(request)
         if request.meter.keeps_requests:
             prompt = tuple(request.prompt)
@@ -142,8 +143,8 @@ class ServiceModel(Generic[S]):
         return self.api.encode(request)
 
     async def open(self, content: bytes) -> tuple[Body, bool]:
-        """Return the body of the response, and whether it is plain JSON instead of a stream. Raises
-        `ModelFailed` if the service fails.
+        """Send the body of a request. Return the body of the response, and True if it is plain JSON
+        instead of a stream. Raises `ModelFailed` if the service fails.
         """
         # Nothing else from the request or the response stays in memory while the model writes.
         try:
@@ -178,7 +179,9 @@ class CredentialMask:
 
 
 async def read_all(body: Body) -> bytes:
-    """Return the whole body. Raises `ModelFailed` if the service fails."""
+    """Return the whole body, read to its end. Raises `ModelFailed` if the service fails or the body
+    is too large.
+    """
     try:
         return await body.read(MOST_BYTES)
     except HTTPError as error:
@@ -190,9 +193,9 @@ async def read_all(body: Body) -> bytes:
 
 
 def check_end(decoder: EventDecoder, *, has_content: bool) -> None:
-    """Raise `ModelFailed` if the answer has not finished, or nothing in it was readable.
+    """Raise `ModelFailed` if the answer has not finished, or if nothing in it could be parsed.
 
-    Some services send no finish reason; their answer is accepted if it has content.
+    Some services send no finish reason. Their answers are accepted if they have content.
     """
     reader = decoder.reader
     if reader.has_finished:

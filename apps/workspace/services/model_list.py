@@ -32,8 +32,8 @@ PARAMETERS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ListedModel:
-    """A model in the list. `id` is its name in requests; `facts` contains everything that the
-    service reports about it.
+    """A model that a service offers. `id` is its name in requests; `facts` contains everything that
+    the service reports about it.
     """
 
     id: str
@@ -46,7 +46,9 @@ class ListedModel:
 
 
 async def list_models(service: ModelService) -> list[ListedModel]:
-    """Return the models sorted by name. Raises `ModelFailed` if the service fails."""
+    """Return the models that the service offers, sorted by name. Raises `ModelFailed` if the
+    service fails.
+    """
     try:
         async with asyncio.timeout(SECONDS):
             answer = await find_client(service).fetch(SECONDS)
@@ -65,7 +67,9 @@ async def list_models(service: ModelService) -> list[ListedModel]:
 
 
 def read_list(data: bytes) -> list[ListedModel]:
-    """Parse the list, without entries that have no name. Raises `ModelFailed` if the service fails."""
+    """Parse a list of models. Entries without a name are omitted. Raises `ModelFailed` if the list
+    cannot be parsed.
+    """
     try:
         written = decode_json(msgspec.json.decode, data)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
@@ -82,7 +86,7 @@ def is_name(name: Any) -> bool:
 
 
 def listed_capabilities(facts: Mapping[str, Any]) -> ModelCapabilities:
-    """Return the capabilities that an entry of the list states."""
+    """Return the capabilities that the service reports in an entry of its list."""
     top, written = member(facts, "top_provider"), member(facts, "capabilities")
     limits = ModelCapabilities(
         context_window=first_count(facts.get(name) for name in WINDOWS),
@@ -100,7 +104,9 @@ def listed_capabilities(facts: Mapping[str, Any]) -> ModelCapabilities:
 
 
 def named_in(listed: Any, names: Mapping[str, str]) -> dict[str, bool]:
-    """Return which of the names are in the list, or {} if there is no list."""
+    """Return True for each key of `names` whose value is in the list, or {} if `listed` is not a
+    list.
+    """
     if not isinstance(listed, list) or not listed:
         return {}
     return {capability: name in listed for capability, name in names.items()}

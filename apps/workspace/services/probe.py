@@ -1,7 +1,6 @@
 """Tests a model service with a small question, and returns a result for operators."""
 
 import asyncio
-import ssl
 import time
 from collections.abc import Iterator
 from contextlib import aclosing
@@ -14,6 +13,7 @@ from apps.agent.model import Delta, Finish, Model, ModelRequest
 from apps.errors import EgressRefused, ModelFailed
 from apps.workspace.egress.guard import HostUnknown
 from apps.workspace.egress.sdk_clients import InvalidURL, UnsupportedProtocol
+from apps.workspace.egress.tls_failures import tls_problem
 
 Step = Literal["address", "name", "connection", "encryption", "key", "model", "time", "answer"]
 SECONDS = 30.0
@@ -32,7 +32,7 @@ STATUS_RESULTS: dict[int, tuple[Step, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class ProbeResult:
-    """The result of a test. `failed` is the step that failed, or None for success; `seconds` is the
+    """The result of a test. `failed` is the step that failed, or None on success; `seconds` is the
     time to the first token.
     """
 
@@ -42,8 +42,8 @@ class ProbeResult:
 
 
 async def probe(model: Model, seconds: float = SECONDS) -> ProbeResult:
-    """Ask a question, and stop at the first sign of an answer. Failures of the service are returned
-    in the result, not raised.
+    """Send a small question, and stop as soon as the answer begins. A failure of the service is
+    returned in the result, not raised.
     """
     started = time.monotonic()
     try:
@@ -59,7 +59,9 @@ async def probe(model: Model, seconds: float = SECONDS) -> ProbeResult:
 
 
 async def has_answer(model: Model) -> bool:
-    """Return True if the model answers. Raises `ModelFailed` if the service fails."""
+    """Send a small question. Return True if the model answers. Raises `ModelFailed` if the service
+    fails.
+    """
     async with aclosing(model.stream(QUESTION)) as batches:
         async for batch in batches:
             if any(map(says_something, batch)):
@@ -68,14 +70,16 @@ async def has_answer(model: Model) -> bool:
 
 
 def says_something(delta: Delta) -> bool:
-    """Return True for any sign of an answer. A finish reason counts too, because a model may spend
-    the whole answer on thinking.
+    """Return True if the delta shows that the model answers. A finish reason counts too, because a
+    model may spend the whole answer on thinking.
     """
     return isinstance(delta, Finish) or (isinstance(delta, TextDelta) and bool(delta.text))
 
 
 def explain(failure: ModelFailed) -> ProbeResult:
-    """Explain the failure in our own words, because the service's text is not trusted."""
+    """Return a result that explains the failure in our own words, because the service's text is not
+    trusted.
+    """
     if failure.status is not None:
         step, text = STATUS_RESULTS.get(
             failure.status,
@@ -90,6 +94,8 @@ def explain(failure: ModelFailed) -> ProbeResult:
 
 
 def explain_connection(failure: ModelFailed) -> ProbeResult:
+    if problem := tls_problem(failure):
+        return ProbeResult("encryption", problem)
     for cause in causes(failure):
         if isinstance(cause, EgressRefused):
             return ProbeResult("address", str(cause))
@@ -97,8 +103,6 @@ def explain_connection(failure: ModelFailed) -> ProbeResult:
             return ProbeResult("address", "The base URL has to begin with https:// or http://.")
         if isinstance(cause, HostUnknown):
             return ProbeResult("name", cause.text)
-        if isinstance(cause, ssl.SSLError):
-            return ProbeResult("encryption", f"The secure connection failed: {certificate(cause)}.")
         if isinstance(cause, ConnectionRefusedError):
             return ProbeResult("connection", "Nothing listens at this host and port.")
     if failure.reason == "timeout":
@@ -111,9 +115,3 @@ def causes(error: BaseException) -> Iterator[BaseException]:
     while cause is not None:
         yield cause
         cause = cause.__cause__
-
-
-def certificate(error: ssl.SSLError) -> str:
-    if isinstance(error, ssl.SSLCertVerificationError):
-        return error.verify_message
-    return "the other side does not speak TLS as expected"

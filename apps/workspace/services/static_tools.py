@@ -1,4 +1,6 @@
-"""Converts tools that the service runs itself between the service's format and the neutral one."""
+"""Converts tools that the service runs itself between the service's format and the provider-neutral
+format.
+"""
 
 import logging
 from collections.abc import Mapping
@@ -11,7 +13,7 @@ STATIC = "static_function"
 
 
 def neutral_tool(written: Any) -> Any:
-    """Convert an entry of a deployment's `tools`, such as `{"type": "web_search"}`, into a static
+    """Convert an entry of a deployment's `tools`, such as `{"type": "web_search"}`, to a static
     function.
     """
     kind = written.get("type") if isinstance(written, Mapping) else None
@@ -23,7 +25,9 @@ def neutral_tool(written: Any) -> Any:
 
 
 def service_tool(tool: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert a static function into the service's format: its configuration next to the type."""
+    """Convert a static function to the service's format, in which its configuration is next to the
+    type.
+    """
     function = tool.get(STATIC)
     if tool.get("type") != STATIC or not isinstance(function, Mapping):
         return dict(tool)

@@ -1,5 +1,5 @@
-"""Parses tool calls that a model writes into its text, as the text arrives. Markdown code contains
-no calls.
+"""Parses tool calls that a model writes into its text, as the text arrives. Code in Markdown
+contains no calls.
 """
 
 import re
@@ -39,9 +39,9 @@ _result_tag = re.compile(rf"<(?=/?\s*{RESULT}\b)", re.IGNORECASE)
 class CallReader:
     """Splits the text of one answer into text and calls.
 
-    It holds back only a possible beginning of a tag, and blanks that may precede one. Code contains
-    no tags. After the first call, further text is ignored, because a model that continues makes up
-    the results. A tag inside a JSON text does not end a call.
+    It holds back only the possible beginning of a tag, and blanks before it. Code contains no tags.
+    After the first call, further text is ignored, because a model that continues makes up the
+    results. A tag inside a JSON text does not end a call.
     """
 
     def __init__(self) -> None:
@@ -67,8 +67,8 @@ class CallReader:
         return self.taken()
 
     def end(self) -> list[Delta]:
-        """Return the held-back text. An unfinished call is still a call, so that the error about
-        its arguments shows what is missing.
+        """Return the text that is still held back. An unfinished call is also returned as a call,
+        so that the error about its arguments shows what is missing.
         """
         if self.closing:
             self.end_call()
@@ -120,7 +120,7 @@ class CallReader:
             self.read_text(character)
 
     def take_tag(self, tag: str) -> bool:
-        """Return True if `tag` is a tag of the protocol."""
+        """Process the text if it is a tag of the protocol. Return False if it is not."""
         if (opened := _opening.fullmatch(tag)) and opened[1] in CALLS:
             self.begin_call(opened[1], opened[3])
             if tag.endswith("/>"):
@@ -134,7 +134,9 @@ class CallReader:
         return bare[1] == SEVERAL or (bare[1] in CALLS and tag[1] == "/" and self.calls > 0)
 
     def ignore(self, character: str) -> None:
-        """Ignore the rest of the answer."""
+        """Ignore the character. Used for the rest of an answer after the model has begun to make up
+        results.
+        """
 
     def begin_call(self, tag: str, name: str) -> None:
         self.flush()
@@ -194,7 +196,9 @@ def may_be_tag(text: str) -> bool:
 
 
 class CodeFences:
-    """Detects code: blocks between fences, and the text directly after a backtick, as in `<tag>`."""
+    """Detects code in Markdown: blocks between fences, and text directly after a backtick, as in
+    `<tag>`.
+    """
 
     def __init__(self) -> None:
         self.fence = ""
@@ -245,5 +249,7 @@ def escaped_result(text: str) -> str:
 
 
 def escaped_json(text: str) -> str:
-    """Return the JSON with the tags in its texts escaped, which does not change their meaning."""
+    """Return the JSON with the tags in its texts escaped. The escapes do not change the meaning of
+    the JSON.
+    """
     return _tag.sub(r"\\u003c", text) if "<" in text else text

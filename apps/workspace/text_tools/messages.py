@@ -1,4 +1,4 @@
-"""Converts a conversation with tool calls into plain texts, for a model without tool support."""
+"""Converts a conversation with tool calls to plain texts, for a model without tool support."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -38,7 +38,9 @@ ONE_CALL = "Make one call at a time."
 def text_messages(
     messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], parameters: Mapping[str, Any]
 ) -> list[ModelMessage]:
-    """Return the messages as text. Other text is escaped, so that a tag in it is read as a quote."""
+    """Return the messages with their calls and results as text. Other text is escaped, so that a
+    tag in it is read as a quote.
+    """
     names = {call.id: call.name for message in messages for call in message.tool_calls}
     written: list[ModelMessage] = []
     for is_result, group in groupby(messages, lambda message: message.role == "tool"):
@@ -68,7 +70,9 @@ def written_call(call: ToolCall) -> str:
 
 
 def results_message(results: Sequence[ModelMessage], names: Mapping[str, str]) -> ModelMessage:
-    """Return the results of one answer's calls, as a message of the user."""
+    """Return the results of all calls in one answer as a single message of the user. `names` maps
+    call IDs to tool names.
+    """
     parts: list[Mapping[str, Any]] = []
     for result in results:
         name = escape_tags(names.get(result.tool_call_id or "", ""))
@@ -97,14 +101,14 @@ def text_part(text: str) -> Mapping[str, Any]:
 
 
 def join_contents(parts: Sequence[Mapping[str, Any]]) -> Content:
-    """Return one text, unless the parts contain something else."""
+    """Return the parts as one text, or unchanged if they contain anything other than text."""
     if any(part.get("type") != "text" for part in parts):
         return tuple(parts)
     return "\n".join(part["text"] for part in parts)
 
 
 def tools_section(tools: Sequence[ToolSpec], parameters: Mapping[str, Any]) -> str:
-    """Return the part of the system prompt about the tools, or "" if there are none."""
+    """Return the part of the system prompt that describes the tools, or "" if there are none."""
     if not tools:
         return ""
     choice = parameters.get("tool_choice")
@@ -123,7 +127,7 @@ def written_tool(spec: ToolSpec) -> str:
 
 
 def with_section(messages: Sequence[ModelMessage], section: str) -> list[ModelMessage]:
-    """Append the section to the system prompt, which is created if necessary."""
+    """Append the section to the system prompt. If there is none, add a system message."""
     if not messages or messages[0].role != "system":
         return [ModelMessage("system", section), *messages]
     prompt = messages[0]

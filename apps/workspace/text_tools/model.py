@@ -1,4 +1,4 @@
-"""Models without tool support: they call tools in their text, or get no tools."""
+"""Wraps models without tool support, which call tools in their text, or get no tools."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
@@ -21,7 +21,7 @@ OF_TOOLS = frozenset({"tool_choice", "parallel_tool_calls"})
 class TextToolModel:
     """A model whose tool calls are written and parsed as text.
 
-    `has_tools`: False leaves the tools out of a request, which is logged.
+    If `has_tools` is False, tools are omitted from requests, and the omission is logged.
     """
 
     model: WritingModel
@@ -29,7 +29,9 @@ class TextToolModel:
     has_tools: bool = True
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
-        """Stream the answer. Raises `ModelFailed` if the service fails."""
+        """Call the model, and yield its answer with the tool calls in its text converted to deltas.
+        Raises `ModelFailed` if the service fails.
+        """
         offered = self.offered(request)
         async with aclosing(self.model.stream(in_text(request, offered))) as batches:
             if not offered:
@@ -54,7 +56,7 @@ class TextToolModel:
 
 
 def in_text(request: ModelRequest, offered: Sequence[ToolSpec]) -> ModelRequest:
-    """Return the request with its tools and their calls as text."""
+    """Return the request with the offered tools, the calls and their results as text."""
     return replace(
         request,
         messages=text_messages(request.messages, offered, request.parameters),

@@ -1,1 +1,1 @@
-"""English dates that British and American users read the same way."""
+"""English formats of dates that British and American users read in the same way."""

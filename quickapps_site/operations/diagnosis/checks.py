@@ -1,6 +1,4 @@
-"""Collects the results of all checks, by Django and by QuickApps, including the deployment
-checks.
-"""
+"""Collects the results of Django's and QuickApps's checks, including the checks for deployment."""
 
 from typing import Any
 

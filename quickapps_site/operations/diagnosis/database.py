@@ -71,7 +71,9 @@ def migrations() -> dict[str, Any]:
 
 
 def tables() -> dict[str, Any]:
-    """Return row counts by table: estimates of PostgreSQL, or exact counts on SQLite."""
+    """Return the number of rows in each table. The numbers are estimates on PostgreSQL, and exact
+    on SQLite.
+    """
     if connection.vendor == "postgresql":
         return {name: {"rows": rows, "bytes": size} for name, rows, size in ask(SIZES)}
     with connection.cursor() as cursor:

@@ -1,4 +1,4 @@
-"""Composes the whole report from its sections."""
+"""Composes the diagnosis from its sections."""
 
 from functools import partial
 from typing import Any

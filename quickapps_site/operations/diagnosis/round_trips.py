@@ -1,4 +1,6 @@
-"""Measures round trips to a service, and the difference between its clock and ours."""
+"""Measures round trips to a service, and the difference between the service's clock and this
+machine's.
+"""
 
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -8,7 +10,7 @@ TRIES = 5
 
 
 def measure(ask: Callable[[], object]) -> dict[str, float]:
-    """Return the fastest and the slowest of `TRIES` calls, in milliseconds."""
+    """Return the durations of the fastest and the slowest of `TRIES` calls, in milliseconds."""
     moments = [time.perf_counter()]
     for _ in range(TRIES):
         ask()
@@ -30,8 +32,8 @@ def extremes(moments: Sequence[float]) -> dict[str, float]:
 
 
 def clock_difference(ask_time: Callable[[], float]) -> float:
-    """Return the number of seconds by which the clock of `ask_time` is ahead of this machine's
-    clock, accurate to half a round trip.
+    """Return the number of seconds by which the clock that `ask_time` reads is ahead of this
+    machine's clock. The error is at most half a round trip.
     """
     began = time.time()
     theirs = ask_time()

@@ -15,8 +15,8 @@ NO_DATABASE = "Not read, because the database does not respond."
 
 @dataclass(frozen=True, slots=True)
 class ReportSection:
-    """A section. `read` returns JSON-compatible data. After `seconds`, its result is no longer
-    awaited.
+    """A section of the diagnosis. `read` returns JSON-compatible data. It is abandoned if it takes
+    longer than `seconds`.
     """
 
     title: str
@@ -26,8 +26,8 @@ class ReportSection:
 
 
 class Reading:
-    """The thread that reads a section, and its result. It is a daemon, so that the process can end
-    without it.
+    """The thread that reads a section, and its result. It is a daemon thread, so that the process
+    can end without waiting for it.
     """
 
     def __init__(self, section: ReportSection) -> None:
@@ -60,8 +60,8 @@ def has_failed(found: Any) -> bool:
 
 
 def read_sections(sections: Sequence[ReportSection]) -> dict[str, Any]:
-    """Read the sections one after the other, so that no section affects the measurements of
-    another.
+    """Read the sections one after the other, so that no section affects another section's
+    measurements. Return their results by name.
 
     If the section `database` fails, sections that need the database are skipped.
     """

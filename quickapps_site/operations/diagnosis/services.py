@@ -45,7 +45,7 @@ def redis() -> dict[str, Any] | str:
 
 
 def of_one_node(answer: Any, key: str) -> Any:
-    """Return the response of the first node. The client of a cluster returns a response for each
+    """Return the first node's response. The client of a cluster returns a response from each
     node.
     """
     return answer if key in answer else next(iter(answer.values()))
@@ -62,7 +62,9 @@ def channel_layer() -> dict[str, float]:
 
 
 def storage() -> dict[str, Any]:
-    """Write, read and delete a small file."""
+    """Test the file storage by writing, reading and deleting a small file. Return its location and
+    the durations.
+    """
     files, name = file_storage(), f"diagnosis-{uuid4()}"
 
     def write() -> None:
@@ -82,7 +84,9 @@ def storage() -> dict[str, Any]:
 
 
 def breakers() -> dict[str, str]:
-    """Return the deployments whose breaker is open."""
+    """Return the deployments whose circuit breaker is open, each with a description of the
+    breaker.
+    """
     seconds = run(open_seconds)
     rows = Deployment.objects.in_bulk()
     names = {key_of_row(row.pk, row.version): row.deployment_id for row in rows.values()}
@@ -98,7 +102,9 @@ async def open_seconds() -> dict[str, float]:
 
 
 def deployments(*, ask: bool) -> list[dict[str, Any]]:
-    """Return the enabled deployments. With `ask`, send each a short question."""
+    """Return descriptions of the enabled deployments. If `ask` is True, send a short question to
+    each deployment and include the outcome.
+    """
     rows = Deployment.objects.filter(is_enabled=True).order_by("deployment_id")[:MOST_MODELS]
     found = [read_row(row) for row in rows]
     listed = [
@@ -133,7 +139,7 @@ async def ask_models(found: list[FoundDeployment]) -> list[dict[str, Any]]:
 
 
 def run(work: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
-    """Run a coroutine on a separate event loop, and close the loop's clients."""
+    """Run a coroutine on a separate event loop, close the loop's clients, and return the result."""
 
     async def working() -> Any:
         try:

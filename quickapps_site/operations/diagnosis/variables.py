@@ -22,7 +22,9 @@ report.
 
 
 def set_variables() -> dict[str, str]:
-    """Return the set variables, each with the part of its value that may be shown."""
+    """Return the environment variables that are set, each with the part of its value that may be
+    shown.
+    """
     return {name: show_variable(name) for name in sorted(VARIABLES) if is_set(name)}
 
 
@@ -47,12 +49,14 @@ def is_hidden(name: str) -> bool:
 
 
 def hide_passwords(text: str) -> str:
-    """Hide user names and passwords in URLs, and the values of their parameters."""
+    """Return the text with the usernames and passwords in URLs, and the values of URL parameters,
+    hidden.
+    """
     return PARAMETER.sub(rf"\1{HIDDEN}", USER_INFO.sub(f"{HIDDEN}@", text))
 
 
 def credentials() -> Iterator[str]:
-    """Yield the credentials of the settings, which an error may repeat."""
+    """Yield the credentials in the settings, which the text of an error may repeat."""
     for name in VARIABLES:
         if is_set(name) and is_hidden(name):
             value = read_variable(name) or ""
@@ -65,7 +69,7 @@ def credentials() -> Iterator[str]:
 
 
 def hide_credentials(document: str) -> str:
-    """Replace the credentials of the settings in a JSON document."""
+    """Return a JSON document with the credentials of the settings replaced."""
     for one in sorted(set(credentials()), key=len, reverse=True):
         if len(one) >= SHORTEST_SECRET:
             document = document.replace(json.dumps(one)[1:-1], HIDDEN)

@@ -1,7 +1,7 @@
 """The work section: the task queue, chores, and recent failures, without their messages.
 
-The messages are omitted, because they can repeat texts of users and services. The server's log
-contains the messages.
+The messages are omitted because they can repeat texts of users and services. The server's log
+contains them.
 """
 
 import re
@@ -62,7 +62,7 @@ def failed_jobs() -> list[dict[str, Any]]:
 
 
 def runs() -> dict[str, Any]:
-    """Return the outcomes of the last day's runs, and the newest failed runs."""
+    """Return the number of the last day's runs by outcome, and the newest failed runs."""
     rows = RunSummary.objects.filter(started_at__gte=timezone.now() - DAY)
     counted = rows.order_by().values_list("status").annotate(Count("pk"))
     failed = RunSummary.objects.filter(status=RunSummary.Status.FAILED).order_by("-started_at")
@@ -81,7 +81,7 @@ def failed_run(row: RunSummary) -> dict[str, Any]:
 
 
 def error_type(traceback: str) -> str:
-    """Return the class of the last exception, or "" if the traceback does not contain a valid class
+    """Return the class of the last exception in a traceback, or "" if it contains no valid class
     name.
     """
     names = [found[1] for found in ERROR_TYPE.finditer(traceback)]
@@ -96,7 +96,5 @@ def is_exception(name: str) -> bool:
 
 
 def frames(traceback: str) -> list[str]:
-    """Return the frames of the traceback that are in QuickApps's code. The innermost frame is
-    last.
-    """
+    """Return the frames of a traceback that are in QuickApps's code, innermost frame last."""
     return [f"{path}:{line} in {name}" for path, line, name in FRAME.findall(traceback)]

@@ -341,7 +341,10 @@ def test_who_is_no_staff_is_told_so_and_may_be_somebody_else(grace):
     answer = client.get("/admin/", follow=True)
 
     assert (answer.status_code, len(answer.redirect_chain)) == (200, 2)
-    assert "Your account has no access to that page. Sign in with another one." in answer.text
+    assert (
+        "Your account doesn’t have access to that page. Sign in with another account."
+        in answer.text
+    )
 
 
 def test_a_session_of_before_goes_on(grace):

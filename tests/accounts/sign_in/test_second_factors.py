@@ -110,8 +110,8 @@ def test_staff_are_led_to_set_up_a_second_factor_where_it_is_required(ada, setti
     with_totp(ada)
 
     assert before == [302, 302, 302, 200]
-    assert "Staff need a second factor here." in told
-    assert "Staff need a second factor here." not in client.get(PAGE).text
+    assert "Staff accounts require two-factor authentication." in told
+    assert "Staff accounts require two-factor authentication." not in client.get(PAGE).text
     assert client.get("/admin/").status_code == 200
     assert person.get("/").status_code == 200
 

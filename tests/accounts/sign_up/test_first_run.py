@@ -64,7 +64,15 @@ def test_who_has_not_the_token_learns_nothing_of_names_and_who_has_it_does():
     guessed = [post("wrong", username=name).context["form"].errors for name in ("anna", "new")]
     known = post(token, username="anna").context["form"].errors
 
-    assert guessed[0] == guessed[1] == {"token": ["This token is wrong or was already used."]}
+    assert (
+        guessed[0]
+        == guessed[1]
+        == {
+            "token": [
+                "This token is incorrect or was already used. Copy the token from the server log."
+            ]
+        }
+    )
     assert known == {"username": ["A user with that username already exists."]}
 
 

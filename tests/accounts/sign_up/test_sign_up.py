@@ -59,8 +59,8 @@ def follow(client: Client, token: str = TOKEN) -> Any:
 @pytest.mark.parametrize(
     ("setting", "told"),
     [
-        ("closed", "Accounts are created by administrators"),
-        ("invitation", "Accounts are by invitation only"),
+        ("closed", "Only administrators can create accounts"),
+        ("invitation", "Sign-up is by invitation only"),
     ],
 )
 def test_where_strangers_may_not_sign_up_a_plain_sentence_says_so(settings, setting, told):
@@ -151,7 +151,7 @@ def test_an_account_waits_for_the_approval_and_for_the_address(settings, with_ma
 
     post(client)
 
-    assert "an administrator approves your account" in squeezed(client.get(WAITING).text)
+    assert "An administrator then reviews your account" in squeezed(client.get(WAITING).text)
     assert Client().post(link_in(mail.outbox[0])).status_code == 302
     waiting = SignUp.objects.get()
     assert (waiting.needs_confirmation, waiting.needs_approval) == (False, True)
@@ -202,7 +202,7 @@ def test_an_invitation_lets_one_person_in_with_its_roles(settings, setting):
     used = Invitation.objects.get()
     assert (used.used_by, used.used_at is not None) == (ada, True)
     again = follow(Client())
-    told = "Accounts are by invitation only" if setting == "invitation" else "can’t be used"
+    told = "Sign-up is by invitation only" if setting == "invitation" else "can’t be used"
     assert (again.status_code, told in again.text) == (404, True)
 
 
@@ -212,7 +212,7 @@ def test_an_invitation_opens_nothing_where_sign_up_is_closed(settings):
 
     answer = follow(Client())
 
-    assert (answer.status_code, "Accounts are created by administrators" in answer.text) == (
+    assert (answer.status_code, "Only administrators can create accounts" in answer.text) == (
         404,
         True,
     )
@@ -302,7 +302,7 @@ def test_a_mail_server_that_is_away_leaves_no_account_behind(settings, with_mail
 
     answer = post()
 
-    assert "The message to your address could not be sent." in answer.text
+    assert "The email could not be sent to your address." in answer.text
     assert not User.objects.exists()
 
 

@@ -132,9 +132,14 @@ class Desk:
         spend: Spend = ignore_usage,
         state: Mapping[str, Any] = {},
         meter: Meter = NO_METER,
+        size_limit: int | None = None,
         **wanted: Any,
     ) -> AsyncIterator[Run]:
-        features = {"documents": {"enabled": True, **wanted}, "timestamp": None}
+        features = {
+            "documents": {"enabled": True, **wanted},
+            "timestamp": None,
+            "file_loading": {"size_limit": size_limit},
+        }
         given = manifest(features=features, contexts=self.contexts)
         opener = documents.prepare(given)
         assert opener is not None

@@ -3,6 +3,7 @@
 import pytest
 
 from apps.capabilities.documents.capability import PAGE_CHARACTERS, footer
+from apps.errors import FileRefused
 from tests.contract import proves
 from tests.documents.samples import pdf, protected_pdf
 
@@ -87,11 +88,34 @@ async def test_an_empty_file_has_no_text(desk):
 
 async def test_a_file_that_is_too_large_is_not_read(desk, settings):
     path = await desk.keep("a.txt", TEXT.encode())
-    settings.DEFAULT_FILE_LOADING_SIZE_LIMIT = 1_000
+    settings.DEFAULT_FILE_LOADING_SIZE_LIMIT = settings.CHAT_UPLOAD_MAX_BYTES = 1_000
 
     async with desk.run() as run:
         refused = await run.refused("file_content_extraction_tool", file_url=path)
 
     assert refused == (
         "Parameter file_url is invalid: The file has 25,000 bytes; the limit is 1,000."
+    )
+
+
+async def test_an_own_document_may_be_as_large_as_an_upload_of_the_page(desk, settings):
+    path = await desk.keep("a.txt", TEXT[:PAGE_CHARACTERS].encode())
+    settings.DEFAULT_FILE_LOADING_SIZE_LIMIT = 1_000
+    settings.CHAT_UPLOAD_MAX_BYTES = 20_000
+
+    async with desk.run() as run:
+        assert await run.read(path) == TEXT[:PAGE_CHARACTERS]
+        with pytest.raises(FileRefused, match=r"has 10,000 bytes; the limit is 1,000\."):
+            await run.opening.loader.load(path)
+
+
+async def test_the_limit_of_the_application_applies_to_own_documents_too(desk, settings):
+    path = await desk.keep("a.txt", TEXT.encode())
+    settings.CHAT_UPLOAD_MAX_BYTES = 50_000
+
+    async with desk.run(size_limit=2_000) as run:
+        refused = await run.refused("file_content_extraction_tool", file_url=path)
+
+    assert refused == (
+        "Parameter file_url is invalid: The file has 25,000 bytes; the limit is 2,000."
     )

@@ -134,7 +134,10 @@ async def test_everything_that_is_said_of_a_fact_is_stored():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"content": "x", "importance": 1.1}, "importance is invalid: 1.1 isn’t between 0 and 1"),
+        (
+            {"content": "x", "importance": 1.1},
+            "importance is invalid: Importance must be between 0 and 1, not 1.1.",
+        ),
         ({"content": "  "}, "content is invalid: it is empty. Write the fact"),
         ({"content": "x" * 2001}, "content is invalid: it has 2,001 characters"),
     ],

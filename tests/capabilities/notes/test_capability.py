@@ -228,7 +228,7 @@ def test_notes_are_changed_renamed_and_deleted(ada):
     ("given", "words"),
     [
         ({"operation": "toss"}, "'toss' is not one of add, setText, setFields, rename, delete"),
-        ({"operation": "add"}, "Parameter title is invalid: a note 'Boats' already"),
+        ({"operation": "add"}, "Parameter title is invalid: a note titled 'Boats' already"),
         ({"operation": "setText", "title": "No", "text": "x"}, "there is no note 'No'"),
         ({"operation": "setText"}, "Parameter text is invalid: it is missing"),
         ({"operation": "setFields"}, "Parameter extraMeta is invalid: it is empty"),

@@ -35,7 +35,7 @@ def desk_of(user: Any = None, application: Any = None, team: Any = None) -> User
     user, application = user or add_user(), application or application_of()
     number = None if team is None else team.pk
     owner = Owner(f"user-{user.pk}", user.pk, number, {"kind": "user", "user_id": user.pk})
-    return UserSchedules(owner, application.pk, uuid4(), "Europe/Berlin")
+    return UserSchedules(owner, application.pk, uuid4(), lambda: user.pk, "Europe/Berlin")
 
 
 def tools_of(desk: UserSchedules | None, features: Any = UNASKED) -> dict[str, Tool]:
@@ -272,7 +272,7 @@ def test_a_task_keeps_the_version_of_its_conversation_until_another_one_is_named
 
     call(desk, "schedule-task", **AT_NINE)
     row = Schedule.objects.get()
-    with pytest.raises(InvalidParameter, match="no version 7"):
+    with pytest.raises(InvalidParameter, match="Version 7 of the app doesn’t exist"):
         call(desk, "update-schedule", taskId=str(row.pk), version=7)
     call(desk, "update-schedule", taskId=str(row.pk), version=0)
 

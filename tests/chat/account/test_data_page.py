@@ -48,10 +48,10 @@ def test_a_file_is_imported_and_the_page_says_what_came_in(browser, grace, appli
     _, again = sent(browser, application.slug, content)
 
     assert status == 200
-    assert "2 conversations with 9 messages imported into “Travel”." in text
+    assert "Imported 2 conversations with 9 messages into “Travel”." in text
     assert "Untitled</span> skipped: unknown format" in text
-    assert "Nothing new was found." in again
-    assert "2 skipped: they already exist" in again
+    assert "No new conversations were found." in again
+    assert "2 conversations skipped because they were already imported" in again
     owners = set(Conversation.objects.values_list("owner", flat=True))
     assert owners == {bucket_of(grace.pk)}
 
@@ -60,7 +60,7 @@ def test_a_file_is_imported_and_the_page_says_what_came_in(browser, grace, appli
     ("content", "problem"),
     [
         (b"[1, 2", "The JSON is incomplete."),
-        (b"\x00\x01", "This isn’t valid JSON: line 1."),
+        (b"\x00\x01", "This isn’t valid JSON. The error is in line 1."),
         (b"[]", "The file contains no conversations. Choose the"),
     ],
 )
@@ -80,8 +80,8 @@ def test_fields_are_checked(browser, application, monkeypatch):
 
     assert (nothing.status_code, other[0], large[0]) == (400, 400, 400)
     assert "Choose a file first." in nothing.text
-    assert "Choose an app that you can use." in other[1]
-    assert "Unpack a ZIP, and choose the file conversations.json in it." in large[1]
+    assert "Choose an app that you have access to." in other[1]
+    assert "If it’s a ZIP, unpack it and choose the conversations.json file inside." in large[1]
 
 
 @pytest.mark.parametrize("path", ["", "import/"])
@@ -131,7 +131,7 @@ def test_the_export_has_all_conversations_of_its_owner_and_can_be_imported(
     ada = Client()
     ada.force_login(User.objects.create_user("ada"))
     _, text = sent(ada, application.slug, content)
-    assert "1 conversation with 5 messages imported" in text
+    assert "Imported 1 conversation with 5 messages" in text
 
 
 def test_all_conversations_are_deleted_once_the_word_is_written(browser, grace, application):
@@ -174,7 +174,7 @@ def test_an_account_is_deleted_with_all_that_is_its_own(browser, grace, applicat
 
     assert unconfirmed.status_code == 302
     assert "reauthenticate" in unconfirmed["Location"]
-    assert "1 app that you own: it continues without an owner" in page
+    assert "1 app that you own, which will no longer have an owner" in page
     assert (refused.status_code, gone.status_code) == (400, 302)
     assert not User.objects.filter(username="grace").exists()
     assert list(Conversation.objects.all()) == [foreign]

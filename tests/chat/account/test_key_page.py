@@ -65,7 +65,7 @@ def test_a_key_is_stored_tested_replaced_and_deleted_and_never_shown(service):
 
     assert "Model m, Model n." in empty
     assert "closed" not in empty
-    assert "No key: the installation pays." in empty
+    assert "You haven’t saved a key, so the installation’s key is used." in empty
     assert f"Your key for {host} was saved." in wrong
     assert f"{host}: The service does not accept the API key. Check the key." in refused
     assert f"{host}: The model answers; first token after" in tested
@@ -105,7 +105,7 @@ def test_nobody_reaches_the_key_of_another_person(service):
     )
 
     assert [answer.status_code for answer in tries] == [404] * 4
-    assert "Stored on" not in bob.get(PAGE).text
+    assert "Saved on" not in bob.get(PAGE).text
     assert PersonalKey.objects.count() == 1
     assert service.sent == []
 
@@ -116,7 +116,7 @@ def test_visitors_have_no_keys(service):
     page = visitor.get(PAGE).text
     sent = visitor.post(f"{PAGE}keys/store/", {"service": name_of(service), "key": OWN})
 
-    assert "Keys for models" not in page
+    assert "Model keys" not in page
     assert sent.headers["location"].startswith("/accounts/login/")
     assert not PersonalKey.objects.exists()
 
@@ -128,13 +128,13 @@ def test_a_key_whose_service_is_not_asked_any_more_is_listed_and_can_be_deleted(
     page = ada.get(PAGE).text
     gone = post(ada, "delete", key=str(PersonalKey.objects.get().pk))
 
-    assert "No model here uses this URL anymore, so the key isn’t used." in page
+    assert "No model uses this URL anymore, so the key isn’t used." in page
     assert "models.example.org" in page
     assert "was deleted." in gone
 
 
 def test_without_services_that_take_keys_the_page_does_not_speak_of_them():
-    assert "Keys for models" not in signed_in("ada").get(PAGE).text
+    assert "Model keys" not in signed_in("ada").get(PAGE).text
 
 
 def test_an_account_that_is_deleted_takes_its_keys_with_it(service):

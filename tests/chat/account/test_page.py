@@ -129,7 +129,7 @@ def test_sessions_are_listed_and_ended_one_by_one_or_all_at_once(ada):
     after_all = [client.get(PAGE).status_code for client in (here, phone, work)]
 
     assert "Firefox on Linux" in listed
-    assert "From 127.0.0.1" in listed
+    assert "IP address 127.0.0.1" in listed
     assert "Phone/1" in listed
     assert after_one == [200, 302, 200]
     assert after_all == [200, 302, 302]

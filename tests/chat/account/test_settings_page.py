@@ -74,7 +74,7 @@ def test_a_part_that_there_is_not_is_not_found(browser):
 def test_visitors_have_settings_that_their_browser_keeps(browser):
     page = Client().get("/settings/").text
 
-    assert "This browser stores them" in page
+    assert "Your settings are stored in this browser" in page
     assert "Custom instructions" not in page
     assert Client().post("/settings/appearance/", LOOK).status_code == 302
     assert not Preferences.objects.exists()

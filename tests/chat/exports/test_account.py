@@ -23,6 +23,7 @@ NOT_EXPORTED = {
     "accounts.Picture": "no text; the account page shows it",
     "accounts.ServiceAccount": "is no person",
     "accounts.SignUp": "deleted once the address is confirmed",
+    "allauth_idp_oidc.Client": "a program, which belongs to nobody",
     "catalog.Application": "belongs to the installation, and stays without its owner",
     "catalog.Change": "belongs to the installation",
     "catalog.OperatorKey": "belongs to the installation",

@@ -257,8 +257,8 @@ def test_a_long_chain_is_read_without_recursion():
 @pytest.mark.parametrize(
     ("nodes", "reason"),
     [
-        ([], "it has no messages that can be read"),
-        ([node("x", "x", "user", "Round")], "it has no messages that can be read"),
+        ([], "it has no readable messages"),
+        ([node("x", "x", "user", "Round")], "it has no readable messages"),
         ([node(str(n), None) for n in range(20_001)], "it has more than 20,000 messages"),
         ([node("q", None, "user", "q" * 20_000_001)], "it has more than 20,000,000 characters"),
     ],
@@ -270,17 +270,17 @@ def test_what_is_empty_or_too_much_is_refused(nodes, reason):
 
 REFUSED = {
     b"": "The file is empty.",
-    PNG: f"This is a file of the type image/png, not an export of conversations. {files.EXPECTED}",
-    b"%PDF-1.7\n": "This is a file of the type application/pdf, not an export of conversations. "
+    PNG: f"This file has the type image/png, so it isn’t a conversation export. {files.EXPECTED}",
+    b"%PDF-1.7\n": "This file has the type application/pdf, so it isn’t a conversation export. "
     f"{files.EXPECTED}",
     b'[{"mapping": {}}, {"map': "The JSON is incomplete. Download the file again.",
     b"[1, 2": "The JSON is incomplete. Download the file again.",
-    b"[1 2]": "This isn’t valid JSON: line 1.",
-    b"{}\n[]": "This isn’t valid JSON: line 1.",
-    b"[" * 100_000: "The JSON is nested too deeply.",
-    b"\xff{}": "The text of the file is not UTF-8.",
-    b"[" + b"9" * 5000 + b"]": "This isn’t valid JSON: line 1.",
-    b"PK\x03\x04 and nothing": "The ZIP can’t be read: it is damaged or password-protected.",
+    b"[1 2]": "This isn’t valid JSON. The error is in line 1.",
+    b"{}\n[]": "This isn’t valid JSON. The error is in line 1.",
+    b"[" * 100_000: "The JSON is nested too deeply. Choose another file.",
+    b"\xff{}": "The file isn’t encoded as UTF-8. Save it as UTF-8 and try again.",
+    b"[" + b"9" * 5000 + b"]": "This isn’t valid JSON. The error is in line 1.",
+    b"PK\x03\x04 and nothing": "The ZIP can’t be read because it is damaged or password-protected. Choose another file.",
     b"[]": files.NO_CONVERSATIONS,
     zip_of({"photo.png": b"x"}).read(): files.NO_CONVERSATIONS,
 }

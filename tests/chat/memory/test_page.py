@@ -98,7 +98,7 @@ def test_a_person_sees_what_each_application_remembers_of_them(browser, grace):
         "Travel desk": ["Likes <b>tea</b>", "Lives in Riga"],
     }
     assert "Likes &lt;b&gt;tea&lt;/b&gt;" in response.text
-    assert "about drinks" in response.text
+    assert "Topics: drinks" in response.text
     assert "A secret of Ada" not in response.text
 
 
@@ -161,9 +161,7 @@ def test_nothing_yet_says_how_it_comes_about(browser):
 
 
 def test_without_an_application_that_remembers_that_is_said(browser):
-    assert (
-        "None of your apps has a memory yet. What they save about" in browser.get("/memory/").text
-    )
+    assert "None of your apps have memory yet. What apps save about" in browser.get("/memory/").text
 
 
 @pytest.mark.parametrize("query", ["РИГЕ", "places", "города", "живёт в"])
@@ -174,7 +172,7 @@ def test_memories_are_searched_by_text_category_and_topic(browser, grace, query)
     response = browser.get("/memory/", {"q": query})
 
     assert shown(response) == {"travel": ["Живёт в Риге"]}
-    assert "1 found" in response.text
+    assert "1 memory found" in response.text
 
 
 @pytest.mark.parametrize("query", ["%", "\0", "x" * 10_000, "' OR 1=1", "<script>"])
@@ -244,7 +242,7 @@ def test_one_memory_is_forgotten(browser, grace):
 
     response = browser.post(f"/memory/{collection}/forget/", {"memory": "1700000000"}, follow=True)
 
-    assert (told(response), contents(grace)) == (["Forgotten."], ["Likes tea"])
+    assert (told(response), contents(grace)) == (["Memory forgotten."], ["Likes tea"])
 
 
 @pytest.mark.parametrize("number", [0, 2**63, 10**30])
@@ -273,7 +271,7 @@ def test_all_of_one_application_is_deleted_after_a_question(browser, grace, trav
     still = contents(grace)
     browser.post(f"/memory/{collection}/delete/")
 
-    assert "Delete all of Travel desk?" in asked.text
+    assert "Delete all memories in “Travel desk”?" in asked.text
     assert "2 memories will be permanently deleted" in asked.text
     assert (still, contents(grace)) == (["Lives in Riga", "Likes tea"], [])
     assert contents(grace, "other") == ["Uses vim"]
@@ -358,7 +356,7 @@ def upload(content: bytes, application: str = "travel") -> dict[str, Any]:
     ("content", "problem"),
     [
         (b"{", "This isn"),
-        (b" " * (8 * 2**20 + 1), "The file has more than 8 MB."),
+        (b" " * (8 * 2**20 + 1), "The file is larger than 8 MB."),
         (b'{"memories": [{"data": {"id": 1}}]}', "$.memories[0].data"),
         (
             b'{"memories": [{"data": {"id": 1, "content": "a"}},'
@@ -401,7 +399,7 @@ def test_a_person_switches_their_memory_off_and_shares_it(browser, grace):
     assert usual == LocalMemories(caller.bucket, "travel")
     assert shared == LocalMemories(caller.bucket, "")
     assert find_memories(caller, "travel", is_shared=True) is None
-    assert told(response) == ["Saved. Applies from your next message."]
+    assert told(response) == ["Saved. Changes apply from your next message."]
     stored = MemorySettings.objects.get(user=grace)
     assert (stored.is_enabled, stored.is_shared) == (False, False)
 

@@ -7,6 +7,7 @@ from typing import Any
 from zipfile import ZipFile
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.contrib.auth.models import Group, User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
@@ -122,11 +123,11 @@ def test_a_note_is_written_and_read(browser, owner):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"title": "boats"}, "note &#x27;boats&#x27; already exists; choose another title."),
-        ({"title": "a|b"}, "contains one of [ ] | or a control character; remove these"),
-        ({"fields_text": "no value"}, "t a name with a value; write name = value"),
-        ({"fields_text": "a = 1\na = 2"}, "A: it occurs twice"),
-        ({"fields_text": "1a = x"}, "begins with a letter"),
+        ({"title": "boats"}, "note titled &#x27;boats&#x27; already exists. Choose another title."),
+        ({"title": "a|b"}, "contains [, ], | or a control character. Remove these"),
+        ({"fields_text": "no value"}, "t a valid field. Write each field as name = value"),
+        ({"fields_text": "a = 1\na = 2"}, "A: this field appears twice"),
+        ({"fields_text": "1a = x"}, "ames must begin with a letter"),
         ({"text": "x" * 200_001}, "It has 200,001 characters"),
     ],
 )
@@ -184,7 +185,7 @@ def test_what_an_agent_changed_is_marked_and_undone(browser, owner):
     ]
     undone = browser.post(f"/notes/{note.pk}/undo/", {"number": 2}, follow=True)
 
-    assert told(undone) == ["“Plan” is unchanged."]
+    assert told(undone) == ["“Plan” was restored."]
     assert text_of("Plan", owner) == "Mine"
     assert shown(browser.get("/notes/", {"show": "agents"})) == []
 
@@ -261,10 +262,15 @@ def test_a_file_is_stored_and_linked(browser, owner):
     assert "my%20plan%20%281%29%202.png" in text_of("Again", owner)
 
 
+@async_to_sync
+async def content_of(response: Any) -> bytes:
+    return b"".join([piece async for piece in response])
+
+
 def test_notes_are_taken_along_and_brought_in(browser, owner):
     write("Boats", "Text", owner=owner)
     write("Of others")
-    archive = BytesIO(browser.get("/notes/export/").getvalue())
+    archive = BytesIO(content_of(browser.get("/notes/export/")))
     assert ZipFile(archive).namelist() == ["Boats.md"]
     store.change(store.find_note(owner, "Boats"), NoteContent("Boats", "Changed"), PERSON)
 

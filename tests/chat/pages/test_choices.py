@@ -12,6 +12,7 @@ from django.test import Client
 from apps.capabilities.registry import PredefinedContent
 from apps.catalog.models import Application, SavedPrompt
 from apps.chat.pages.choices import skills_of
+from apps.conversations.keeping.tags import add_known_tags
 from apps.conversations.models import Conversation
 from apps.manifest.markdown.skill_document import InstalledSkill, SkillDocument
 from apps.workspace.local.models import Deployment, StoredFile
@@ -68,6 +69,7 @@ def test_prompts_applications_files_and_efforts_are_offered(browser, grace):
         "effort": "",
         "models": [],
         "model": "",
+        "tools": [],
     }
 
 
@@ -134,6 +136,25 @@ def test_the_palette_finds_own_conversations_applications_and_pages(browser, gra
     ]
     assert [found["url"] for found in pages[-1]["found"]] == ["/prompts/"]
     assert Client().get("/find/?q=prompts").json() == {"groups": []}
+
+
+def test_the_filters_of_the_palette_find_only_conversations(browser, grace):
+    mine = own_conversation(grace, title="A travel to Riga")
+    own_conversation(grace, title="A travel to Oslo")
+    add_known_tags(mine, ["work"])
+
+    def found(query: str) -> list[tuple[str, list[str]]]:
+        groups = browser.get(f"/find/?{query}").json()["groups"]
+        return [(group["title"], [one["title"] for one in group["found"]]) for group in groups]
+
+    assert found("q=&tag=work") == [("Conversations", ["A travel to Riga"])]
+    assert found("q=travel&tag=work&days=7") == [("Conversations", ["A travel to Riga"])]
+    assert found("q=travel&has=code") == []
+    refused = browser.get("/find/?q=&days=8")
+    assert (refused.status_code, refused.json()["error"]["message"]) == (
+        400,
+        "days: use 7, 30 or 365.",
+    )
 
 
 def test_a_question_in_the_address_goes_to_the_application_that_it_names(browser):

@@ -161,7 +161,7 @@ def test_feedback_is_in_the_download_of_its_conversation(ada):
     answer = answer_in(f"user-{ada.pk}")
     signed_in(ada).post(address(answer), DOWN)
 
-    assert "Your feedback: bad · It is wrong · It was Tuesday." in markdown(answer.conversation)
+    assert "Your feedback: bad · Incorrect · It was Tuesday." in markdown(answer.conversation)
 
 
 @ON_POSTGRESQL

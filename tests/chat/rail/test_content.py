@@ -95,6 +95,7 @@ def test_a_row_says_where_it_is_and_of_which_application():
         "folder": None,
         "pinned": False,
         "archived": False,
+        "tags": [],
     }
 
 
@@ -305,6 +306,7 @@ def test_a_page_that_is_open_gets_what_another_conversation_needs():
 
     assert told["attributes"] | {"tile": ""} == {
         "title": "Big travel",
+        "runs-code": "",
         "description": "Trains",
         "letters": "Bt",
         "tile": "",

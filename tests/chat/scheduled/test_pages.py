@@ -124,7 +124,7 @@ def test_a_schedule_runs_now_is_paused_and_goes_on():
     client.post(reverse("schedule-resume", args=[row.pk]))
 
     row.refresh_from_db()
-    assert "You paused it." in paused
+    assert "You paused this schedule." in paused
     assert Run.objects.get().pk == row.last_run
     assert (row.is_paused, row.run_count) == (False, 1)
     assert row.next_at is not None
@@ -143,7 +143,7 @@ def test_what_has_no_time_any_more_stays_paused():
 
     row.refresh_from_db()
     assert (row.is_paused, row.pause_reason) == (True, NO_TIME_LEFT)
-    assert "The schedule has no future times. Change its times first" in page.content.decode()
+    assert "The schedule has no future runs. Change its times first" in page.content.decode()
 
 
 def test_nobody_sees_or_changes_what_another_person_or_team_has_scheduled():

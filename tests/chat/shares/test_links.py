@@ -189,7 +189,10 @@ def test_what_has_no_answer_yet_is_not_shared(ada, travel):
     answer = client.post(f"{address_of(empty)}shares/")
 
     assert client.get(f"{address_of(empty)}shares/").json()["answers"] == 0
-    assert answer.json()["error"]["message"] == "There is no answer to share yet."
+    assert (
+        answer.json()["error"]["message"]
+        == "There is no answer to share yet. Try again after the first answer."
+    )
 
 
 def test_a_person_has_a_hundred_links(ada, trip, monkeypatch):

@@ -286,7 +286,7 @@ async def test_questions_beyond_the_rate_are_refused_but_not_one_that_is_sent_ag
         again = await late.until_over()
 
     assert (refusal["type"], refusal["code"]) == ("error", "rate_limit_exceeded")
-    assert refusal["text"].startswith("Rate limit reached for you: 1 request a minute.")
+    assert refusal["text"].startswith("Rate limit reached for you: 1 request per minute.")
     assert first == again
 
 
@@ -299,7 +299,7 @@ async def test_an_answers_tokens_count_for_the_next_question(settings):
         refusal = await tab.refusal(conversation=tab.conversation)
 
     assert (refusal["type"], refusal["code"]) == ("error", "rate_limit_exceeded")
-    assert refusal["text"].startswith("Rate limit reached for you: 9 tokens a minute.")
+    assert refusal["text"].startswith("Rate limit reached for you: 9 tokens per minute.")
 
 
 @pytest.mark.usefixtures("nothing_predefined")

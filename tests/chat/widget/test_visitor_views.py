@@ -190,3 +190,12 @@ def test_answers_of_others_can_neither_be_rated_nor_read():
     assert (rated.status_code, read.status_code) == (404, 404)
     assert other.send("get", f"/feedback/?message={message.uuid}").json() == {"feedback": {}}
     assert SHOP in widget.origins
+
+
+def test_a_visitor_has_the_limit_of_other_files_and_not_that_of_the_page(settings):
+    settings.DEFAULT_FILE_LOADING_SIZE_LIMIT = 10
+    visitor = Visitor(add_widget(manifest=TAKES_TEXTS))
+
+    answers = [visitor.upload(content=b"x" * size) for size in (10, 11, 30_000)]
+
+    assert [answer.status_code for answer in answers] == [201, 413, 413]

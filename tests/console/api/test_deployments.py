@@ -4,12 +4,13 @@ from typing import Any
 
 import pytest
 
-from apps.workspace.local.models import Deployment
-from tests.catalog.rows import make_deployment
+from apps.workspace.local.models import Deployment, McpServer
+from tests.catalog.rows import make_application, make_deployment
 
 pytestmark = pytest.mark.django_db
 
 URL = "/api/deployments/"
+MANIFEST: dict[str, Any] = {"contexts": [], "orchestrator": {"deployment": {"name": "gpt"}}}
 SECRET = "sk-very-secret"
 
 
@@ -107,3 +108,34 @@ def test_what_a_model_can_do_is_said_or_left_open(api):
         True,
     )
     assert (row.vision, row.tools) == (None, False)
+
+
+def test_a_deployment_that_applications_use_is_not_deleted(api):
+    make_deployment("gpt")
+    make_deployment("spare")
+    make_application("travel", manifest=MANIFEST)
+
+    refused, deleted = (api.delete(f"{URL}{name}/") for name in ("gpt", "spare"))
+
+    assert (refused.status_code, refused.data["detail"]) == (
+        409,
+        "The deployment is used by application Travel. Choose another one there first.",
+    )
+    assert deleted.status_code == 204
+    assert Deployment.objects.get().deployment_id == "gpt"
+
+
+def test_an_mcp_server_that_applications_use_is_not_deleted(api):
+    for name in ("desk", "spare"):
+        McpServer.objects.create(name=name, command="python")
+    server = {"protocol": "stdio", "server": "desk"}
+    toolset = {"type": "mcp", "name": "desk", "mcp_server_info": server}
+    make_application("travel", manifest={**MANIFEST, "tool_sets": [toolset]})
+
+    refused, deleted = (api.delete(f"/api/mcp-servers/{name}/") for name in ("desk", "spare"))
+
+    assert (refused.status_code, refused.data["detail"]) == (
+        409,
+        "The server is used by application Travel. Remove it there first.",
+    )
+    assert (deleted.status_code, McpServer.objects.get().name) == (204, "desk")

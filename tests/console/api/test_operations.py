@@ -154,7 +154,7 @@ def test_a_secret_goes_anywhere_with_a_permission_only_and_stays_while_it_is_nam
     used = api.delete("/api/secrets/any/")
     assert (used.status_code, used.json()["detail"]) == (
         409,
-        "Applications and predefined items use the secret (1). Remove it there first.",
+        "The secret is used by toolset r. Remove it there first.",
     )
 
 
@@ -323,7 +323,7 @@ def test_a_time_that_no_database_has_is_a_wrong_filter(address, name, moment, ap
     assert (answer.status_code, answer.data["detail"]) == (400, "The query has invalid parameters.")
     [problem] = answer.data["errors"]
     assert problem["path"] == name
-    assert "is not a date from 1900 to 2199" in problem["message"]
+    assert "can’t be used. Enter a date from 1900 to 2199" in problem["message"]
 
 
 @each_row(("address", "name"), [("feedback", "version"), ("runs", "version"), ("runs", "hours")])

@@ -81,7 +81,7 @@ def test_help_texts_are_plain():
     assert texts
     assert [text for text in texts if "`" in text] == []
     assert schema["definitions"]["Features"]["properties"]["timestamp"]["description"].endswith(
-        "It is on unless it is null."
+        "This feature is on unless the value is null."
     )
 
 
@@ -100,8 +100,8 @@ def test_a_kind_is_told_together_with_what_it_is_a_kind_of():
 
     [custom] = [kind for kind in prompts["oneOf"] if kind.get("tags") == ["custom"]]
     assert custom["description"] == (
-        "The model's instructions for every conversation. Left out: only the texts from contexts, "
-        "skills and features. A prompt that is written in the manifest."
+        "The model's instructions for every conversation. Omitted: the prompt contains only the "
+        "texts from contexts, skills and features. A prompt that is written in the manifest."
     )
 
 

@@ -6,7 +6,9 @@ from uuid import UUID, uuid4
 
 import pytest
 from asgiref.sync import async_to_sync
+from asgiref.testing import ApplicationCommunicator
 from django.contrib.auth.models import User
+from django.core.asgi import get_asgi_application
 from django.core.files.base import ContentFile
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
@@ -173,7 +175,8 @@ def test_a_file_that_cannot_be_what_it_says_is_refused(name, content, status, co
 
 
 def test_limits_hold_before_and_after_the_form_is_read(settings, tmp_path):
-    settings.DEFAULT_FILE_LOADING_SIZE_LIMIT = 1000
+    settings.DEFAULT_FILE_LOADING_SIZE_LIMIT = 10
+    settings.CHAT_UPLOAD_MAX_BYTES = 1000
     settings.CHAT_UPLOAD_TYPES = ("image/*", "text/plain")
     application, client = add_application(), visiting()
 
@@ -189,6 +192,48 @@ def test_limits_hold_before_and_after_the_form_is_read(settings, tmp_path):
         "“d.csv” has the type text/csv. Allowed types: image/*, text/plain."
     )
     assert stored_bytes(tmp_path) == StoredFile.objects.count() == 1
+
+
+def test_files_of_a_folder_have_the_limit_of_the_page(settings):
+    settings.DEFAULT_FILE_LOADING_SIZE_LIMIT = 10
+    settings.CHAT_UPLOAD_MAX_BYTES = 1000
+    client = visiting()
+    folder = client.post("/conversations/folders/", {"name": "Work"}).json()["folder"]
+    address = f"/conversations/folders/{folder}"
+
+    answers = [
+        client.post(f"{address}/files/", {"file": SimpleUploadedFile("a.txt", b"x" * size)})
+        for size in (1000, 1001)
+    ]
+
+    assert [answer.status_code for answer in answers] == [201, 413]
+    assert client.get(f"{address}/content/").json()["limits"] == {"size": 1000, "types": []}
+
+
+async def test_an_upload_whose_connection_breaks_leaves_nothing_behind(settings, tmp_path):
+    settings.FILE_UPLOAD_TEMP_DIR = tmp_path / "temporary"
+    settings.FILE_UPLOAD_TEMP_DIR.mkdir()
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/chat/desk/files/",
+        "query_string": b"",
+        "headers": [
+            (b"content-type", b"multipart/form-data; boundary=x"),
+            (b"content-length", b"9000000"),
+        ],
+    }
+    asked = ApplicationCommunicator(get_asgi_application(), scope)
+    begin = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n'
+
+    await asked.send_input({"type": "http.request", "body": begin, "more_body": True})
+    await asked.send_input({"type": "http.request", "body": b"x" * 4_000_000, "more_body": True})
+    await asked.send_input({"type": "http.disconnect"})
+    await asked.wait(60)
+
+    assert asked.output_queue.empty()
+    assert await StoredFile.objects.acount() == 0
+    assert stored_bytes(tmp_path) == 0
 
 
 def test_a_conversation_takes_a_bounded_number_of_files(monkeypatch):
@@ -409,5 +454,5 @@ def test_the_page_knows_the_limits_of_uploads(settings):
     context = client.get(f"/chat/{application.slug}/").context
 
     assert json.dumps([context[f"upload_{name}"] for name in ("limit", "types", "most")]) == (
-        '[10485760, "image/*", 20]'
+        '[50000000, "image/*", 20]'
     )

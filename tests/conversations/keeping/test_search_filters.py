@@ -158,5 +158,6 @@ def test_only_the_applications_of_own_conversations_are_offered(browser: Client)
         "applications": [
             {"slug": "desk", "title": "Desk"},
             {"slug": "travel", "title": "Travel"},
-        ]
+        ],
+        "tags": [],
     }

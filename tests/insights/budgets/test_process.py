@@ -156,8 +156,7 @@ async def test_a_run_ends_when_its_own_budget_does_and_keeps_what_was_answered(b
         await loop.run([QUESTION], events.append, progress)
 
     assert str(refused.value) == (
-        "The budget of this answer is used up: 0 of 300 tokens left. Your next question "
-        "gets a new one."
+        "This answer’s budget is used up: 0 of 300 tokens left. Your next question gets a new budget."
     )
     assert refused.value.retry_after is None
     assert (progress.answer.text, progress.counts.iterations) == ("Looking.", 3)
@@ -184,8 +183,8 @@ async def test_what_is_reserved_counts(budgets):
 
     assert (refused.value.code, refused.value.retry_after) == ("rate_limit_exceeded", 5.0)
     assert str(refused.value) == (
-        "266 of 266 tokens of the daily budget of this application are left, but answers in "
-        "progress have reserved them. Try again in a few seconds."
+        "Answers in progress have reserved the remaining 266 of 266 tokens of this application’s daily budget. "
+        "Try again in a few seconds."
     )
 
 
@@ -337,9 +336,9 @@ async def test_a_conversation_is_told_of_the_soft_line_once_in_a_window(budgets)
     notices = [[one for one in events if isinstance(one, Noticed)] for events in (*told, other)]
     assert [len(found) for found in notices] == [1, 0, 1]
     [[notice], _, _] = notices
-    begin, _, renewal = notice.text.partition("It renews on ")
+    begin, _, renewal = notice.text.partition("The budget renews on ")
     assert begin == (
-        "82 % of the daily budget of this application is used: 17,900 of 100,000 tokens left. "
+        "82% of this application’s daily budget is used: 17,900 of 100,000 tokens left. "
     )
     assert renewal in {
         f"{end + timedelta(hours=off):%-d %B at %H:%M} (Europe/Berlin)." for off in (1, 2)

@@ -31,6 +31,7 @@ from apps.errors import ModelFailed  # noqa: E402
 from apps.gateway.routing import health_urlpatterns  # noqa: E402
 from apps.mcp_server.consumers import McpConsumer  # noqa: E402
 from apps.mcp_server.interactions import INPUT  # noqa: E402
+from apps.mcp_server.interactions import TEXT as TEXT_FIELD  # noqa: E402
 from apps.mcp_server.routing import MCP  # noqa: E402
 from apps.mcp_server.server import make_server  # noqa: E402
 from tests.catalog.rows import manifest_with, store_application  # noqa: E402
@@ -111,7 +112,7 @@ async def with_fixtures(context: Any, call_next: Any) -> Any:  # noqa: C901 - a 
             params["arguments"] = {"message": json.dumps(params.get("arguments") or {})}
             wanted = KEYS.get(str(params.get("name")), INPUT)
             if wanted in (given := params.get("inputResponses") or {}):
-                params["inputResponses"] = {**given, INPUT: given[wanted]}
+                params["inputResponses"] = {**given, INPUT: fitted(given[wanted])}
             result = await call_next(replace(context, params=params))
             if wanted != INPUT and (asked := result.get("inputRequests")):
                 result = {**result, "inputRequests": {wanted: asked[INPUT]}}
@@ -145,6 +146,16 @@ async def with_fixtures(context: Any, call_next: Any) -> Any:  # noqa: C901 - a 
             return prompt(types.EmbeddedResource(resource=page))
         case _:
             return await call_next(context)
+
+
+def fitted(response: Any) -> Any:
+    """Return an accepted response with the field of our form. The suite always sends the same
+    content, whatever the form is.
+    """
+    content = response.get("content") if isinstance(response, dict) else None
+    if not content or response.get("action") != "accept":
+        return response
+    return {**response, "content": {TEXT_FIELD: str(next(iter(content.values())))}}
 
 
 def prompt(content: types.ContentBlock) -> dict[str, Any]:

@@ -163,7 +163,7 @@ async def test_whoever_is_refused_hears_the_limit_and_when_to_come_back(name: st
     assert (error.kind, error.most) == ("requests", 1)
     assert 1 <= error.retry_after <= 61
     assert str(error) == (
-        "Rate limit reached for you: 1 request a minute. "
+        "Rate limit reached for you: 1 request per minute. "
         f"Please try again in {error.retry_after} s."
     )
 

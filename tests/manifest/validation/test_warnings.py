@@ -98,7 +98,7 @@ def test_old_spellings_are_told_with_the_new_ones():
         ("tool_sets[0].dial_id", "is deprecated. Use `deployment_id`."),
         (
             "tool_sets[0].transport",
-            "is ignored. Leave it out; DIAL Core determines the transport.",
+            "is ignored. Do not set this field, because DIAL Core determines the transport.",
         ),
         ("tool_sets[1].tools[0].deployment.name", "is deprecated. Use `deployment_id`."),
         (
@@ -115,7 +115,7 @@ def test_old_spellings_are_told_with_the_new_ones():
         ),
         (
             "tool_sets[1].tools[0].fallback_configuration.strategies[0].forward_tool_error_message",
-            "is deprecated. Leave it out; the model always gets the error.",
+            "is deprecated. Do not set this field, because the model always gets the error.",
         ),
         (
             "tool_sets[1].tools[0].fallback_configuration.strategies[1].type",

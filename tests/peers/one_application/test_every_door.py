@@ -121,7 +121,7 @@ def test_a_rate_limit_refuses_the_second_request(shop: Shop, door: str):
 
     first, second = answers
     assert (first.status_code, second.status_code) == STATUSES.get(door, (200, 429))
-    assert "Rate limit reached for you: 1 request a minute." in second.text
+    assert "Rate limit reached for you: 1 request per minute." in second.text
     assert "Rate limit" not in first.text
 
 

@@ -12,6 +12,7 @@ import pytest
 from asgiref.testing import ApplicationCommunicator
 from django.conf import settings
 
+from apps.doors.bodies import BoundedBody
 from quickapps_site.middleware.bodies import body_limits, with_bounded_bodies
 from tests.browser.serving import Site
 
@@ -110,11 +111,14 @@ async def test_a_body_that_does_not_come_in_time_is_given_up_and_waiting_afterwa
 def test_every_path_has_its_limit():
     most = body_limits(settings.BODY_LIMITS)
     file, room = settings.DEFAULT_FILE_LOADING_SIZE_LIMIT, settings.BODY_ROOM
+    uploaded = settings.CHAT_UPLOAD_MAX_BYTES
 
     assert [
         most(path)
         for path in (
             "/chat/a/files/",
+            "/conversations/folders/7/files/",
+            "/widget/a/files/",
             "/admin/workspace/sharedfile/add/",
             "/admin/catalog/application/7/studio/tools/openapi/",
             "/chat/a/",
@@ -123,6 +127,8 @@ def test_every_path_has_its_limit():
             "",
         )
     ] == [
+        uploaded + room,
+        uploaded + room,
         file + room,
         file + room,
         settings.OPENAPI_BODY_BYTES,
@@ -130,12 +136,20 @@ def test_every_path_has_its_limit():
     ]
 
 
+async def test_a_large_body_has_as_long_as_a_slow_connection_needs():
+    async def never() -> Any:
+        raise AssertionError
+
+    assert [BoundedBody(never, limit, 300.0).seconds for limit in (10, 51_000_000)] == [300, 408]
+
+
 @pytest.mark.parametrize(
     ("path", "size", "status"),
     [
         ("/accounts/login/", 3_000_000, 413),
         ("/api/applications/", 3_000_000, 413),
-        ("/chat/nothing/files/", 12_000_000, 413),
+        ("/chat/nothing/files/", 52_000_000, 413),
+        ("/widget/nothing/files/", 12_000_000, 413),
         ("/chat/nothing/files/", 3_000_000, 403),  # no token, so it was read
         ("/admin/workspace/sharedfile/add/", 12_000_000, 413),
     ],

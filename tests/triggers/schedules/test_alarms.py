@@ -13,6 +13,9 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from apps.accounts.caller import Caller
+from apps.accounts.models import ServiceAccount
+from apps.catalog.acting_accounts import NOT_MANAGED
+from apps.catalog.models import Grant, Role
 from apps.conversations.answering.continuation import sweeper
 from apps.conversations.answering.requests import desk_of
 from apps.conversations.asking.questions import StartedAnswer
@@ -25,10 +28,19 @@ from apps.schedules.models import Schedule
 from apps.triggers.schedules.clock import fire_due
 from apps.triggers.schedules.due import due
 from apps.workspace.local import read_only
-from tests.chat.scripts import MANIFEST, Scene, Visitor, counts, scene, settled
+from tests.chat.scripts import (
+    MANIFEST,
+    Scene,
+    Visitor,
+    add_application,
+    counts,
+    scene,
+    settled,
+)
 from tests.contract import proves
 from tests.conversations.outcome.test_figures import price
 from tests.fakes import calling, saying
+from tests.triggers.rows import add_schedule
 
 pytestmark = [
     pytest.mark.django_db,
@@ -39,6 +51,7 @@ FEATURES: dict[str, Any] = {"timestamp": None, "schedules": {"enabled": True}}
 SCHEDULING = {**MANIFEST, "features": FEATURES}
 LATER = "2030-01-01T09:00:00+00:00"
 ALARM = calling(("c1", "alarm-clock", {"wakeAtISO": LATER, "reminderMessage": "Tea"}))
+HOURLY = {"wakeAtISO": LATER, "reminderMessage": "Tea", "repeatIntervalMinutes": 60}
 TASK = calling(
     ("c1", "schedule-task", {"kind": "cron", "cronExpression": "@daily", "message": "x"})
 )
@@ -233,3 +246,25 @@ async def test_visitors_are_offered_no_schedules():
         await tab.until_over()
 
     assert on.model.asked[0].tools == []
+
+
+async def test_a_schedule_that_the_model_of_a_service_account_makes_has_the_saver_of_its_trigger():
+    async with scene(manifest=SCHEDULING) as on:
+        robot = await person(on, "robot")
+        account = await User.objects.aget(username="robot")
+        await ServiceAccount.objects.acreate(user=account)
+        olga = await User.objects.acreate(username="olga")
+        trigger = await database_sync_to_async(add_schedule)(on.application, account, saved_by=olga)
+        on.model.put(*calling(("c1", "alarm-clock", HOURLY)), None)
+        await fire(on)
+        made = await Schedule.objects.aget(is_alarm=True)
+
+        await Schedule.objects.filter(pk=trigger.pk).adelete()
+        application = await add_application(is_shared=False)
+        await Grant.objects.acreate(application=application, user=account, role=Role.USER)
+        await fire(on)
+        await robot.leave()
+
+    stopped = await Schedule.objects.aget(pk=made.pk)
+    assert (made.saved_by_id, made.made_by, made.is_paused) == (olga.pk, "model", False)
+    assert (stopped.is_paused, stopped.last_problem) == (True, NOT_MANAGED.format(user="olga"))

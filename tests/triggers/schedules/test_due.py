@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from importlib import import_module
 from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync
+from django.apps import apps
 from django.core.exceptions import ValidationError
 
 from apps.accounts.buckets import caller_in
@@ -73,6 +75,7 @@ def test_a_schedule_asks_at_its_time_once_and_its_run_stands_queued():
     assert (question.sender, question.place) == (sender, None)
     assert run.unattended == {
         "seconds": None,
+        "saved_by": ada.pk,
         "budget": {"tokens": 500, "money": None, "currency": "USD"},
     }
     assert spoken_text(question).text.startswith("[The schedule “Report” asks this at its time")
@@ -172,7 +175,7 @@ def test_an_alarm_and_what_is_deleted_after_its_end_are_gone_then():
         "account",
         "application",
         "team",
-        "The account of the schedule can no longer use the app, or the app is disabled",
+        "The schedule’s account can no longer use the app, or the app is disabled",
         "key",
         "right of the key",
     ],
@@ -233,6 +236,22 @@ def test_a_schedule_does_not_lend_a_role_that_its_service_account_received_later
     assert (row.run_count, row.is_paused, row.last_problem) == (1, True, reason)
     assert (own.run_count, own.is_paused, own.last_problem) == (2, False, "")
     assert f"Schedule {row.pk} was stopped: {reason}" in caplog.messages
+
+
+def test_the_migration_removes_the_account_as_the_saver_of_schedules_that_its_model_made():
+    application, robot, ada = application_of(), add_user(), add_user("ada")
+    ServiceAccount.objects.create(user=robot)
+    rows = {
+        "model": add_schedule(application, robot, made_by="model", budget_tokens=1, **HOURLY),
+        "operator": add_schedule(application, robot, made_by="operator", **HOURLY),
+        "person": add_schedule(application, ada, made_by="model", budget_tokens=1, **HOURLY),
+    }
+
+    module = import_module("apps.schedules.migrations.0007_savers_of_model_schedules")
+    module.remove_own_accounts(apps, None)
+
+    found = {name: Schedule.objects.get(pk=row.pk).saved_by for name, row in rows.items()}
+    assert found == {"model": None, "operator": robot, "person": ada}
 
 
 def test_a_spent_budget_is_told_and_the_next_time_tries_again():
@@ -316,7 +335,7 @@ def test_a_withdrawn_version_pauses_its_schedule_with_the_reason_and_calls_its_o
             "state": "stopped",
         }
     ]
-    pause(row, "You paused it.")
+    pause(row, "You paused this schedule.")
     assert attention(caller_in(ada.pk))["conversations"] == []
 
 

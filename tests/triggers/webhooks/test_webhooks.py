@@ -346,7 +346,8 @@ async def test_one_conversation_is_gone_on_with_and_queues_while_it_is_busy():
     ]
     runs = [str(row.pk) async for row in Run.objects.order_by("started_at")]
     assert runs == [first["task_id"], second["task_id"]]
-    assert [run.unattended async for run in Run.objects.all()] == [{"seconds": None}] * 2
+    limits = {"seconds": None, "saved_by": webhook.saved_by_id}
+    assert [run.unattended async for run in Run.objects.all()] == [limits] * 2
 
 
 async def test_a_deleted_conversation_is_followed_by_a_new_one():

@@ -274,10 +274,12 @@ def document(**rest: Any) -> Manifest:
 @proves("17", "R-13")
 def test_an_application_changes_the_rules_of_the_installation(settings: Any):
     settings.DEFAULT_FILE_LOADING_SIZE_LIMIT = 100
+    settings.CHAT_UPLOAD_MAX_BYTES = 500
     settings.DEFAULT_TOOL_TIMEOUT_SECONDS = 60
+    usual = LoadingRules(100, 60.0, document_limit=500)
     fetching = {"enabled": False, "host_allowlist": ["a.example"]}
 
-    assert rules_of(document()) == rules_of(document(features=None)) == LoadingRules(100, 60.0)
+    assert rules_of(document()) == rules_of(document(features=None)) == usual
     assert rules_of(
         document(
             features={
@@ -287,4 +289,4 @@ def test_an_application_changes_the_rules_of_the_installation(settings: Any):
             },
             tool_defaults={"timeout_seconds": 9},
         )
-    ) == LoadingRules(7, 9.0, FetchPolicy(False, ("a.example",)), "notes/")
+    ) == LoadingRules(7, 9.0, FetchPolicy(False, ("a.example",)), "notes/", document_limit=7)

@@ -168,7 +168,7 @@ async def test_a_scope_that_the_server_lacks_is_asked_for_once(service: SignInSe
 
     assert row.service["scope"] == "read write"
     await ToolAccount.objects.aupdate(access_token="access-1", connected_at=timezone.now())
-    with pytest.raises(ToolError, match="asked for at the sign-in, but not granted: write"):
+    with pytest.raises(ToolError, match="wasn’t granted when you signed in: write"):
         await accounts.ask_for(wanted, "user-7")
     await row.arefresh_from_db()
     assert row.access_token == "access-1"

@@ -19,7 +19,7 @@ from tests.sign_in_service import Behind, SignInService, serve_sign_in
 HOW = OAuthAuthorization()
 RESOURCE = "/.well-known/oauth-protected-resource/mcp"
 SERVICE = "/.well-known/oauth-authorization-server"
-WITHOUT_TLS = "The URL of the sign-in service does not begin with https, so it is not used."
+WITHOUT_TLS = "The sign-in service’s URL doesn’t use HTTPS, so the service can’t be used."
 
 
 @pytest.fixture(scope="module")
@@ -202,7 +202,7 @@ async def test_a_strange_answer_ends_the_search(
 async def test_tokens_go_only_where_tls_is_or_the_operator_allows(settings: Settings):
     settings.PRIVATE_NETWORK_ALLOWLIST = []
 
-    with pytest.raises(SignInFailed, match="does not begin with https"):
+    with pytest.raises(SignInFailed, match="doesn’t use HTTPS"):
         await services.find_service("http://mcp.example.com/", HOW)
 
 
@@ -213,7 +213,7 @@ async def test_a_public_server_names_no_private_service(settings: Settings):
     )
 
     assert service.trust(service.token_url).value == "guarded"
-    with pytest.raises(SignInFailed, match="does not begin with https"):
+    with pytest.raises(SignInFailed, match="doesn’t use HTTPS"):
         service.trust("http://127.0.0.1/t")
 
 
@@ -221,10 +221,10 @@ async def test_a_public_server_names_no_private_service(settings: Settings):
     ("answer", "problem"),
     [
         (JSONResponse({"error": "no"}, 403), "refused to register a client \\(403\\)"),
-        (JSONResponse({}, 201), "registered no usable client"),
+        (JSONResponse({}, 201), "returned an invalid client registration"),
         (
             JSONResponse({"client_id": "c", "token_endpoint_auth_method": "tls_client_auth"}, 201),
-            "registered no usable client",
+            "returned an invalid client registration",
         ),
     ],
 )

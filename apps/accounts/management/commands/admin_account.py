@@ -29,4 +29,6 @@ class Command(BaseCommand):
         account.is_staff = account.is_superuser = account.is_active = True
         account.set_password(password)
         account.save()
-        self.stdout.write(f"Account:  {NAME}\nPassword: {password}\n(It is shown only this once.)")
+        self.stdout.write(
+            f"Account:  {NAME}\nPassword: {password}\nSave it now: it will not be shown again."
+        )

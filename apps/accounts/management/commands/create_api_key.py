@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from apps.accounts.keys.changes import record_key
 from apps.accounts.models import ApiKey
-from apps.datetimes import BOUNDS, read_datetime
+from apps.datetimes import date_problem, read_datetime
 
 LONGEST_NAME = 50
 
@@ -49,7 +49,7 @@ class Command(BaseCommand):
             cast(ApiKey, row).applications.set(applications)
             record_key("key.created", row)
         self.stdout.write(key)
-        self.stderr.write("(It is shown only this once.)")
+        self.stderr.write("Save it now: it will not be shown again.")
 
 
 def find_applications(slugs: list[str]) -> list[Any]:
@@ -71,9 +71,7 @@ def expiry_of(text: str) -> datetime:
     try:
         moment = read_datetime(last_moment(text), timezone.get_current_timezone())
     except ValueError:
-        raise CommandError(
-            f"--expires: {text!r} is not a date from {BOUNDS}. Use a format such as 2027-01-31."
-        ) from None
+        raise CommandError(f"--expires: {date_problem(text, '2027-01-31')}") from None
     if moment <= timezone.now():
         raise CommandError(f"--expires is {text!r}, which is in the past. Use a later date.")
     return moment

@@ -39,6 +39,7 @@ from apps.workspace.egress.clients import (
     find_client,
 )
 from apps.workspace.egress.guard import Trust
+from apps.workspace.egress.tls_failures import tls_problem
 
 PREFIX = "/v1/ops/code_interpreter"
 MOST_BYTES = 64 * 1024 * 1024
@@ -55,7 +56,7 @@ R = TypeVar("R", bound=Response)
 @dataclass(frozen=True, slots=True)
 class InterpreterClient:
     """Calls DIAL's code interpreter. Every operation raises `InterpreterFailed` if the service
-    fails, and `TimeoutError`.
+    fails, and `TimeoutError` if it does not respond in time.
     """
 
     url: str
@@ -63,7 +64,9 @@ class InterpreterClient:
     seconds: float = 300.0
 
     async def open_session(self) -> str:
-        """Return the ID of a new session. Raises `ValueError` if the service returns none."""
+        """Open a new session, and return its ID. Raises `ValueError` if the service returns
+        none.
+        """
         answer = read(SessionResponse, await self.operate("open_session", None))
         if not answer.session_id:
             raise ValueError("The interpreter returned a session without an id.")
@@ -110,7 +113,9 @@ class InterpreterClient:
     async def ask(
         self, method: str, path: str, *, repeatable: bool = True, **content: Any
     ) -> bytes:
-        """Return the body of the response. A request that is not `repeatable` is never sent twice."""
+        """Return the body of the response. A request that is not `repeatable` is never sent
+        twice.
+        """
         if not self.key:
             raise InterpreterFailed(UNAUTHORIZED)
         reply = None
@@ -134,7 +139,9 @@ class InterpreterClient:
         """Send the request once. Return the response, or None if a retry may help."""
         try:
             status, body = await self.exchange(method, path, content)
-        except ConnectError:
+        except ConnectError as error:
+            if problem := tls_problem(error):
+                raise InterpreterFailed(f"Python Code Interpreter: {problem}") from error
             return None  # The request was not sent.
         except HTTPError as error:
             if not repeatable:
@@ -145,8 +152,8 @@ class InterpreterClient:
     async def exchange(
         self, method: str, path: str, content: Mapping[str, Any]
     ) -> tuple[int, bytes]:
-        """Send a request. Raises `HTTPError` for a failed connection, `TimeoutError` for a slow
-        response.
+        """Send a request. Raises `HTTPError` if the connection fails, and `TimeoutError` if the
+        response does not arrive in time.
         """
         seconds = self.seconds
         try:
@@ -176,7 +183,9 @@ def client_of(url: str) -> AsyncClient:
 
 
 def read(shape: type[R], body: bytes) -> R:
-    """Decode a body. Raises `InterpreterFailed`."""
+    """Decode the body of a response as `shape`. Raises `InterpreterFailed` if this is not
+    possible.
+    """
     if not body.strip():
         raise InterpreterFailed(EMPTY)
     try:

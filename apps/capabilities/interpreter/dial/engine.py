@@ -75,7 +75,9 @@ class DialSession:
         return execution_of(answer)
 
     async def ensure(self, request: Request, messages: Sequence[ModelMessage]) -> None:
-        """Continue the session of this run or conversation, or open a new session."""
+        """Continue the session of this run or conversation. If there is none, or the request asks
+        for it, open a new session.
+        """
         if request.open_session:
             await self.close(self.id or known_id(self.opening, messages))
         elif self.id:
@@ -147,8 +149,8 @@ class DialSession:
 
 
 def known_id(opening: Opening, messages: Sequence[ModelMessage]) -> str:
-    """Return the session ID from this request, or from the newest answer with an ID, or from the
-    settings.
+    """Return the session ID from this request, otherwise from the newest answer that has one,
+    otherwise from the settings.
     """
     for state in earlier_states(opening, messages):
         if found := session_id_in(state):

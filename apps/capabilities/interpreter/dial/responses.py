@@ -78,7 +78,7 @@ def result_text(result: str | Mapping[str, Any] | None) -> str:
 
 
 def content_of(kind: str, data: Any) -> bytes:
-    """Return the bytes of an output. Raises `ValueError` if an image is not base64."""
+    """Return the content of an output as bytes. Raises `ValueError` if an image is not base64."""
     if kind.startswith("image/"):
         return base64.b64decode("".join(str(data).split()), validate=True)
     return data.encode() if isinstance(data, str) else msgspec.json.encode(data)

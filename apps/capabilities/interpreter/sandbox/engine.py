@@ -36,7 +36,7 @@ class SandboxSession:
     opening: Opening
 
     async def execute(self, request: Request, messages: Sequence[ModelMessage]) -> Execution:
-        """Run the code. Raises `InterpreterFailed`."""
+        """Run the code of a request with the state of earlier calls. Raises `InterpreterFailed`."""
         files = await self.load(request, messages)
         before, notes = self.restore(request, messages)
         outcome = await run_in_worker(
@@ -75,8 +75,8 @@ class SandboxSession:
             return None, [str(reason)]
 
     def save(self, outcome: SandboxOutcome) -> list[str]:
-        """Store the state and return notes for the model. An interrupted call preserves the state
-        of the previous call.
+        """Store the state after the code has run, and return notes for the model. If the call was
+        interrupted, the state of the previous call remains.
         """
         if outcome.is_state_lost:
             self.opening.conversation.saved[KEY] = {}  # The state must not be loaded again.
@@ -91,8 +91,8 @@ class SandboxSession:
 
 
 def newest(opening: Opening, messages: Sequence[ModelMessage]) -> Any:
-    """Return the newest state in the conversation: `{}` if the newest call stored none, and None if
-    there was no call.
+    """Return the newest state in the conversation. Return `{}` if the newest call stored no state,
+    and None if there was no call.
     """
     states = earlier_states(opening, messages)
     return next((state[KEY] for state in states if KEY in state), None)

@@ -59,7 +59,9 @@ def write_state(content: bytes, caller: Caller) -> dict[str, str]:
 
 
 def read_state(written: Any, caller: Caller) -> bytes | None:
-    """Return the bytes, or None if there are none. Raises `StateUnusable`."""
+    """Return the unpacked state, or None if there is none. Raises `StateUnusable` if this
+    installation did not sign the state for this caller, or if it cannot be loaded.
+    """
     if not isinstance(written, Mapping) or not written.get("state"):
         return None
     made_by, text = fingerprint(), written["state"]

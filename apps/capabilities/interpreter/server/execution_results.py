@@ -1,4 +1,4 @@
-"""The results of the server's tools."""
+"""Defines the results of the interpreter server's tools."""
 
 from collections.abc import Mapping, Sequence
 

@@ -51,7 +51,9 @@ class SessionExpired(ToolError):
 
 @dataclass(slots=True)
 class Session:
-    """A session. A call uses the state of the previous call, so each call waits for its `turn`."""
+    """A session of the server. A call uses the state of the previous call, so each call waits for
+    its `turn`.
+    """
 
     id: str
     used_at: float
@@ -93,7 +95,7 @@ class Sessions:
         return session
 
     def clear(self, session_id: str) -> None:
-        """Delete a session. Code that is running finishes, and its state is discarded. Raises
+        """Delete a session. Code that is still running finishes, but its state is discarded. Raises
         `SessionExpired`.
         """
         del self.open[self.find(session_id).id]
@@ -159,7 +161,7 @@ class Sessions:
         return replace(outcome, files=kept, notes=tuple(notes))
 
     def file_problem(self, session: Session, name: str, content: bytes) -> str:
-        """Return the reason why a file cannot be stored, or "" if it can."""
+        """Return the reason why a file cannot be stored in the session, or "" if it can."""
         if not is_file_name(name):
             return "its name is not a valid file name"
         if name not in session.files and len(session.files) >= MOST_SESSION_FILES:

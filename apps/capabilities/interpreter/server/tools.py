@@ -56,7 +56,7 @@ SessionToUse = Annotated[
 
 
 class InterpreterServer(MCPServer[None]):
-    """The MCP server of the sandbox. It sets the type of each file itself, because a resource
+    """The MCP server of the sandbox. It sets the media type of each file itself, because a resource
     template has only one type.
     """
 

@@ -53,7 +53,7 @@ class ReportedFile(BaseModel):
 
 
 class ExecutionReport(BaseModel):
-    """The fields of a report that QuickApps reads. The other fields are only for the model."""
+    """The fields of a report that QuickApps reads. Only the model reads the other fields."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -94,8 +94,9 @@ EMPTY: tuple[object, ...] = (None, "", [], {})
 
 
 def told_report(answer: types.CallToolResult) -> tuple[dict[str, Any], ExecutionReport] | None:
-    """Return the report in the structured content, or in a text that is JSON, as an object and as
-    an `ExecutionReport`.
+    """Return the report as an object and as an `ExecutionReport`, or None if there is no report.
+
+    The report is the structured content, or a text that is JSON.
     """
     texts = [block.text for block in answer.content if isinstance(block, types.TextContent)]
     for value in (answer.structured_content, *map(decoded_json, texts)):
@@ -171,6 +172,8 @@ async def read_file(file: ReportedFile, binding: ToolsetBinding, opening: Openin
 
 
 def is_file_name(name: str) -> bool:
-    """Return True if the name is a relative path without parent references, in one printable line."""
+    """Return True if the name is a relative path without parent references, in one printable
+    line.
+    """
     parts = set(name.split("/"))
     return name.isprintable() and "\\" not in name and not {"", ".", ".."} & parts

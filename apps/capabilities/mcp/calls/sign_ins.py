@@ -44,7 +44,7 @@ async def sign_in_once(opening: Opening) -> Mapping[str, SignIn]:
 
 
 def sign_in_problem(outcome: SignIn, label: str) -> str:
-    """Return the reason why a toolset is missing after a sign-in was requested."""
+    """Return the reason why a toolset is still unavailable after the user was asked to sign in."""
     match outcome:
         case "success":
             return f"Sign-in succeeded but toolset '{label}' initialization still failed"
@@ -64,7 +64,8 @@ async def ask_server(
     question: Question[T],
     make_context: Callable[[ToolsetBinding], RequestContext] = ToolsetBinding.request_context,
 ) -> T:
-    """Send a request to a server. If the workspace's toolset requires a sign-in, retry after it.
+    """Send a request to a server. If it rejects the request until the user signs in to the
+    workspace's toolset, ask the user to sign in, and retry.
 
     Raises `ConnectionFailed`.
     """
@@ -88,8 +89,8 @@ async def ask_server(
 async def ask_tool(
     binding: ToolsetBinding, opening: Opening, question: Question[types.CallToolResult]
 ) -> types.CallToolResult:
-    """Call a tool in the same way as `ask_server`. Also retry if the result requests a sign-in to a
-    service behind the tool.
+    """Call a tool with `ask_server`. If the result requests a sign-in to a service behind the tool,
+    ask the user to sign in, and retry.
 
     Raises `ConnectionFailed`.
     """
@@ -111,7 +112,7 @@ async def ask_tool(
 
 
 def challenged_scopes(answer: types.CallToolResult) -> tuple[str, ...]:
-    """Return the scopes of the services for which a result requests a sign-in, without duplicates."""
+    """Return the scopes of the services for which the result requests a sign-in, each only once."""
     found = (answer.meta or {}).get(CHALLENGE) if answer.is_error else None
     scopes = tuple(dict.fromkeys(scopes_in(found))) if isinstance(found, list) else ()
     return scopes[:MOST_SCOPES]

@@ -28,17 +28,23 @@ MOST_MESSAGES = 1_000
 """The maximum number of messages in a batch. A larger batch is not read."""
 LONGEST_ID = 40
 MOST_TOKENS = 200_000
-"""The maximum number of brackets, strings and long numbers in a message that is rewritten, which
-takes about 0.1 s.
+"""The maximum number of tokens in a message that is rewritten, which takes about 0.1 s. Strings, and
+lists and objects without others inside, do not count unless the message has a long number.
 """
+MOST_REWRITTEN = 8 * 1024 * 1024
+"""The size in bytes of the largest message that is rewritten, which can take a second."""
 DEEP = b'"(left out: it is nested too deeply)"'
 LONG = b'"(left out: a number of %d characters)"'
 
-# Possessive, and it also matches a text without an end, so that each byte is read once.
+# Possessive, and it also matches a text without an end, so that each byte is read once or twice.
+STRING = rb'"(?:[^"\\]++|\\.)*+"?'
+FLAT = rb'[^"\[\]{}]++|' + STRING
 _token = re.compile(
-    rb'"(?:[^"\\]++|\\.)*+"?|[\[{]|[\]}]|-?[0-9]{%d,}+(?:\.[0-9]*+)?(?:[eE][+-]?[0-9]*+)?'
-    % MOST_DIGITS,
+    STRING + rb"|[\[{]|[\]}]|-?[0-9]{%d,}+(?:\.[0-9]*+)?(?:[eE][+-]?[0-9]*+)?" % MOST_DIGITS,
     re.DOTALL,
+)
+_bracket = re.compile(
+    rb"(?:%(flat)s|[\[{](?:%(flat)s)*+[\]}])++|[\[{]|[\]}]" % {b"flat": FLAT}, re.DOTALL
 )
 _long_number = re.compile(rb"[0-9]{%d}" % MOST_DIGITS)
 _float = re.compile(
@@ -125,8 +131,8 @@ def with_objects(message: bytes) -> bytes:
 
 
 def whole_id(found: Envelope) -> int | None:
-    """Return the integer for an ID that is written as another kind of number or, in a response, as
-    text.
+    """Return the ID of a message as an integer, even if it is written as another number or, in a
+    response, as text. Return None for any other ID.
     """
     written = b"" if found.id is msgspec.UNSET else bytes(found.id).strip(SPACE)
     is_asked = found.result is msgspec.UNSET and found.error is msgspec.UNSET
@@ -159,7 +165,7 @@ def is_failure(value: msgspec.Raw | msgspec.UnsetType) -> bool:
 
 
 def error_of(error: Any) -> dict[str, Any]:
-    """Return the error with a number as its code and a text as its message."""
+    """Return a JSON-RPC error with a number as its code and a text as its message."""
     if not isinstance(error, dict):
         return {"code": INTERNAL_ERROR, "message": as_text(error)}
     code, message = error.get("code"), error.get("message")
@@ -177,7 +183,9 @@ def is_bare(value: msgspec.Raw | msgspec.UnsetType) -> bool:
 
 
 def result_of(value: Any) -> dict[str, Any]:
-    """Return an object for the result of a call that is not an object."""
+    """Return an object that contains the result of a call. `value` is a result that is not an
+    object.
+    """
     if value is None:
         return {"content": []}
     if isinstance(value, str):
@@ -199,15 +207,15 @@ def readable(message: bytes) -> bytes:
     """Return the message without values that the SDK's parser rejects, or unchanged if that does
     not help.
     """
-    if not can_be_refused(message) or is_readable(message):
+    if not can_be_refused(message) or is_readable(message) or len(message) > MOST_REWRITTEN:
         return message
     written = without_deep_values(message)
     return written if written is not None and is_readable(written) else message
 
 
 def can_be_refused(message: bytes) -> bool:
-    """Return True if the message has so many brackets or digits that the parser may reject it,
-    which is rare.
+    """Return True if the message has so many brackets or digits that the parser may reject it. Such
+    messages are rare.
     """
     brackets = message.count(b"{") + message.count(b"[")
     return brackets > MOST_DEPTH or _long_number.search(message) is not None
@@ -222,12 +230,13 @@ def is_readable(message: bytes) -> bool:
 
 
 def without_deep_values(message: bytes) -> bytes | None:
-    """Return the message with deeply nested values and long numbers replaced, or None if it has too
-    many tokens.
+    """Return the message with deeply nested values and long numbers replaced, or None if the
+    message has too many tokens.
     """
     pieces: list[bytes] = []
     depth = kept_to = 0
-    for number, found in enumerate(_token.finditer(message)):
+    token_pattern = _token if _long_number.search(message) else _bracket
+    for number, found in enumerate(token_pattern.finditer(message)):
         if number >= MOST_TOKENS:
             return None
         token = found[0]
@@ -239,7 +248,7 @@ def without_deep_values(message: bytes) -> bytes | None:
             if depth == MOST_DEPTH + 1:
                 kept_to = found.end()
             depth -= 1
-        elif depth <= MOST_DEPTH and not token.startswith(b'"'):
+        elif token_pattern is _token and depth <= MOST_DEPTH and not token.startswith(b'"'):
             pieces += (message[kept_to : found.start()], LONG % len(token))
             kept_to = found.end()
     return b"".join((*pieces, message[kept_to:]))

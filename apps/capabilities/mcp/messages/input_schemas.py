@@ -57,8 +57,8 @@ class InputSchemaReader:
         self.left = MOST_ALTOGETHER
 
     def read(self, schema: Mapping[str, Any]) -> Arguments:
-        """Return the parameters of a tool. Raises `SchemaInvalid` if the schema is too large or
-        cannot be used.
+        """Return the parameters of a tool with this schema. Raises `SchemaInvalid` if the schema is
+        too large or cannot be used.
         """
         resolver = SchemaResolver(schema, min(MOST_SCHEMAS, self.left))
         before = resolver.left
@@ -73,7 +73,7 @@ class InputSchemaReader:
 
 
 def read_schema(whole: dict[str, Any]) -> Arguments:
-    """Return the parameters of a schema without references. The model does not see constants.
+    """Return the parameters of a schema without references. Constants are hidden from the model.
 
     Raises `SchemaInvalid`.
     """

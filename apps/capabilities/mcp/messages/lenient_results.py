@@ -167,7 +167,9 @@ class LenientResults:
         return with_left_out({**whole, key: kept}, reasons[:MOST_REASONS])
 
     def fitted_page(self, page: Object, key: str, method: str) -> tuple[Object, list[str]]:
-        """Return a page of a list without invalid entries and fields, and the reasons."""
+        """Return a page of a list without its invalid entries and fields, and the reasons why these
+        were omitted.
+        """
         reasons: list[str] = []
         for _ in range(MOST_ODD_FIELDS):
             error = self.problem(method, page)
@@ -202,8 +204,8 @@ class LenientResults:
         return fitting
 
     def fitted_part(self, part: Any, result: Object) -> Object:
-        """Return the part unchanged if it is valid. Otherwise, return it with only its required
-        fields or, if these are invalid too, a text about it.
+        """Return a part of a result unchanged if it is valid. Otherwise, return it with only its
+        required fields or, if these are invalid too, return a text about the part.
         """
         if isinstance(part, str):
             return text_part(part)
@@ -217,9 +219,7 @@ class LenientResults:
 
 
 def only(result: Object, part: Object) -> Object:
-    """Return a result with only this part, and with all fields that the protocol version
-    requires.
-    """
+    """Return the result with only this part and the fields that the protocol version requires."""
     kept = {key: value for key, value in result.items() if key not in (*CALL_KEYS, "_meta")}
     return {**kept, "content": [part]}
 
@@ -227,8 +227,8 @@ def only(result: Object, part: Object) -> Object:
 def fitted_entry(
     entry: Any, needed: frozenset[str], check: Callable[[Object], ValidationError | None]
 ) -> tuple[Object | None, str]:
-    """Return the entry without invalid fields, or None and the reason if a required field is
-    invalid.
+    """Return the entry without its invalid optional fields, and "". If a required field is invalid,
+    return None and the reason.
     """
     if not isinstance(entry, dict):
         return None, f"it is {json_kind(entry)}, not an object."
@@ -269,8 +269,8 @@ def unread_field(entry: Object, path: Sequence[str | int], fault: str) -> str:
 
 
 def object_schema(schema: Any) -> Any:
-    """Return the schema of a tool's arguments with the type `object`, even if the server does not
-    declare the type.
+    """Return the schema of a tool's arguments with the type `object`, even if the server declares
+    no type.
     """
     if isinstance(schema, str):
         schema = schema_of_text(schema)
@@ -286,7 +286,9 @@ def object_schema(schema: Any) -> Any:
 
 
 def schema_of_text(text: str) -> Any:
-    """Return the schema in a JSON text, which some servers send, or any other value unchanged."""
+    """Return the parsed schema if it is a JSON text, as some servers send it, or any other value
+    unchanged.
+    """
     if len(text) > MOST_CHARACTERS:
         return text
     try:

@@ -1,7 +1,7 @@
 """Selects the messages of an event stream that the SDK reads.
 
-With the SDK, a call fails at the first message that cannot be parsed, and any response on the
-stream of a call counts as the response to this call.
+The SDK lets a call fail at the first message that it cannot parse. It also takes any response on
+the stream of a call for the response to this call.
 """
 
 import logging
@@ -30,14 +30,12 @@ class MessageSelection:
         self.has_logged = False
 
     def of(self, request: bytes) -> Callable[[bytes], bool]:
-        """Return a function that decides whether the SDK reads a message on this request's
-        stream.
-        """
+        """Return a function that decides which messages on this request's stream the SDK reads."""
         return partial(self.takes, id_of(request))
 
     def takes(self, asked: bytes, message: bytes) -> bool:
-        """Return True if the SDK should read the message. `asked` is the ID of the request, or b""
-        if there is none.
+        """Return True if the SDK should read the message. `asked` is the ID of the request to which
+        the stream belongs, or b"" if there is none.
         """
         if is_answer(message):
             if not asked or (found := id_of(message)) in (*NO_ID, asked):

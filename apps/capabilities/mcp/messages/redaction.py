@@ -25,7 +25,7 @@ and must not change.
 
 
 class SentCredentials:
-    """Collects the credentials sent in one session."""
+    """Collects the credentials that were sent in one session, and redacts them in messages."""
 
     def __init__(self) -> None:
         self.credentials: set[str] = set()
@@ -62,8 +62,8 @@ class SentCredentials:
         return replace(item, message=message.model_copy(update=changes))
 
     def may_repeat(self, value: Any) -> bool:
-        """Return True if the message may contain a credential. This check takes little time, and
-        only these messages are parsed.
+        """Return True if the message may contain a sent credential. Only then is the message
+        parsed, because this check is much faster.
         """
         try:
             written = msgspec.json.encode(value).decode()

@@ -6,14 +6,20 @@ the event loop.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCResponse
 
+from apps.capabilities.wrappers.value_texts import one_line
+
 MOST_VALUES = 200_000
 """The maximum number of values in one field of a response, and in all entries of a list together.
 """
+MOST_COUNTED = 5 * MOST_VALUES
+"""The maximum number of values that are counted in the entries of a list, with those left out."""
+MOST_NAMED = 10
 MOST_PARTS = 1_000
 """The maximum number of parts of a call's result, and of contents of a resource."""
 MOST_LISTED = 5_000
@@ -26,8 +32,8 @@ Object = dict[str, Any]
 
 
 def bound_message(item: SessionMessage | Exception) -> SessionMessage | Exception:
-    """Return the message with a limited number of values, and without a `LEFT_OUT` key from the
-    server itself.
+    """Return the message with a limited number of values. A `LEFT_OUT` key that the server itself
+    sent is removed.
     """
     if isinstance(item, Exception):
         return item
@@ -70,10 +76,19 @@ def with_bounded_list(result: Object, key: str) -> Object:
     if (lost := len(entries) - len(kept)) == 0:
         return result
     reason = (
-        f"{lost:,} of the {len(entries):,} {key} are left out: the limit of a list is "
-        f"{MOST_LISTED:,} entries with {MOST_VALUES:,} values."
+        f"{lost:,} of the {len(entries):,} {key} are left out{names_of_missing(entries, kept)}: the "
+        f"limit of a list is {MOST_LISTED:,} entries with {MOST_VALUES:,} values."
     )
     return with_left_out({**result, key: kept}, [reason])
+
+
+def names_of_missing(entries: list[Any], kept: list[Any]) -> str:
+    """Return the names of the first missing entries in parentheses, or "" if they have none."""
+    there = {id(one) for one in kept}
+    missing = islice((one for one in entries if id(one) not in there), MOST_NAMED)
+    names = [one["name"] for one in missing if isinstance(one, dict) and "name" in one]
+    found = ", ".join(repr(one_line(name)) for name in names if isinstance(name, str))
+    return f" ({found})" if found else ""
 
 
 def with_bounded_parts(result: Object, key: str) -> Object:
@@ -94,20 +109,24 @@ def with_note(result: Object, key: str, note: str) -> Object:
 
 
 def with_left_out(result: Object, reasons: Sequence[str]) -> Object:
-    """Return the list with these reasons appended to its `LEFT_OUT` sentences."""
+    """Return the result with these reasons appended to the sentences under its `LEFT_OUT` key."""
     meta = result.get("_meta")
     meta = meta if isinstance(meta, dict) else {}
     return {**result, "_meta": {**meta, LEFT_OUT: [*meta.get(LEFT_OUT, ()), *reasons]}}
 
 
 def first_entries(entries: list[Any], most: int) -> list[Any]:
-    left = MOST_VALUES
+    """Return the entries that fit. An entry that is too large takes no other entry away."""
+    left, countable = MOST_VALUES, MOST_COUNTED
     kept: list[Any] = []
     for entry in entries[:most]:
-        left -= 1 + count(entry, left)
-        if left < 0:
+        size = 1 + count(entry, left)
+        countable -= min(size, left + 1)
+        if countable < 0:
             break
-        kept.append(entry)
+        if size <= left:
+            left -= size
+            kept.append(entry)
     return kept
 
 
@@ -116,7 +135,9 @@ def exceeds(value: Any, most: int) -> bool:
 
 
 def count(value: Any, most: int) -> int:
-    """Count the values inside a value. Counting stops when there are more than `most`."""
+    """Count the values that a value contains, including nested values. Counting stops above
+    `most`.
+    """
     found, waiting = 0, [value]
     while waiting:
         one = waiting.pop()

@@ -49,8 +49,8 @@ LIST_CHANGES = (types.ToolListChangedNotification, types.ResourceListChangedNoti
 
 
 class SessionConnection:
-    """A connection with a session. `changed` is called when the server reports that its lists have
-    changed.
+    """A connection to a server with one session. `changed` is called when the server reports that
+    its lists have changed.
 
     If `elicit` is set, the server may ask a user. All connections of a pool share `handshakes`.
     """
@@ -190,7 +190,7 @@ class SessionConnection:
         self.stopping.set()
 
     def abort(self, context: RequestContext) -> None:
-        """End the session, because a message was lost, and its request will get no response."""
+        """End the session because a message was lost, so that its request will get no response."""
         if self.stopping.is_set():
             return
         self.failure = self.failure or read_failure(ConnectionError("not delivered"), context)
@@ -207,7 +207,7 @@ class SessionConnection:
             self.changed()
 
     async def ask(self, context: RequestContext, question: Callable[[Client], Awaitable[T]]) -> T:
-        """Send a request. Raises `ConnectionFailed`, `TimeoutError`."""
+        """Call `question` with the session's client. Raises `ConnectionFailed`, `TimeoutError`."""
         client = self.client
         if client is None:
             raise copy(self.failure or ConnectionFailed("the connection was closed."))
@@ -227,7 +227,7 @@ class SessionConnection:
                 self.end_unused()
 
     def end_unused(self) -> None:
-        """End the session as soon as no request is running in it."""
+        """End the session now, or when the last request that is running in it has ended."""
         self.is_lost = True
         if not self.asked:
             self.stopping.set()

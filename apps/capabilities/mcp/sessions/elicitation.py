@@ -29,7 +29,9 @@ Elicited = types.ElicitResult | types.ErrorData
 
 
 class Elicit(Protocol):
-    """A callback of the SDK. Its first argument is the SDK's request context."""
+    """The SDK's callback for questions to the user. The first argument is the SDK's request
+    context.
+    """
 
     async def __call__(self, context: Any, params: types.ElicitRequestParams) -> Elicited: ...
 
@@ -54,8 +56,8 @@ class ElicitationDesk:
 
     @contextmanager
     def serving(self, call: GoingCall) -> Iterator[None]:
-        """Allow the server to ask during the block. At the end of the last call, open questions are
-        canceled.
+        """Allow the server to ask the user during the block. When the last call ends, open
+        questions are canceled.
         """
         self.calls.append(call)
         try:
@@ -84,8 +86,8 @@ class ElicitationDesk:
     async def show_pages(
         self, call: GoingCall, pages: Sequence[types.ElicitRequestURLParams]
     ) -> bool:
-        """Ask the user to open pages. Return True if the user has opened all of them. Raises
-        `NotAskable`.
+        """Ask the user to open each page. Return True if the user has opened all of them, False as
+        soon as the user declines. Raises `NotAskable`.
         """
         cards = [card_of(call.server, page) | {"repeats": True} for page in pages]
         for card in cards:

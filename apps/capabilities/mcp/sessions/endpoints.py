@@ -98,7 +98,9 @@ def needs_of(info: McpServerInfo) -> list[SecretNeed]:
 
 
 def endpoint_problem(info: McpServerInfo) -> tuple[str, str]:
-    """Return the field that cannot be used, and the reason, or two empty strings."""
+    """Return the name of the field that cannot be used and the reason, or two empty strings if all
+    fields can be used.
+    """
     how = info.authorization
     problem = address_problem({} if info.protocol == "stdio" else {"url": info.url})
     if problem[1]:
@@ -126,8 +128,10 @@ def address_problem(addresses: Mapping[str, str]) -> tuple[str, str]:
 async def authorize(
     how: McpAuthorization | None, url: str, sent: SentCredentials, refused: str
 ) -> RequestCredentials:
-    """Return the credentials for that URL. Everything that will be sent is added to `sent`. Raises
+    """Return the credentials for the URL, and add everything that will be sent to `sent`. Raises
     `ToolError` if there are no credentials.
+
+    `refused` is a token that the server has rejected, or "".
     """
     match how:
         case None | OAuthAuthorization():  # nobody is signed in
@@ -157,7 +161,10 @@ async def authorize(
 async def authorize_person(
     account: UUID, sent: SentCredentials, refused: str
 ) -> RequestCredentials:
-    """Like `authorize`, but with a user's own account. Raises `ToolError`."""
+    """Return the credentials of a user's own account, and add them to `sent`. Raises `ToolError`.
+
+    `refused` is a token that the server has rejected, or "".
+    """
     token = await access_token(account, refused)
     if not token:
         return RequestCredentials()

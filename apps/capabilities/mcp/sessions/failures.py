@@ -70,7 +70,7 @@ class ConnectionFailed(Exception):
 
     @property
     def refuses_account(self) -> bool:
-        """Return True if signing in again may help."""
+        """Return True if the failure may be resolved when the user signs in again."""
         return self.needs_sign_in or self.needs_scope
 
     def message(self, label: str) -> str:
@@ -155,7 +155,7 @@ def sentence_of(error: BaseException) -> tuple[str, str]:
 
 
 def refused_version(error: BaseException) -> str:
-    """Return the sentence about an unsupported version, or "" for any other error."""
+    """Return a sentence about an unsupported protocol version, or "" for any other error."""
     if not (isinstance(error, RuntimeError) and str(error).startswith(VERSION)):
         return ""
     version = one_line(str(error).removeprefix(VERSION), VERSION_CHARACTERS)
@@ -174,8 +174,8 @@ def has_lost_session(context: RequestContext) -> bool:
 
 
 def is_about_session(refusal: bytes) -> bool:
-    """Return True if the error is about the session. Servers use different codes for such errors,
-    but never the code for invalid arguments.
+    """Return True if the error in a rejected request is about the session. Servers use different
+    codes for such errors, but never the code for invalid arguments.
     """
     try:
         error = msgspec.json.decode(refusal, type=Refusal).error
@@ -191,8 +191,8 @@ class RefusalError(msgspec.Struct):
 
 
 class Refusal(msgspec.Struct):
-    """A JSON-RPC error without an `id`, which servers omit in this case, although the SDK requires
-    it.
+    """A JSON-RPC error without an `id`. Some servers omit the `id` of such an error, although the
+    SDK requires it.
     """
 
     error: RefusalError
@@ -205,7 +205,7 @@ def is_unreadable(error: BaseException) -> bool:
 
 
 def is_closed(error: BaseException) -> bool:
-    """Return True if the error reports that the session ended during a request. Servers use the
+    """Return True if the error may report that the session ended during a request. Servers use the
     same code for their own errors.
     """
     return (
@@ -216,7 +216,9 @@ def is_closed(error: BaseException) -> bool:
 
 
 def leaves(error: BaseException) -> Iterator[BaseException]:
-    """Yield the exceptions in nested groups, in order, or the error itself."""
+    """Yield the exceptions in an exception group and its nested groups, in order. Any other
+    exception is yielded itself.
+    """
     if isinstance(error, BaseExceptionGroup):
         for inner in error.exceptions:
             yield from leaves(inner)
@@ -225,8 +227,8 @@ def leaves(error: BaseException) -> Iterator[BaseException]:
 
 
 def describe(error: BaseException) -> str:
-    """Return a description of the error in one line for users, without the URLs and server texts
-    that errors of libraries contain.
+    """Return a description of the error for users, on one line. It omits URLs and the texts of
+    servers, which errors of libraries contain.
     """
     if isinstance(error, MCPError) and not is_unreadable(error):
         return f"MCPError: {one_line(error.message, MESSAGE_CHARACTERS)}"

@@ -44,7 +44,9 @@ class Listing:
 
 @dataclass(slots=True)
 class ListingReader:
-    """Reads the lists of a server. `found` contains the tools of the pages that have arrived."""
+    """Reads the lists of a server. `found` contains the tools of the pages that have arrived so
+    far, by name.
+    """
 
     client: Client | None = None
     found: dict[str, types.Tool] = field(default_factory=dict)

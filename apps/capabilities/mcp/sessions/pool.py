@@ -52,7 +52,7 @@ class SessionPool:
 
     @asynccontextmanager
     async def leases(self) -> AsyncIterator[Leases]:
-        """Yield the leases of a run. When the block ends, its private sessions end."""
+        """Yield the leases of a run. When the block ends, the run's private sessions end."""
         taken = Leases(self)
         try:
             yield taken
@@ -83,8 +83,8 @@ class SessionPool:
             raise ConnectionFailed("too many servers are in use at once; try again later.")
 
     def drop(self, key: Key) -> asyncio.Task[None] | None:
-        """End a session in the background, and return the task. Return None if the session no
-        longer exists.
+        """End a session in the background, and return the task that ends it. Return None if the
+        session no longer exists.
         """
         slot = self.slots.pop(key, None)
         return None if slot is None else self.close_later(slot)
@@ -147,8 +147,8 @@ class Leases:
         return slot
 
     def seated(self, endpoint: ServerEndpoint, bucket: str) -> ServerEndpoint:
-        """Return the session that this run already uses, otherwise the first session that no run
-        uses.
+        """Return the endpoint of a session that this run already uses, otherwise of the first
+        session that no run uses.
         """
         mine = {(slot.endpoint, slot.bucket) for slot, _ in self.taken}
         for seat in count(1):
@@ -159,8 +159,8 @@ class Leases:
         raise AssertionError
 
     def give_back(self) -> list[asyncio.Task[None]]:
-        """End all leases, and end private sessions that no other run uses. Return the tasks that end
-        them.
+        """End all leases, and end private sessions that no other run uses. Return the tasks that
+        end these sessions.
         """
         ending = []
         for slot, alone in self.taken:

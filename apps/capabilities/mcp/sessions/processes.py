@@ -72,7 +72,8 @@ async def process_streams(
         MemoryObjectSendStream[SessionMessage],
     ]
 ]:
-    """Start the program, which reads and writes one message per line.
+    """Start the program, and yield the streams of its messages. The program reads and writes one
+    message per line.
 
     Raises `ConnectionFailed` if it cannot be started.
     """
@@ -123,7 +124,9 @@ async def start(server: RegisteredServer, most_bytes: int) -> asyncio.subprocess
 
 
 async def end(process: asyncio.subprocess.Process) -> None:
-    """Close the program's input. If it does not exit in time, terminate it, and finally kill it."""
+    """Close the program's input. If the program does not exit in time, terminate it, and finally
+    kill it.
+    """
     if process.stdin is not None:
         process.stdin.close()
     for number in (signal.SIGTERM, signal.SIGKILL):
@@ -141,7 +144,9 @@ async def is_over(process: asyncio.subprocess.Process) -> bool:
 
 
 async def drain(process: asyncio.subprocess.Process) -> None:
-    """Read the pipes of the program to their ends, because they would otherwise not be closed."""
+    """Read the rest of the program's output, because its pipes are not closed before they are read
+    to the end.
+    """
     with suppress(TimeoutError):
         async with asyncio.timeout(GRACE_SECONDS):
             for pipe in (process.stdout, process.stderr):

@@ -1,8 +1,8 @@
 """Remembers the servers that support only the older protocol revision, and recognizes the errors
-with which servers reject it.
+with which servers reject a revision.
 
-A client sends `server/discover` first (revision 2026-07-28), and falls back to `initialize`.
-Servers at a URL that need the fallback are remembered, because another attempt would cost a round
+A client sends `server/discover` first (revision 2026-07-28), and falls back to `initialize`. The
+URLs of servers that need the fallback are remembered, because another attempt would cost a round
 trip.
 """
 

@@ -7,8 +7,11 @@ from collections.abc import Awaitable, Callable, Hashable
 
 
 class SignInResults:
-    """The sign-in answers of one session. `count` is the number of answers, with which a call finds
-    the answers that arrived while it ran.
+    """The users' answers to the sign-in requests of one session. `count` is the number of answers
+    so far.
+
+    A call compares it with the number at its start, to find the answers that arrived in the
+    meantime.
     """
 
     def __init__(self) -> None:
@@ -17,8 +20,8 @@ class SignInResults:
         self.lock = asyncio.Lock()
 
     async def since(self, began: int, about: Hashable, ask: Callable[[], Awaitable[bool]]) -> bool:
-        """Return the newest answer about `about` if it arrived after the count `began`, otherwise
-        call `ask`.
+        """Return the newest answer for the key `about` if more than `began` answers had arrived
+        with it. Otherwise, call `ask` and return its answer.
         """
         async with self.lock:
             number, answer = self.last.get(about, (0, False))

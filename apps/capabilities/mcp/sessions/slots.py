@@ -47,8 +47,8 @@ _ids = count(1)
 
 
 class SessionSlot:
-    """Manages the connections of one session. `users` counts the runs that use the slot, `opened`
-    the number of connections.
+    """Manages the connections of one session. `users` counts the runs that use the slot, and
+    `opened` counts the connections so far.
     """
 
     def __init__(self, endpoint: ServerEndpoint, bucket: str, handshakes: HandshakeServers) -> None:
@@ -93,7 +93,7 @@ class SessionSlot:
     async def connected(self, context: RequestContext) -> SessionConnection:
         """Return the open session, or open a new session, which concurrent callers share.
 
-        Raises `ConnectionFailed`. During the pause after a failure, it is raised at once.
+        Raises `ConnectionFailed`, and raises it at once during the pause after a failure.
         """
         self.used_at = time.monotonic()
         self.notice_end()
@@ -126,7 +126,9 @@ class SessionSlot:
         return connection
 
     def notice_end(self) -> None:
-        """Handle the end of the session on the server's side."""
+        """Forget the connection if the server has ended the session, and start a pause if the
+        session failed.
+        """
         connection = self.connection
         if connection is None or connection.is_open:
             return
@@ -161,13 +163,13 @@ class SessionSlot:
         await asyncio.gather(*(connection.close() for connection in ending))
 
     async def reset(self) -> None:
-        """End the session, and clear its lists and failures."""
+        """End the session, and clear its cached lists and its failures."""
         await self.close()
         self.forget_lists()
         self.forget_failures()
 
     def forget_failures(self) -> None:
-        """Clear the failures, because their cause is resolved, so that the next attempt does not
+        """Clear the failures because their cause is resolved. The next attempt then does not
         wait.
         """
         self.notice_end()
@@ -176,8 +178,8 @@ class SessionSlot:
         self.unanswered.clear()
 
     async def ask(self, context: RequestContext, question: Callable[[Client], Awaitable[T]]) -> T:
-        """Send a request. If the server no longer knows the session, open a new session and retry.
-        Raises `ConnectionFailed`.
+        """Send a request in the session. If the server no longer knows the session, open a new
+        session and retry. Raises `ConnectionFailed`.
         """
         connection = await self.connected(context)
         try:
@@ -191,7 +193,7 @@ class SessionSlot:
         return await (await self.connected(again)).ask(again, question)
 
     def abandon(self, connection: SessionConnection) -> None:
-        """Stop using a session. Requests that are running in it can finish."""
+        """Stop using a connection. Requests that are running in its session can finish."""
         self.lost = {one for one in self.lost if not one.is_over}
         if self.connection is connection:
             self.connection = None
@@ -208,9 +210,9 @@ class SessionSlot:
         """Return the response to a request, from the cache if it is still valid. Raises
         `ConnectionFailed`.
 
-        One time limit applies to all pages of a list, and to waiting for a concurrent caller with
-        the same request. After it, `late` returns the part that has arrived, which is cached until
-        the next request to the server.
+        One time limit applies to all pages of a list, and to the wait for a concurrent caller with
+        the same request. After the limit, `late` returns the part that has arrived. This part is
+        cached until the next request to the server.
         """
         found: tuple[T] | None
         if (found := self.find(key)) is not None:
@@ -239,7 +241,7 @@ class SessionSlot:
         raise copy(failure)
 
     def raise_unanswered(self, key: Hashable) -> None:
-        """Raise `ConnectionFailed` at once if the same request recently timed out."""
+        """Raise `ConnectionFailed` if a request with this key recently timed out."""
         failure, until = self.unanswered.get(key, (None, 0.0))
         if failure is not None and time.monotonic() < until:
             raise copy(failure)

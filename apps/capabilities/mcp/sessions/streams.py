@@ -122,7 +122,9 @@ class WatchedStream(ObjectReceiveStream[SessionMessage | Exception]):
 
     @property
     def last_context(self) -> Any:
-        """Return the context in which the message was sent, if the transport knows it."""
+        """Return the context in which the newest message was sent, or None if the transport does
+        not know it.
+        """
         return getattr(self.inner, "last_context", None)
 
     async def receive(self) -> SessionMessage | Exception:

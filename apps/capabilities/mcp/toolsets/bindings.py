@@ -101,8 +101,8 @@ def known_as(toolset: Toolset, name: str | Mapping[str, str]) -> Localized:
 
 
 def digest(headers: Mapping[str, str]) -> str:
-    """Return a digest that distinguishes sets of headers without revealing them, or "" if there is
-    none.
+    """Return a digest that distinguishes sets of headers without revealing them, or "" if there are
+    no headers.
     """
     if not headers:
         return ""

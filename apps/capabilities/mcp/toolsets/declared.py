@@ -54,8 +54,8 @@ class Toolset:
 
     @property
     def failure_texts(self) -> tuple[str, ...]:
-        """Return the prefixes of results that count as failures although they are not marked as
-        such.
+        """Return the prefixes of results that report a failure, although the server does not mark
+        them as failures.
         """
         return (self.node.failure_texts or ()) if isinstance(self.node, McpTools) else ()
 
@@ -69,8 +69,8 @@ class Toolset:
         return isinstance(self.node, McpToolSet) and self.node.is_optional
 
     def forwarded(self, caller: Caller) -> dict[str, str]:
-        """Return the caller's own headers that the manifest forwards, without those that cannot be
-        sent.
+        """Return the caller's headers that the manifest forwards. Headers that cannot be sent are
+        omitted.
         """
         named = self.node.forward_headers if isinstance(self.node, McpToolSet) else None
         wanted = frozenset(name.lower() for name in named or ())
@@ -83,7 +83,7 @@ class Toolset:
         }
 
     def refusal(self, failure: ConnectionFailed, name: str) -> ToolError:
-        """Convert a failure to an error for the model."""
+        """Convert the failure of a connection to an error for the model, about the tool `name`."""
         if failure.needs_sign_in:
             return ToolError(failure.message(self.label), is_lasting=True)
         if failure.timed_out:

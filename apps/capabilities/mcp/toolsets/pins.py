@@ -30,10 +30,10 @@ on_reset(_kept.clear)
 
 
 async def withheld_tools(binding: ToolsetBinding, listing: Listing) -> Mapping[str, str]:
-    """Return the tools of a listing that await an operator's review or are withheld by an operator,
+    """Return the tools of a listing that await an operator's review or that an operator withholds,
     with their states.
 
-    Core reviews the descriptions of DIAL Core's toolsets, and the built-in programs are trusted.
+    DIAL Core reviews the descriptions of its own toolsets, and built-in programs are trusted.
     """
     program = binding.endpoint.program
     is_trusted = program is not None and program.is_built_in
@@ -57,8 +57,8 @@ def look_up(source: DescriptionSource, listing: Listing) -> Mapping[str, str]:
 
 
 def source_of(binding: ToolsetBinding) -> DescriptionSource:
-    """Return the source of the descriptions, which callers share unless their own headers are sent
-    to the server.
+    """Return the source of a server's descriptions. Callers share it, unless their own headers are
+    sent to the server.
 
     Without such headers, the server cannot distinguish callers. A caller without a bucket also
     shares the source, because a pin for only one run would have no effect.
@@ -70,8 +70,8 @@ def source_of(binding: ToolsetBinding) -> DescriptionSource:
 
 
 def identity(endpoint: ServerEndpoint) -> list[str]:
-    """Return the values that identify a server. A program with other arguments counts as another
-    server.
+    """Return the values that identify a server. A program with different arguments counts as a
+    different server.
     """
     program = endpoint.program
     if program is None:

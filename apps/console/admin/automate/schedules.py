@@ -1,8 +1,8 @@
-"""The admin of schedules. Operators see the schedules of service accounts completely, but only the
-times and limits of users' schedules.
+"""The admin of schedules. Operators see the whole schedules of service accounts, but only the times
+and limits of users' schedules.
 
-The message of a user's schedule is private. An operator's change to it takes effect once the user
-agrees.
+The message of a user's schedule is private. If an operator changes the schedule, the change takes
+effect once the user agrees.
 """
 
 from typing import Any
@@ -114,7 +114,9 @@ class ScheduleAdmin(Admin[Schedule]):
         return rows.filter(of_seen(request, "application__slug"))
 
     def get_object(self, request: HttpRequest, *args: Any, **options: Any) -> Schedule | None:
-        """Return the schedule. A user's schedule has the operator's proposed changes applied."""
+        """Return the schedule with this ID. A user's schedule has the operator's proposed changes
+        applied.
+        """
         found: Schedule | None = super().get_object(request, *args, **options)
         if found is None or is_ruled(request.user, found):
             return found

@@ -70,7 +70,9 @@ class SubscriptionAdmin(OperatedRows[Subscription]):
         return rows.filter(mine | of_seen(request, "application__slug"))
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Omit the state, which a new row does not have, and the owner, who is its creator."""
+        """Omit two fields from the form for a new row: the state, which it does not have yet, and
+        the owner, who is its creator.
+        """
         if obj is not None:
             return super().get_fieldsets(request, obj)
         return (

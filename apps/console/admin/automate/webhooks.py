@@ -54,15 +54,16 @@ class WebhookAdmin(OperatedRows[Webhook]):
         return renew_secret(row)
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return True if the operator can use the webhook's account, because the webhook's text and
-        secret act on behalf of that account.
+        """Return True if the operator may act as the webhook's account, because the webhook's text
+        and secret act on behalf of the account.
         """
         may = super().has_change_permission(request, obj)
         return may and (obj is None or may_manage(request.user, obj.account.user))
 
+    def before_save(self, row: Webhook) -> None:
+        row.problem = webhook_problem(row)
+
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        obj.saved_by = request.user
-        obj.problem = webhook_problem(obj)
         super().save_model(request, obj, form, change)
         if obj.problem:
             self.message_user(
@@ -76,8 +77,8 @@ class WebhookAdmin(OperatedRows[Webhook]):
         return {"address": address(row), "is_key": row.check_kind == Webhook.Check.KEY}
 
     def formfield_for_foreignkey(self, db_field: Any, request: Any, **options: Any) -> Any:
-        """Offer only accounts with no more rights than the user, because a webhook acts as its
-        account.
+        """Offer only accounts that have no more rights than the operator, because a webhook acts as
+        its account.
         """
         if db_field.related_model is ServiceAccount:
             rows = ServiceAccount.objects.select_related("user")

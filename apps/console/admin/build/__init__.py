@@ -1,1 +1,1 @@
-"""Applications in the admin: their list, form, drafts, versions, grants and files."""
+"""The admin of applications: their list, form, drafts, versions, grants and files."""

@@ -1,4 +1,4 @@
-"""Exports an application from the admin."""
+"""Exports an application from the admin as a ZIP file."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse

@@ -1,4 +1,4 @@
-"""Computes the use of applications in the last seven days, for the list of applications."""
+"""Computes how much applications were used in the last seven days, for the list of applications."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping
@@ -44,7 +44,9 @@ on_reset(_known.clear)
 
 
 def week_figures(slugs: Collection[str]) -> dict[str, WeekFigures]:
-    """Return the metrics by slug, at most a minute old. Runs up to four queries."""
+    """Return the use of each application by slug. The numbers are at most a minute old. Runs up to
+    four queries.
+    """
     found = {slug: kept for slug in slugs if (kept := _known.get(slug, KNOWN_SECONDS))}
     if missing := {*slugs} - {*found}:
         for slug, figures in read_week(missing, timezone.now()).items():
@@ -69,7 +71,9 @@ def read_week(slugs: Collection[str], now: datetime) -> dict[str, WeekFigures]:
 
 
 def read_costs(slugs: Collection[str], now: datetime) -> Mapping[str, Sums]:
-    """Return the costs, from the hourly sums and from rows that are not summed up yet."""
+    """Return the costs by slug, from the hourly sums and from rows that are not included in the
+    sums yet.
+    """
     period = Period.ending(now, WEEK)
     found: dict[str, Sums] = defaultdict(Sums)
     stored = UsageSum.objects.filter(period.stored, dimension="application", name__in=slugs)

@@ -106,7 +106,9 @@ class ApplicationList(Admin[Application]):
         )
 
     def get_list_display(self, request: HttpRequest) -> Any:
-        """Return metrics only for users who may see them elsewhere."""
+        """Return the columns of the list. Metrics are included only for users who may also see them
+        on other pages.
+        """
         may = all(map(request.user.has_perm, ("insights.view_usagesum", "runs.view_runsummary")))
         return [name for name in self.list_display if may or name not in OF_WEEK]
 
@@ -200,7 +202,9 @@ class ApplicationList(Admin[Application]):
 
 
 def request_badge(application: Any) -> SafeString | str:
-    """Return a badge if publishing of the draft was requested or sent back."""
+    """Return a badge if a user requested publishing of the draft, or if the request was sent back.
+    Otherwise, return "".
+    """
     if getattr(application, "asked_at", None) is None:
         return ""
     is_returned = application.returned_at is not None
@@ -209,7 +213,9 @@ def request_badge(application: Any) -> SafeString | str:
 
 
 def granted_to(holder: str) -> Coalesce:
-    """Return a query expression for the number of users or groups with a role."""
+    """Return a query expression that counts the users or groups (`holder`) with a role in an
+    application.
+    """
     rows = Grant.objects.filter(application=OuterRef("pk"), **{f"{holder}__isnull": False})
     count = rows.order_by().values("application").annotate(count=Count("pk")).values("count")
     return Coalesce(Subquery(count), 0)

@@ -60,7 +60,9 @@ class ApplicationAdmin(ApplicationList, OperatedApplications, RecordedAdmin[Appl
         form_url: str = "",
         extra_context: Any = None,
     ) -> HttpResponse:
-        """Redirect to the studio. Raises PermissionDenied and Http404."""
+        """Redirect to the studio, where applications are edited. Raises PermissionDenied and
+        Http404.
+        """
         if object_id is None:
             if not self.has_add_permission(request):
                 raise PermissionDenied

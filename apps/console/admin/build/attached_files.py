@@ -1,4 +1,6 @@
-"""The page about an application's attached files: their indexing progress, and a search in them."""
+"""The page about an application's attached files, which shows their indexing progress and searches
+them.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -45,8 +47,8 @@ class SearchReport:
 
 
 def attached_files(admin: Admin[Application], request: HttpRequest, pk: int) -> HttpResponse:
-    """Show the files. A POST indexes all documents again, or only the document whose name it
-    contains. Raises PermissionDenied.
+    """Show the attached files. A POST indexes all documents again, or only the document whose name
+    it contains. Raises PermissionDenied.
     """
     application = get_object_or_404(visible_applications(request), pk=pk)
     # Editors see the names and texts of uploaded files, but those of a user's own files only if
@@ -82,8 +84,8 @@ def attached_files(admin: Admin[Application], request: HttpRequest, pk: int) -> 
 
 
 def percent_of(document: CorpusDocument) -> int:
-    """Return the percentage of a document that semantic search covers. A document without text
-    counts as complete.
+    """Return the percentage of a document's chunks that semantic search covers. A document without
+    text counts as complete.
     """
     if not document.chunk_count:
         return 100 if document.state == State.READY else 0
@@ -91,13 +93,17 @@ def percent_of(document: CorpusDocument) -> int:
 
 
 def total_percent(documents: Sequence[CorpusDocument]) -> int:
-    """Return the completed percentage of the indexing, excluding failed documents."""
+    """Return the completed percentage of the documents' indexing. Failed documents are not
+    counted.
+    """
     going = [percent_of(one) for one in documents if one.state != State.FAILED]
     return sum(going) // len(going) if going else 0
 
 
-async def report(wanted: AttachingApplication, corpus: LocalCorpus, asked: str) -> SearchReport:
-    """Return the results that the tool of the application would find."""
+async def report(
+    wanted: AttachingApplication, corpus: LocalCorpus, asked: str, most: int = MOST_RESULTS
+) -> SearchReport:
+    """Return up to `most` results that the application's tool would find."""
     attached = SearchableFiles(corpus, wanted.contexts)
     searched = await attached.open(await attached.documents())
     vector, notice = None, ""
@@ -107,8 +113,8 @@ async def report(wanted: AttachingApplication, corpus: LocalCorpus, asked: str) 
     except QuickAppError as error:
         notice = str(error)
     if vector is None:
-        notice = f"Searched by keywords only. {notice}".rstrip()
-    found = await searched.search(asked, vector, MOST_RESULTS) if searched else []
+        notice = f"Searched by words alone. {notice}".rstrip()
+    found = await searched.search(asked, vector, most) if searched else []
     return SearchReport([result_of(one) for one in found], notice)
 
 

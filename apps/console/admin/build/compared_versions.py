@@ -1,5 +1,5 @@
-"""Finds the states of an application that a page compares, and lists the reasons for a rejected
-action as lines of a page.
+"""Finds the states of an application that a page compares, and lists the reasons why an action is
+rejected.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ DRAFT = "draft"
 
 
 def refusal_reasons(act: Callable[..., object], *arguments: Any, **options: Any) -> list[str]:
-    """Call the action. Return the reasons if it is rejected, otherwise []."""
+    """Call `act` with the arguments. Return the reasons if it is rejected, otherwise []."""
     try:
         act(*arguments, **options)
     except DraftOvertaken as error:
@@ -33,8 +33,8 @@ def refusal_reasons(act: Callable[..., object], *arguments: Any, **options: Any)
 
 
 def named_side(row: Application, name: str) -> ComparisonSide:
-    """Return the version with this number, or the draft if the name is `draft`. Raises Http404 for
-    other names.
+    """Return the draft if `name` is "draft", otherwise the version with this number. Raises Http404
+    if it does not exist.
     """
     if name == DRAFT:
         return draft_side(row)

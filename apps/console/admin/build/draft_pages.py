@@ -1,5 +1,5 @@
-"""The pages of an application's draft: request publishing, send the draft back, and merge live
-changes into it.
+"""The pages of an application's draft, on which users request publishing, send the draft back, or
+merge live changes into it.
 """
 
 from functools import partial
@@ -47,7 +47,7 @@ def draft_urls(admin: Admin[Application]) -> list[URLPattern]:
 
 
 def edited_row(admin: Admin[Application], request: HttpRequest, pk: int) -> Application:
-    """Return a row that the user may change. Raises Http404 and PermissionDenied."""
+    """Return the application if the user may change it. Raises Http404 and PermissionDenied."""
     row = seen_row(admin, request, pk)
     if not admin.has_change_permission(request, row) or row.archived_at is not None:
         raise PermissionDenied
@@ -55,7 +55,7 @@ def edited_row(admin: Admin[Application], request: HttpRequest, pk: int) -> Appl
 
 
 def request_view(admin: Admin[Application], request: HttpRequest, pk: int) -> HttpResponse:
-    """Show what publishing would change. A POST with a note requests publishing."""
+    """Show the changes that publishing would make. A POST with a note requests publishing."""
     row = edited_row(admin, request, pk)
     note, problems = request.POST.get("note", ""), []
     if request.method == "POST":
@@ -102,8 +102,8 @@ def draft_version_view(
 
 
 def take_over_view(admin: Admin[Application], request: HttpRequest, pk: int) -> HttpResponse:
-    """Show the draft merged with the live version. A POST with the choices saves the result as the
-    draft.
+    """Show the draft merged with the live version. A POST with choices for the conflicts saves the
+    result as the draft.
     """
     row = edited_row(admin, request, pk)
     draft, problems = draft_of(row), []

@@ -1,4 +1,6 @@
-"""Applications in the admin. Users see the applications that they can edit, and can delete their own."""
+"""The admin of applications. Users see the applications that they can edit, and can delete only
+their own.
+"""
 
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
@@ -30,7 +32,7 @@ class OperatedApplications(Admin[Application]):
 
     def has_delete_permission(self, request: HttpRequest, obj: Application | None = None) -> bool:
         """Return True if the user may erase the application. Only archived applications can be
-        erased, and erasing requires a separate permission.
+        erased, and the user needs a separate permission.
         """
         may: bool = super().has_delete_permission(request) and request.user.has_perm(ERASE)
         if not may or obj is None:
@@ -48,10 +50,10 @@ class OperatedApplications(Admin[Application]):
 def is_role_enough(
     request: HttpRequest, application: Application | None, is_permitted: bool
 ) -> bool:
-    """Return True if the user edits the application. None means any application.
+    """Return True if the user edits the application or, if it is None, any application.
 
-    For a user with the permission, every editor role counts. For other users, only a grant or
-    ownership counts.
+    If `is_permitted` is True, every editor role counts. Otherwise, only a grant or ownership
+    counts.
     """
     if not is_permitted:
         return is_editor(request, application)

@@ -1,4 +1,4 @@
-"""Shows recorded states of applications in the admin, and the changes that a restoration would
+"""Shows recorded states of applications in the admin, and the changes that restoring them would
 make.
 """
 
@@ -59,7 +59,7 @@ def prepare_state(
 
 
 def columns_for(request: HttpRequest, row: Application | None) -> set[str]:
-    """Return the columns that the user may restore. An archived application stays disabled."""
+    """Return the columns that the user may restore. An archived application remains disabled."""
     return {
         *COLUMNS,
         "slug",

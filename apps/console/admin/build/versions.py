@@ -1,5 +1,5 @@
-"""The pages of an application's published versions: compare, publish, restore, withdraw and
-archive.
+"""The pages of an application's published versions, on which users compare, publish, restore,
+withdraw and archive.
 """
 
 from functools import partial
@@ -36,8 +36,8 @@ from apps.integers import read_integer
 
 
 def version_urls(admin: Admin[Application]) -> list[URLPattern]:
-    """Return the URLs of the pages next to the studio. Users who can see the application can view
-    the pages; only publishers can change something.
+    """Return the URLs of these pages. Users who can see the application can view the pages, but
+    only publishers can change anything.
     """
     look, act = require_safe, require_POST
     note = require_http_methods(["GET", "HEAD", "POST"])
@@ -60,7 +60,7 @@ def version_urls(admin: Admin[Application]) -> list[URLPattern]:
 
 
 def seen_row(admin: Admin[Application], request: HttpRequest, pk: int) -> Application:
-    """Return a row that the user may see. Raises Http404 and PermissionDenied."""
+    """Return the application if the user may see it. Raises Http404 and PermissionDenied."""
     row: Application | None = admin.get_object(request, str(pk))
     if row is None:
         raise Http404
@@ -70,7 +70,7 @@ def seen_row(admin: Admin[Application], request: HttpRequest, pk: int) -> Applic
 
 
 def published_row(admin: Admin[Application], request: HttpRequest, pk: int) -> Application:
-    """Return a row that the user may publish. Raises Http404 and PermissionDenied."""
+    """Return the application if the user may publish it. Raises Http404 and PermissionDenied."""
     row = seen_row(admin, request, pk)
     if not may_publish(admin, request, row):
         raise PermissionDenied
@@ -78,7 +78,7 @@ def published_row(admin: Admin[Application], request: HttpRequest, pk: int) -> A
 
 
 def archived_row(admin: Admin[Application], request: HttpRequest, pk: int) -> Application:
-    """Return a row that the user may archive. Raises Http404 and PermissionDenied."""
+    """Return the application if the user may archive it. Raises Http404 and PermissionDenied."""
     row = seen_row(admin, request, pk)
     if not may_archive(admin, request, row):
         raise PermissionDenied
@@ -118,7 +118,7 @@ def versions_view(admin: Admin[Application], request: HttpRequest, pk: int) -> H
 
 
 def compare_view(admin: Admin[Application], request: HttpRequest, pk: int) -> HttpResponse:
-    """Compare two states, such as `?from=1&to=draft`. Raises Http404."""
+    """Show the differences between two states, such as `?from=1&to=draft`. Raises Http404."""
     row = seen_row(admin, request, pk)
     one, other = (request.GET.get(name, "") for name in ("from", "to"))
     sides = named_side(row, one), named_side(row, other)
@@ -135,7 +135,7 @@ def compare_view(admin: Admin[Application], request: HttpRequest, pk: int) -> Ht
 
 
 def publish_view(admin: Admin[Application], request: HttpRequest, pk: int) -> HttpResponse:
-    """Show what publishing would change. A POST with a note publishes."""
+    """Show the changes that publishing would make. A POST with a note publishes the draft."""
     row = published_row(admin, request, pk)
     draft = draft_of(row)
     problems: list[str] = []
@@ -220,8 +220,8 @@ def report_outcome(
 
 
 def review_context(row: Application, draft: ApplicationDraft, user: Any) -> dict[str, Any]:
-    """Return the page context about two-person publishing. `asked` is the request, open or sent
-    back.
+    """Return the template context about two-person publishing. `asked` in it is the request to
+    publish, which is open or was sent back.
     """
     if not is_required(row):
         return {"takes_two": False, "asked": None, "refusal": ""}

@@ -1,1 +1,3 @@
-"""The services that applications use: deployments and their prices, MCP servers, secrets and shared files."""
+"""The admin of the services that applications use: deployments and their prices, MCP servers,
+secrets and shared files.
+"""

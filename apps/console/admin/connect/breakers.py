@@ -1,5 +1,5 @@
 """Shows the state of circuit breakers in the list of deployments, and adds an action that closes
-them.
+breakers.
 """
 
 from datetime import timedelta

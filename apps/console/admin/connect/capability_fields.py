@@ -34,9 +34,9 @@ ANSWERS: Mapping[bool | None, str] = {True: "yes", False: "no", None: "unknown"}
 
 
 def tell_known(form: forms.ModelForm[Any], row: Deployment) -> None:
-    """Show the values that apply by default in the choices and help texts of the form.
+    """Show the values that apply by default in the form's choices and help texts.
 
-    The form has none of these fields for staff who may only view the row.
+    For staff who may only view the row, the form has none of these fields.
     """
     if not form.fields.keys() >= {*FLAGS, *LIMITS}:
         return
@@ -51,7 +51,7 @@ def tell_known(form: forms.ModelForm[Any], row: Deployment) -> None:
 
 
 def known_labels(row: Deployment) -> dict[str, str]:
-    """Return the known values by field, ignoring the operator's own settings."""
+    """Return the known values by field. The operator's own settings are ignored."""
     known = written_capabilities(row).over(known_capabilities(row))
     words = {name: ANSWERS[getattr(known, name)] for name in FLAGS}
     for name in LIMITS:
@@ -61,7 +61,9 @@ def known_labels(row: Deployment) -> dict[str, str]:
 
 
 def summary(can: ModelCapabilities) -> str:
-    """Return a model's capabilities as text. A model without tools is described as such."""
+    """Return a model's capabilities as text. The text mentions if the model does not support
+    tools.
+    """
     able = [word for name, word in WORDS.items() if getattr(can, name)]
     return ", ".join(("no tools", *able) if can.tools is False else able) or "unknown"
 

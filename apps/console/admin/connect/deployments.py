@@ -1,6 +1,4 @@
-"""The admin of deployments. Their keys can be set and removed but never read, and their connections
-can be tested.
-"""
+"""The admin of deployments. Operators can set, remove and test their keys, but cannot read them."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -214,7 +212,7 @@ class DeploymentAdmin(BreakersAdmin):
         return [self.staff_path("test/", self.test_typed, "test"), *super().get_urls()]
 
     def test_typed(self, request: HttpRequest) -> JsonResponse:
-        """Test the connection in the form without saving it."""
+        """Test the connection that the typed form describes, without saving the form."""
         number = request.POST.get("test_pk", "")
         stored = self.get_object(request, number) if number else None
         if request.method != "POST" or not self.may_save(request, stored):
@@ -234,7 +232,9 @@ class DeploymentAdmin(BreakersAdmin):
 
 
 def listed_models(deployment: Deployment) -> list[ListedModel]:
-    """Return the models that the service offers, or [] if it has no list."""
+    """Return the models that the service of the deployment offers, or [] if it does not list
+    them.
+    """
     if deployment.kind != Deployment.Kind.CHAT or not can_list(deployment):
         return []
     try:
@@ -244,8 +244,8 @@ def listed_models(deployment: Deployment) -> list[ListedModel]:
 
 
 def told_capabilities(deployment: Deployment, listed: Sequence[ListedModel]) -> dict[str, Any]:
-    """Return the known capabilities of a chat model for the form, and the capabilities that its
-    service reports.
+    """Return the capabilities of a chat model for the form: the capabilities that are known by its
+    name, and the ones that its service reports.
     """
     if deployment.kind != Deployment.Kind.CHAT:
         return {}
@@ -257,7 +257,7 @@ def told_capabilities(deployment: Deployment, listed: Sequence[ListedModel]) -> 
 
 
 def try_connection(deployment: Deployment) -> ProbeResult:
-    """Test the connection with a timeout."""
+    """Test the connection of the deployment, with a timeout."""
     return async_to_sync(probe_deployment)(read_row(deployment))
 
 
@@ -269,6 +269,6 @@ def used_by(request: HttpRequest, deployment: Deployment, users: Sequence[ItemUs
 
 
 def left_by(deployment: Deployment, users: Sequence[Deployment]) -> SafeString:
-    """Return a paragraph about the deployments that have this deployment as a fallback."""
+    """Return a paragraph about the deployments that lose this deployment as a fallback."""
     words = "<p>These use {} as a fallback and continue without it:</p>{}"
     return format_html(words, deployment, bullet_list(map(str, users)))

@@ -1,4 +1,4 @@
-"""The field for fallbacks in the form of a deployment: an ordered choice, with the reason why a
+"""The field for the fallbacks in the form of a deployment: an ordered list, which shows why a
 fallback is skipped.
 """
 
@@ -16,8 +16,8 @@ from apps.workspace.local.deployments.fallback_rules import why_unfit
 
 @dataclass(frozen=True, slots=True)
 class FallbackChoice:
-    """A deployment that can be chosen as a fallback, or was chosen before. `problem` is the reason
-    why it is skipped, or "".
+    """A deployment that can be, or already is, chosen as a fallback. `problem` is the reason why it
+    is skipped, or "".
     """
 
     deployment_id: str
@@ -26,8 +26,8 @@ class FallbackChoice:
 
 
 class FallbacksInput(LowTextarea):
-    """An input with one ID per line. With scripts, it is a list whose entries can be searched,
-    added and moved.
+    """An input with one deployment ID per line. With scripts, it is a list whose entries can be
+    searched, added and moved.
     """
 
     template_name = "admin/workspace/deployment/fallbacks.html"
@@ -46,7 +46,9 @@ class FallbacksField(LinesField):
     widget = FallbacksInput
 
     def offer(self, row: Deployment) -> None:
-        """Offer the deployments that the row can use, including disabled deployments."""
+        """Offer the deployments that can be fallbacks of the row, including disabled
+        deployments.
+        """
         others = Deployment.objects.exclude(pk=row.pk).order_by("display_name")
         choices = [choice_of(one) for one in others if not why_unfit(one)]
         named = row.fallbacks if isinstance(row.fallbacks, list) else []
@@ -62,9 +64,7 @@ def choice_of(row: Deployment) -> FallbackChoice:
 
 
 def named_by(rows: Sequence[Deployment]) -> dict[str, list[Deployment]]:
-    """Return the deployments that have one of these deployments as a fallback, by the ID of the
-    fallback.
-    """
+    """Return the deployments that have one of the rows as a fallback, by the ID of the fallback."""
     users: dict[str, list[Deployment]] = {row.deployment_id: [] for row in rows}
     for one in Deployment.objects.exclude(fallbacks=[]):
         for name in users.keys() & set(one.fallbacks):

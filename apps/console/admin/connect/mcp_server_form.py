@@ -1,4 +1,4 @@
-"""The form of an MCP server, whose stored variables are never shown."""
+"""The form of an MCP server, which never shows the stored environment variables."""
 
 import json
 from typing import Any
@@ -21,7 +21,7 @@ HOW = "One NAME=value per line, or a JSON object. Your entry replaces all stored
 
 
 class SecretTextarea(LowTextarea):
-    """A text area that never displays typed text again, even if the form has errors."""
+    """A text area that does not show the typed text again, even if the form has errors."""
 
     def format_value(self, value: Any) -> str:
         return ""
@@ -45,7 +45,7 @@ class McpServerForm(VersionedForm[McpServer]):
         fields = ()  # Set by the admin.
 
     def secret_state(self, stored: str) -> str:
-        """Return the names of the stored variables without their values."""
+        """Return the names of the stored variables, without their values."""
         return f"{self.variables_state(stored)} {HOW}"
 
     def variables_state(self, stored: str) -> str:
@@ -65,7 +65,9 @@ class McpServerForm(VersionedForm[McpServer]):
 
 
 def variables_of(text: str) -> dict[str, str]:
-    """Parse variables. Raises `ValidationError`, whose message omits the typed text."""
+    """Parse environment variables. Raises `ValidationError`, whose message does not quote the typed
+    text.
+    """
     if text.lstrip().startswith("{"):
         try:
             return dict(json.loads(text))

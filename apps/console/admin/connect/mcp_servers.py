@@ -1,7 +1,8 @@
-"""The admin of MCP servers that are programs on this machine. A user who edits a server determines
-the program that runs on the machine.
+"""The admin of MCP servers that are programs on this machine. Users who edit a server determine the
+program that runs.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 from asgiref.sync import async_to_sync
@@ -9,7 +10,9 @@ from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import URLPattern
+from django.utils.html import format_html
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.buckets import bucket_of
@@ -23,7 +26,8 @@ from apps.console.admin.connect.mcp_sessions import (
     session_rows,
     sessions_of,
 )
-from apps.console.admin.connect.mcp_uses import PROGRAM, uses_by_server
+from apps.console.admin.connect.mcp_uses import PROGRAM, users_of_program, uses_by_server
+from apps.console.admin.rows.dependents import bullet_list, dependent_lines
 from apps.console.admin.rows.recorded import HISTORY_FIELDS, RecordedAdmin
 from apps.errors import QuickAppError, ToolError
 from apps.integers import read_integer
@@ -61,6 +65,14 @@ class McpServerAdmin(RecordedAdmin[McpServer]):
     has_add_permission = has_view_permission
     has_change_permission = has_view_permission
     has_delete_permission = has_view_permission
+
+    def consequences(self, request: HttpRequest, rows: Iterable[McpServer]) -> list[SafeString]:
+        words = "<p>{} is used by these, which lose its tools:</p>{}"
+        return [
+            format_html(words, row, bullet_list(dependent_lines(request, users)))
+            for row in rows
+            if (users := users_of_program(row))
+        ]
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         listed = super().get_changelist_instance(request)
@@ -125,7 +137,7 @@ class McpServerAdmin(RecordedAdmin[McpServer]):
         return redirect(back if is_own else self.url("sessions"))
 
     def connect(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Start the program for this user and list its tools."""
+        """Start the program of an MCP server for this user, and list its tools."""
         server = get_object_or_404(McpServer, pk=pk)
         asked = McpServerInfo(protocol=PROGRAM, server=server.name)
         try:

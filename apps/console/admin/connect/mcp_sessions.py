@@ -1,4 +1,4 @@
-"""Shows the sessions of this process with MCP servers as table rows with owner, state and uses.
+"""Shows the MCP sessions of this process as table rows with owner, state and uses.
 
 Rows contain only the names of hosts and programs, because paths, headers and tokens may contain
 secrets.
@@ -23,8 +23,8 @@ of its sessions has.
 
 @dataclass(frozen=True, slots=True)
 class SessionRow:
-    """A session as a table row. `is_old` is True if the program was started before its row was
-    changed.
+    """An MCP session as a table row. `is_old` is True if the program was started before its
+    settings were changed.
     """
 
     session: PooledSession
@@ -45,7 +45,9 @@ def may_administer(request: HttpRequest) -> bool:
 def session_rows(
     found: Sequence[PooledSession], uses: Mapping[str, Sequence[Use]] = {}
 ) -> list[SessionRow]:
-    """Return the sessions as rows. `uses` are the toolsets of each server, by `server_key`."""
+    """Return the sessions as table rows. `uses` maps the `server_key` of each server to the
+    toolsets that use it.
+    """
     names = caller_names(session.bucket for session in found)
     versions = dict(McpServer.objects.values_list("name", "version"))
     return [
@@ -68,7 +70,7 @@ def sessions_of(server: McpServer, found: Iterable[PooledSession]) -> list[Poole
 
 
 def server_state(server: McpServer, found: Iterable[PooledSession]) -> str:
-    """Return the state of the server's own sessions, or "disabled"."""
+    """Return the state of the server's sessions as text, or "disabled"."""
     states = {state_name(session) for session in found}
     state = next((state for state in ORDER if state in states), "not started")
     return state if server.is_enabled else "disabled"
@@ -79,7 +81,9 @@ def state_name(session: PooledSession) -> str:
 
 
 def server_label(session: PooledSession) -> str:
-    """Return a program's name, or the host of a URL, whose path may be a secret."""
+    """Return the name of the session's program, or only the host of its URL, because the path may
+    be a secret.
+    """
     return session.server if session.protocol == PROGRAM else urlsplit(session.server).netloc
 
 

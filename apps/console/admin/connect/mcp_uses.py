@@ -11,12 +11,14 @@ from apps.capabilities.mcp.administration import session_title
 from apps.catalog.content.installed import installed_content
 from apps.catalog.content.references import resolve_references
 from apps.catalog.models import Application
+from apps.catalog.uses import ItemUser
 from apps.manifest.names import localize_text, possible_names
 from apps.manifest.toolsets.kinds import ToolSet
 from apps.manifest.toolsets.mcp import McpServerInfo
 from apps.manifest.toolsets.shared_fields import Described
 from apps.manifest.validation.validation import ManifestInvalid, read_manifest
 from apps.workspace.egress.urls import AddressInvalid, read_url
+from apps.workspace.local.models import McpServer
 
 PROGRAM: Final = "stdio"
 
@@ -38,6 +40,14 @@ def uses_by_server() -> dict[str, list[Use]]:
     return found
 
 
+def users_of_program(server: McpServer) -> list[ItemUser]:
+    """Return the enabled applications with toolsets that use a program on this machine."""
+    return [
+        ItemUser("application", use.application.title, use.toolset, use.application.pk)
+        for use in uses_by_server().get(server_key(PROGRAM, server.name), ())
+    ]
+
+
 def toolsets_of(application: Application) -> tuple[Any, ...]:
     preview = settings.ENABLE_PREVIEW_FEATURES
     default = settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID
@@ -49,10 +59,10 @@ def toolsets_of(application: Application) -> tuple[Any, ...]:
 
 
 def tool_names(tools: Iterable[tuple[str, str]]) -> set[str]:
-    """Return the names that models see for the tools of servers, in all applications that may use
-    them.
+    """Return the names under which models see these tools of servers, in all applications that may
+    use them.
 
-    A tool is identified by the name of a program or a host, and by the tool's name on the server.
+    Each tool is a pair of the name of a program or host, and the name of the tool on the server.
     """
     by_server: dict[str, set[str]] = {}
     for server, tool in tools:
@@ -68,7 +78,7 @@ def tool_names(tools: Iterable[tuple[str, str]]) -> set[str]:
 
 
 def place_of(info: McpServerInfo) -> str:
-    """Return the name of a program, or a host, or "" for an invalid URL."""
+    """Return the name of a server's program, or the host of its URL, or "" for an invalid URL."""
     if info.protocol == PROGRAM:
         return info.server
     try:
@@ -78,7 +88,7 @@ def place_of(info: McpServerInfo) -> str:
 
 
 def server_of(toolset: ToolSet) -> str:
-    """Return the `server_key` of a toolset, or "" if it has no server."""
+    """Return the `server_key` of a toolset, or "" if the toolset has no MCP server."""
     if not isinstance(toolset, Described) or not toolset.enabled:
         return ""
     match toolset.server:

@@ -1,4 +1,4 @@
-"""Prices of deployments, on a separate page and on the deployment's page."""
+"""The admin of prices for deployments, on a separate page and on the page of each deployment."""
 
 from django.contrib import admin
 

@@ -1,4 +1,4 @@
-"""The form of a secret, whose value can be replaced but never read."""
+"""The form of a secret, in which the value can be replaced but not read."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -81,7 +81,9 @@ class SecretForm(VersionedForm[Secret]):
 
 
 def is_for_more(stored: Secret, servers: Sequence[str], anywhere: bool) -> bool:
-    """Return True if the edit would allow the stored value to be sent to additional servers."""
+    """Return True if the edit would allow the stored value to be sent to servers that could not
+    receive it before.
+    """
     if stored.is_for_any_server:
         return False
     return anywhere or not all(is_covered(server, stored.servers) for server in servers)

@@ -1,4 +1,6 @@
-"""The admin of secrets: rotation, deletion, and the manifests that contain their names."""
+"""The admin of secrets, with their rotation, their deletion, and the manifests that refer to
+them.
+"""
 
 from collections.abc import Iterable
 from typing import Any
@@ -113,7 +115,7 @@ def uses_of(secret: Secret) -> list[ItemUser]:
 
 
 def number_of(users: Iterable[ItemUser]) -> int:
-    """Return the number of applications and items that use a secret. An application that uses it in
-    several places counts once.
+    """Return the number of applications and items that use a secret. Each counts once, even if it
+    uses the secret in several places.
     """
     return len({(user.kind, user.name) for user in users})

@@ -1,4 +1,4 @@
-"""The page on which more models of a deployment's service are added."""
+"""The page on which operators create deployments for further models of a deployment's service."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -47,7 +47,9 @@ class ServiceModelsAdmin(RecordedAdmin[Deployment]):
         return answer
 
     def models_view(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        """List the models. A POST adds the selected models. Raises PermissionDenied and Http404."""
+        """List the models of the service. A POST creates deployments for the selected models.
+        Raises PermissionDenied and Http404.
+        """
         deployment = self.visible_row(request, object_id)
         # The new deployments get the key of this deployment.
         if not self.may_save(request, None) or not self.may_save(request, deployment):

@@ -1,4 +1,4 @@
-"""The admin of files that operators share. All manifests may use these files, and all users may
+"""The admin of files that operators share. All manifests can use these files, and all users can
 read them.
 
 The list also contains the files that were uploaded for individual applications, for the editors of
@@ -78,8 +78,8 @@ class SharedFileForm(forms.ModelForm[SharedFile]):
         return {**cleaned, "name": name}
 
     def refuse_overtaken(self, seen: str) -> None:
-        """Raise an error once if the file was replaced after the form was opened. The row stays
-        locked until it is saved.
+        """Raise `ValidationError` once if the file was replaced after the form was opened. The row
+        remains locked until it is saved.
         """
         if not self.instance.pk or not seen:
             return
@@ -124,7 +124,7 @@ class SharedFileAdmin(RecordedAdmin[SharedFile]):
 
     @admin.display(description="path", empty_value="")
     def path(self, file: SharedFile) -> str:
-        """Return the URL of a context in a manifest."""
+        """Return the URL of the file for a context in a manifest."""
         return write_path(PUBLIC, file.name)
 
     @admin.display(description="size", ordering="size")

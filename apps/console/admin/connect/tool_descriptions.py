@@ -1,5 +1,5 @@
-"""The admin of changed descriptions of MCP tools. Models do not see such a tool until an operator
-accepts the change.
+"""The admin of MCP tools whose descriptions have changed. Models do not see such a tool until an
+operator accepts the change.
 """
 
 from collections.abc import Iterator
@@ -105,7 +105,9 @@ class ToolDescriptionAdmin(Admin[ToolDescription]):
         self.settle(request, queryset, WITHHELD)
 
     def settle(self, request: HttpRequest, queryset: QuerySet[ToolDescription], state: str) -> None:
-        """Store the decision, and ask users again if they approved the old description."""
+        """Store the decision about the descriptions. Users who approved an old description are
+        asked again.
+        """
         if not self.has_change_permission(request):
             raise PermissionDenied
         with transaction.atomic():

@@ -1,1 +1,1 @@
-"""Predefined content and shared prompts in the admin."""
+"""The admin of predefined content and of shared prompts."""

@@ -1,4 +1,4 @@
-"""The form of a predefined item. It rejects items that could not be used."""
+"""The form of a predefined item. It rejects items that cannot be used."""
 
 import json
 from collections.abc import Sequence
@@ -52,10 +52,10 @@ class TypedText(str):
 
 
 class TextField(forms.CharField):
-    """Edits the text of an item.
+    """A field for the text of an item.
 
-    With `is_document`, the text is JSON. A stored text is shown with masked credentials, and masks
-    in a typed text are replaced with the credentials in `sources`.
+    With `is_document`, the text is JSON. Credentials in a stored text are masked, and masks in a
+    typed text are replaced with the credentials in `sources`.
     """
 
     widget = LowTextarea(
@@ -117,7 +117,9 @@ class ContentForm(DocumentForm[ContentItem]):
             )
 
     def known(self, name: str) -> str:
-        """Return the stored or the chosen value of a field, or "" if none is chosen yet."""
+        """Return the stored or the chosen value of the field `name`, or "" if none is chosen
+        yet.
+        """
         value = getattr(self.instance, name) or self.data.get(name) or self.initial.get(name)
         return str(value or "")
 
@@ -131,7 +133,7 @@ class ContentForm(DocumentForm[ContentItem]):
 
     @property
     def doubts(self) -> Sequence[Problem]:
-        """Return warnings about the credentials in the displayed text."""
+        """Return warnings about the credentials in the text that the form shows."""
         field: Any = self.fields.get("text")
         if not isinstance(field, TextField) or not field.is_document:
             return ()
@@ -171,7 +173,7 @@ class ContentForm(DocumentForm[ContentItem]):
 
 
 def doubts_of(text: str, sources: Sequence[str], item: str) -> Sequence[Problem]:
-    """Return warnings about the credentials in a typed document, or [] if it is not JSON."""
+    """Return warnings about the credentials in a typed document, or [] if the text is not JSON."""
     document = parse_or_none(text)
     if document is None:
         return ()
@@ -180,13 +182,13 @@ def doubts_of(text: str, sources: Sequence[str], item: str) -> Sequence[Problem]
 
 
 def stack_of(kind: str, name: str) -> tuple[LayerItem, ...]:
-    """Return the item in all its layers. The layer in use is last."""
+    """Return the item in all its layers. The last layer is in use."""
     return installed_content().stacks.get(cast(ItemKind, kind), {}).get(name, ())
 
 
 def mask_sources(row: ContentItem, kind: str, name: str) -> list[str]:
-    """Return the texts that contain the credentials for the masks of a typed text: the texts of the
-    row, and of the layers below.
+    """Return the texts whose credentials the masks of a typed text can stand for: the text of the
+    row, and the texts of the item's other layers.
     """
     texts = (row.text, *(item.text for item in reversed(stack_of(kind, name))))
     return [text for text in texts if text]

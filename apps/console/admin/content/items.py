@@ -1,5 +1,5 @@
-"""The admin of predefined content: the layers of each item, and the rows with which operators
-replace items.
+"""The admin of predefined content. It shows the layers of each item, and edits the rows with which
+operators replace items.
 """
 
 from collections.abc import Iterable, Sequence
@@ -124,7 +124,7 @@ class ContentAdmin(RecordedAdmin[ContentItem]):
         self.tell_pending(request)
 
     def tell_pending(self, request: HttpRequest) -> None:
-        """Show a message that lists the applications that still use the old content."""
+        """Show a message with the applications that still use the old predefined content."""
         mine = with_role(request, Role.EDITOR).order_by().values_list("pk", flat=True)
         if found := pending_content(mine):
             names = ", ".join(one.title for one in found[:MOST_NAMED])
@@ -150,8 +150,8 @@ class ContentAdmin(RecordedAdmin[ContentItem]):
         return answer
 
     def consequences(self, request: HttpRequest, rows: Iterable[ContentItem]) -> list[SafeString]:
-        """Return the applications and items that use the rows, except for rows that another layer
-        replaces.
+        """Return a paragraph about each row whose item exists in no other layer, with the
+        applications and items that use it.
         """
         alone = [row for row in rows if len(stack_of(row.kind, row.name)) == 1]
         uses = all_uses(installed_content(), visible_applications(request)) if alone else {}
@@ -176,7 +176,7 @@ class ContentAdmin(RecordedAdmin[ContentItem]):
         ]
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
-        """List all items in use. Raises PermissionDenied."""
+        """List all predefined items in use. Raises PermissionDenied."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         content = installed_content()
@@ -194,7 +194,7 @@ class ContentAdmin(RecordedAdmin[ContentItem]):
         return self.page(request, f"{PAGES}/list.html", "Predefined content", context)
 
     def item_view(self, request: HttpRequest, kind: str, name: str) -> HttpResponse:
-        """Show one item in all its layers. Raises Http404."""
+        """Show one predefined item in all its layers. Raises Http404."""
         content, stack = installed_content(), stack_of(kind, name)
         if not stack:
             raise Http404
@@ -221,13 +221,15 @@ class ContentAdmin(RecordedAdmin[ContentItem]):
 
 
 def reload_content() -> None:
-    """Reload in this process now and after the commit; other processes follow within a second."""
+    """Reload the predefined content in this process, now and after the commit. Other processes
+    follow within a second.
+    """
     look_again()
     transaction.on_commit(look_again)
 
 
 def lines_of(uses: Uses, row: ContentItem) -> list[str]:
-    """Return a line for each user of a row."""
+    """Return a line for each application, item, setting or team that uses the row."""
     shown = [
         *(f"{application.title} (application)" for application in uses.applications),
         *(f"{other.name} ({other.kind})" for other in uses.items),
@@ -237,7 +239,7 @@ def lines_of(uses: Uses, row: ContentItem) -> list[str]:
 
 
 def uses_elsewhere(kind: str, name: str) -> list[str]:
-    """Return the settings and teams that refer to an item."""
+    """Return descriptions of the settings and teams that refer to a prompt."""
     if kind != "prompt":
         return []
     teams = Team.objects.filter(prompt=name).count()
@@ -248,13 +250,13 @@ def uses_elsewhere(kind: str, name: str) -> list[str]:
 
 
 def deployments_of(item: LayerItem) -> Sequence[str]:
-    """Return the deployments that the settings map to a prompt."""
+    """Return the deployments to which CONFIG_PROMPT_MAPPING assigns the prompt."""
     return settings.CONFIG_PROMPT_MAPPING.get(item.name, ()) if item.kind == "prompt" else ()
 
 
 def preview_typed(request: HttpRequest) -> JsonResponse:
-    """Return the `problems` of the item, the `blocks` that models get, and `doubts` about its
-    credentials.
+    """Return the `problems` of the typed item, the `blocks` that models get from it, and `doubts`
+    about its credentials.
     """
     typed = request.POST
     kind, name = typed.get("kind", ""), typed.get("name", "").strip() or "new"
@@ -284,7 +286,9 @@ def preview_typed(request: HttpRequest) -> JsonResponse:
 
 
 def read_files(typed: QueryDict, kind: str) -> tuple[list[str], dict[str, str]]:
-    """Return the problems of the typed files, or the files if there are none."""
+    """Parse the typed files. Return their problems, and the texts by path, which are {} if there
+    are problems.
+    """
     try:
         files = FilesField(required=False).clean(
             FilesWidget().value_from_datadict(typed, {}, "files")

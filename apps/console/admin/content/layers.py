@@ -1,5 +1,5 @@
-"""Reads the data for the pages of predefined content: entries of the list, and the layers of one
-item.
+"""Reads the data for the pages of predefined content: the entries of the list, and the layers of
+one item.
 """
 
 from collections.abc import Iterable, Mapping
@@ -25,7 +25,7 @@ Stack = tuple[LayerItem, ...]
 
 @dataclass(frozen=True, slots=True)
 class LayeredItem:
-    """An entry of the list. `layer` is the title of the layer in use, `layers` the number of
+    """An entry of the list. `layer` is the title of the layer in use, and `layers` is the number of
     layers.
     """
 
@@ -42,8 +42,8 @@ class LayeredItem:
 
 @dataclass(frozen=True, slots=True)
 class ItemLayer:
-    """A layer of an item. `lines` are the differences from the layer below, or None for the lowest
-    layer.
+    """One layer of an item. `lines` are the differences from the layer below, or None for the
+    lowest layer.
     """
 
     item: LayerItem
@@ -53,13 +53,17 @@ class ItemLayer:
 
 
 def required_tools(item: LayerItem) -> tuple[str, ...]:
-    """Return the tools without which models do not see a skill; for other items, nothing."""
+    """Return the tools that an application must have for models to see the skill, or () for an item
+    that is not a skill.
+    """
     found = usable_skill(item) if item.kind == "skill" else None
     return () if found is None else found.document.required_tools
 
 
 def filtered_stacks(content: Content, filters: QueryDict) -> list[Stack]:
-    """Return the items that match `kind`, `state` and `q`, part of the name."""
+    """Return the items that match the filters `kind`, `state` and `q`, which is a part of the
+    name.
+    """
     kind, state, words = (filters.get(name, "").strip() for name in ("kind", "state", "q"))
     broken = problems_by_item(content)
     return [
@@ -100,7 +104,7 @@ def layer_entries(
 
 
 def all_uses(content: Content, applications: QuerySet[ApplicationRow]) -> dict[ItemReference, Uses]:
-    """Return the users of all items, among these applications and among items."""
+    """Return the uses of each item by these applications and by other items."""
     rows = applications.values_list("pk", "title", "manifest")
     return uses_of(content, (ReferringApplication(*row) for row in rows.iterator()))
 
@@ -112,7 +116,7 @@ def item_title(content: Content, item: LayerItem) -> str:
 
 
 def layers_of(content: Content, stack: Stack) -> list[ItemLayer]:
-    """Return the layers of an item. The layer in use is first."""
+    """Return the layers of an item, beginning with the layer in use."""
     found = [
         ItemLayer(
             item,

@@ -17,6 +17,6 @@ class SavedPromptAdmin(Admin[SavedPrompt]):
     search_fields = ("name", "title")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[SavedPrompt]:
-        """Exclude users' private prompts."""
+        """Return the prompts for all users or for a team, without users' private prompts."""
         rows: QuerySet[SavedPrompt] = super().get_queryset(request)
         return rows.filter(user=None)

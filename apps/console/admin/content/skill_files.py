@@ -37,7 +37,7 @@ class FileRow(NamedTuple):
 
 
 def problems_of(files: list[SkillFile]) -> Iterator[str]:
-    """Yield a text for each file: the reason why it cannot be saved, or ""."""
+    """Yield, for each file, the reason why it cannot be saved, or ""."""
     counts = Counter(file.path for file in files)
     for file in files:
         if not file.path:
@@ -59,14 +59,16 @@ def text_problem(text: str) -> str:
 
 
 class FilesWidget(forms.Widget):
-    """Shows repeated pairs of inputs, which also work without scripts."""
+    """Shows a pair of inputs for the path and the text of each file. It also works without
+    scripts.
+    """
 
     template_name = "admin/catalog/contentitem/files.html"
     # The limit applies to the size of the typed text, not of the encoded text.
     needs_multipart_form = True
 
     def value_from_datadict(self, data: Any, files: Any, name: str) -> list[SkillFile]:
-        """Return the files as typed, except for those with neither path nor text."""
+        """Return the typed files, except for files with neither a path nor a text."""
         if not isinstance(data, MultiValueDict):
             return files_of(data.get(name))
         pairs = zip(data.getlist(f"{name}-path"), data.getlist(f"{name}-text"), strict=False)
@@ -123,7 +125,7 @@ class FilesField(forms.Field):
 
 
 def files_of(value: Any) -> list[SkillFile]:
-    """Return the files from a row's texts by path, or from typed files."""
+    """Return the files in the value of a field, which are a row's texts by path, or typed files."""
     if isinstance(value, Mapping):
         return [SkillFile(str(path), str(text)) for path, text in sorted(value.items())]
     return list(value or ())

@@ -1,4 +1,6 @@
-"""The page of applications for which publishing would change the predefined content."""
+"""The page that lists the applications whose predefined content would change if they were published
+again.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -26,8 +28,8 @@ class PendingApplication:
 
 
 def unpublished_content(admin: Any, request: HttpRequest) -> HttpResponse:
-    """List the applications that the user edits. A POST publishes the selected applications with a
-    note.
+    """List these applications, if the user can edit them. A POST publishes the selected
+    applications with a note.
     """
     may_publish = request.user.has_perm(PUBLISH)
     if request.method == "POST" and may_publish:
@@ -45,8 +47,8 @@ def unpublished_content(admin: Any, request: HttpRequest) -> HttpResponse:
 
 
 def differences_of(pending: PendingContent) -> Iterator[ValueDifference]:
-    """Yield the differences, with the application in their paths, because an item may change
-    several applications.
+    """Yield the differences with the title of the application in their paths, because an item may
+    change several applications.
     """
     for change in pending.changes:
         for one in change.differences:
@@ -68,6 +70,8 @@ def publish_ticked(admin: Any, request: HttpRequest) -> None:
 
 
 def publish_content(request: HttpRequest, row: Application) -> list[str]:
-    """Publish the live version again with the current content. A draft remains unchanged."""
+    """Publish the live version again with the current predefined content. Return the reasons if
+    this is rejected. A draft remains unchanged.
+    """
     note = request.POST.get("note", "")
     return refusal_reasons(republish.execute, row, note, user=request.user)

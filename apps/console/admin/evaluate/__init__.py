@@ -1,1 +1,1 @@
-"""Test cases of applications, their runs, and users' feedback on answers."""
+"""The admin of test cases, their runs, and users' feedback on answers."""

@@ -1,4 +1,4 @@
-"""Filters lists by the application of a row."""
+"""Filters a list by the application to which a row belongs."""
 
 from typing import Any
 
@@ -11,7 +11,9 @@ from apps.console.operator_rights import visible_applications
 
 
 class OfApplication(admin.SimpleListFilter):
-    """Offers the applications that the user can see and that have rows in the list."""
+    """A filter that offers the applications that the user can see and that have rows in the
+    list.
+    """
 
     title = parameter_name = "application"
 

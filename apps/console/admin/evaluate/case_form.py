@@ -8,8 +8,6 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.forms.fields import InvalidJSONInput
 
-from apps.cases.case_messages import message_problems
-from apps.cases.expectations import expectation_problems
 from apps.cases.models import Case, first_messages
 from apps.console.admin.rows.versioned_form import VersionedForm
 from apps.console.admin.theme import TEXT_INPUT
@@ -17,7 +15,7 @@ from apps.manifest.json_text import JSONTextInvalid, parse_json
 
 
 class CaseEditor(forms.Textarea):
-    """Edits JSON in a text area. `rows_of` determines the kind of rows that the script shows. The
+    """A text area for JSON. A script shows the JSON as rows, whose kind `rows_of` determines. The
     text area also works without the script.
     """
 
@@ -71,16 +69,3 @@ class CaseForm(VersionedForm[Case]):
     class Meta:
         model = Case
         fields = ()  # Set by the admin.
-
-    def clean_messages(self) -> Any:
-        return check_field(self.cleaned_data["messages"], message_problems)
-
-    def clean_expectations(self) -> Any:
-        return check_field(self.cleaned_data["expectations"], expectation_problems)
-
-
-def check_field(value: Any, problems: Any) -> Any:
-    """Validate a value and return it. Raises `ValidationError`."""
-    if found := problems(value):
-        raise ValidationError(found)
-    return value

@@ -50,7 +50,9 @@ class CaseRunForm(forms.Form):
         cast(forms.ChoiceField, self.fields["target"]).choices = targets_of(application)
 
     def request(self, cases: list[int] | None) -> CaseRunRequest:
-        """Return the request of a valid form."""
+        """Return the run that a valid form requests. `cases` are the numbers of test cases, or None
+        for all.
+        """
         chosen = self.cleaned_data
         mode: Mode = chosen["mode"]
         return CaseRunRequest(
@@ -60,7 +62,7 @@ class CaseRunForm(forms.Form):
 
 
 def first_choices(application: Application, target: str, *, is_recorded: bool) -> dict[str, Any]:
-    """Return the initial values of the form: a replay if all test cases have recordings
+    """Return the initial values of the form. They select a replay if all test cases have recordings
     (`is_recorded`), otherwise a live run that is recorded.
     """
     is_live = not is_recorded and not model_problem(application, target)
@@ -69,15 +71,17 @@ def first_choices(application: Application, target: str, *, is_recorded: bool) -
 
 
 def model_problem(application: Application, target: str) -> str:
-    """Return the reason why the draft or the live version cannot call a model, or ""."""
+    """Return the reason why the draft or the live version (`target`) cannot call a model, or "" if
+    it can.
+    """
     document = draft_of(application).manifest if target == DRAFT else application.manifest
     problems = unknown_deployments(document)
     return next((one.message for one in problems if one.path.startswith(MODEL)), "")
 
 
 def targets_of(application: Application) -> list[tuple[str, str]]:
-    """Return the states of the application that test cases can run on, with labels. The first is
-    the default.
+    """Return the states of the application on which test cases can run, each with a label. The
+    first state is the default.
     """
     found = []
     if has_draft(application):
@@ -92,6 +96,6 @@ def targets_of(application: Application) -> list[tuple[str, str]]:
 
 
 def numbers_in(request: HttpRequest) -> list[int] | None:
-    """Return the numbers of the test cases in a URL, or None for all."""
+    """Return the numbers of the test cases in the URL, or None for all test cases."""
     given = map(read_integer, request.GET.getlist("case"))
     return [number for number in given if number is not None] or None

@@ -1,4 +1,4 @@
-"""Runs of test cases in the admin: their progress, their failures, and comparisons of two runs."""
+"""The admin of runs of test cases. It shows their progress and failures, and compares two runs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -55,7 +55,7 @@ class ShownResult:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The attempts at one test case in two runs."""
+    """The attempts that two runs made at the same test case."""
 
     name: str
     sides: tuple[Sequence[ShownResult], Sequence[ShownResult]]
@@ -140,7 +140,9 @@ class CaseRunAdmin(ReadOnlyAdmin[CaseRun]):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        """Show the results of a run, or the part of the page that changes while it is active."""
+        """Show the results of a run. While the run is active, a script requests only the part of
+        the page that changes.
+        """
         if not self.has_view_permission(request):
             raise PermissionDenied
         run = self.found(request, object_id)
@@ -179,7 +181,7 @@ class CaseRunAdmin(ReadOnlyAdmin[CaseRun]):
         return redirect(self.url("change", run.pk))
 
     def found(self, request: HttpRequest, number: str) -> Any:
-        """Return a run that the user may see. Raises Http404."""
+        """Return the run with this number if the user may see it. Raises Http404."""
         return get_object_or_404(self.get_queryset(request), pk=read_integer(number))
 
 
@@ -200,8 +202,8 @@ def state_words(run: CaseRun) -> str:
 
 
 def pairs_of(first: CaseRun, second: CaseRun) -> list[Pair]:
-    """Return the test cases of both runs, sorted by name. Test cases with different results are
-    first.
+    """Return the test cases of both runs. Test cases with different results come first, then all
+    are sorted by name.
     """
     sides: tuple[dict[str, list[ShownResult]], dict[str, list[ShownResult]]] = ({}, {})
     for run, side in zip((first, second), sides, strict=True):

@@ -1,4 +1,4 @@
-"""Test cases in the admin: their list and form, and the page that starts a run of them."""
+"""The admin of test cases: their list and form, and the page that starts a run of test cases."""
 
 from typing import Any, cast
 from uuid import UUID
@@ -166,8 +166,8 @@ class CaseAdmin(RecordedAdmin[Case]):
         return initial
 
     def made_of_run(self, request: HttpRequest, number: str) -> Case | None:
-        """Return a test case made from a run. The reading is recorded. Raises PermissionDenied and
-        Http404.
+        """Return an unsaved test case that is made from a run. The audit log records that the run
+        was read. Raises PermissionDenied and Http404.
         """
         run = self.run_of(request, number)
         record_reading(request, run, "a test case made from it", is_allowed=may_read(request))
@@ -188,7 +188,7 @@ class CaseAdmin(RecordedAdmin[Case]):
         return made
 
     def run_of(self, request: HttpRequest, number: str) -> RunSummary:
-        """Return the finished run. Raises Http404."""
+        """Return the finished run with this ID. Raises Http404."""
         try:
             wanted = UUID(number)
         except ValueError:
@@ -234,8 +234,8 @@ class CaseAdmin(RecordedAdmin[Case]):
         ]
 
     def run_view(self, request: HttpRequest) -> HttpResponse:
-        """Show the form for a run of test cases. A POST starts the run. Raises PermissionDenied and
-        Http404.
+        """Show the form that starts a run of test cases. A POST starts the run. Raises
+        PermissionDenied and Http404.
         """
         if not self.has_run_permission(request):
             raise PermissionDenied
@@ -279,7 +279,9 @@ class CaseAdmin(RecordedAdmin[Case]):
         return self.page(request, "admin/cases/begin.html", title, context)
 
     def require_view(self, request: HttpRequest) -> HttpResponse:
-        """Set whether test cases must pass before publishing. Raises PermissionDenied and Http404."""
+        """Change whether test cases must pass before publishing. Raises PermissionDenied and
+        Http404.
+        """
         application = get_object_or_404(
             editable_applications(request), slug=request.POST.get("application", "")
         )
@@ -297,6 +299,6 @@ class CaseAdmin(RecordedAdmin[Case]):
 
 
 def settings_of(application: Application) -> CaseSettings:
-    """Return the settings of the application, or an unsaved row if there are none."""
+    """Return the application's settings for test cases, or an unsaved row if there are none."""
     found = CaseSettings.objects.filter(application=application).first()
     return found or CaseSettings(application=application)

@@ -1,4 +1,4 @@
-"""The inbox of feedback: users' ratings of answers, and operators' follow-up."""
+"""The admin of feedback: users' ratings of answers, and operators' follow-up."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -142,7 +142,7 @@ class FeedbackAdmin(Admin[Feedback]):
         ]
 
     def transcript_view(self, request: HttpRequest, number: int) -> HttpResponse:
-        """Show the transcript that the user sent. Raises PermissionDenied if they sent none, and
+        """Show the transcript that the user attached. Raises PermissionDenied if there is none, and
         Http404.
         """
         row = shared_feedback(request, str(number))

@@ -1,7 +1,6 @@
-"""Transcripts that users attached to their feedback. Operators read the transcripts and create test
-cases from them.
+"""Shows transcripts that users attached to their feedback, and creates test cases from them.
 
-The audit log contains an event for each reading.
+Each time a transcript is read, the audit log records it.
 """
 
 from django.contrib import messages
@@ -18,8 +17,8 @@ from apps.integers import read_integer
 
 
 def shared_feedback(request: HttpRequest, number: str) -> Feedback:
-    """Return the feedback with the transcript that its user attached, and record in the audit log
-    that it was read.
+    """Return feedback with the transcript that the user attached. The audit log records that it was
+    read.
 
     Raises PermissionDenied if there is no transcript, and Http404.
     """
@@ -37,7 +36,9 @@ def shared_feedback(request: HttpRequest, number: str) -> Feedback:
 
 
 def case_from_feedback(request: HttpRequest, row: Feedback) -> Case:
-    """Return an unsaved test case with the attached question. Raises PermissionDenied."""
+    """Return an unsaved test case with the question in the attached transcript. Raises
+    PermissionDenied.
+    """
     if not may_rule(request, row.application):
         raise PermissionDenied
     question = (row.transcript or {}).get("question", {}).get("text", "")

@@ -1,1 +1,1 @@
-"""Users, teams, keys, budgets and the audit log in the admin."""
+"""The admin of users, teams, keys, budgets and the audit log."""

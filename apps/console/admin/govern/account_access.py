@@ -1,4 +1,6 @@
-"""Shows the rights of an account with their sources, and previews the site of its user."""
+"""Shows the rights of an account with their sources, and previews the site as the account's user
+sees it.
+"""
 
 from typing import Any
 
@@ -25,7 +27,7 @@ MOST_SHOWN = 200
 
 
 def access_context(request: HttpRequest, account: User) -> dict[str, Any]:
-    """Return the rights of an account, limited to applications that the reader sees."""
+    """Return the rights of an account, limited to applications that the operator can see."""
     roles = sourced_roles(account, visible_applications(request))
     return {
         "account": account,
@@ -37,7 +39,7 @@ def access_context(request: HttpRequest, account: User) -> dict[str, Any]:
 
 
 def permissions_by_source(account: User) -> list[tuple[str, list[str]]]:
-    """Return the names of permissions by their source."""
+    """Return the sources of the account's permissions, each with the names of the permissions."""
     named = Permission.objects.order_by("content_type__app_label", "codename")
     groups = Group.objects.filter(user=account).prefetch_related(
         Prefetch("permissions", named, to_attr="named")
@@ -58,9 +60,9 @@ def may_view_as(request: HttpRequest) -> bool:
 
 
 def view_as(rows: Admin[User], request: HttpRequest, pk: int) -> HttpResponse:
-    """Show the applications that a user can use. Their use is not shown.
+    """Show the applications that a user can use, without their usage.
 
-    Each view is recorded in the audit log. Raises PermissionDenied and Http404.
+    The audit log records each view. Raises PermissionDenied and Http404.
     """
     if not may_view_as(request):
         raise PermissionDenied

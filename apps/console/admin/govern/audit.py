@@ -1,4 +1,4 @@
-"""The audit log in the admin, which staff with its permission can read and filter."""
+"""The admin of the audit log, which staff with a permission can read and filter."""
 
 from typing import Any
 
@@ -92,8 +92,8 @@ class AuditAdmin(ReadOnlyAdmin[AuditEntry]):
 
 
 def of_words(words: str) -> Q:
-    """Return a filter by words. A username matches the user's actions and the actions on their
-    account.
+    """Return a filter for the words of a search. A username finds the user's actions, and actions
+    on the user's account.
 
     Each condition uses an index.
     """
@@ -106,7 +106,7 @@ def of_words(words: str) -> Q:
 
 
 def has(column: str, found: Q) -> Q:
-    """Return the condition of the column's partial index. SQLite uses the index only if the query
-    contains this condition.
+    """Return the filter with the condition of the column's partial index added. SQLite uses the
+    index only if the query contains this condition.
     """
     return found & ~Q((column, ""))

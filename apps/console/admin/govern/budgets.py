@@ -1,4 +1,4 @@
-"""The admin of budgets: their use, their reset, and the overrides of individual windows."""
+"""The admin of budgets, which shows their use, and resets or overrides individual windows."""
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
@@ -46,7 +46,9 @@ class BudgetForm(VersionedForm[Budget]):
 
 
 class RaiseForm(forms.Form):
-    """Raises a budget. `seen` is the last override that the operator saw, or 0."""
+    """A form that raises a budget. `seen` is the ID of the last override that the operator saw, or
+    0 if there was none.
+    """
 
     holder = forms.TypedChoiceField(label="Holder", coerce=str, empty_value="", required=False)
     amount = forms.DecimalField(
@@ -118,8 +120,8 @@ class BudgetAdmin(RecordedAdmin[Budget]):
         return may and (obj is None or may_rule(request, obj.application))
 
     def formfield_for_foreignkey(self, db_field: Any, request: Any, **options: Any) -> Any:
-        """Require users who do not edit all applications to choose an application that they
-        edit.
+        """Offer only the applications that the user can edit, and require one of them, unless the
+        user can edit all applications.
         """
         if edits_all(request.user):
             return super().formfield_for_foreignkey(db_field, request, **options)
@@ -176,7 +178,9 @@ class BudgetAdmin(RecordedAdmin[Budget]):
         return [standing, *super().get_urls()]
 
     def standing_view(self, request: HttpRequest, number: int) -> HttpResponse:
-        """Show the use per user, the log of overrides, and a form for a new override."""
+        """Show each user's use of the budget, the log of overrides, and a form for a new
+        override.
+        """
         budget = self.get_object(request, str(number))
         if budget is None or not budget.window:
             raise Http404
@@ -209,7 +213,9 @@ class BudgetAdmin(RecordedAdmin[Budget]):
         return self.page(request, "admin/budgets/standing.html", title, context)
 
     def raise_amount(self, request: HttpRequest, budget: Budget, form: RaiseForm) -> bool:
-        """Raise the budget. Return False if another user has raised it in the meantime."""
+        """Raise the budget by a new override. Return False if another user has raised it in the
+        meantime.
+        """
         amount, note, seen = (form.cleaned_data[name] for name in ("amount", "note", "seen"))
         name = cast(User, request.user).get_username()
         try:
@@ -229,12 +235,12 @@ class BudgetAdmin(RecordedAdmin[Budget]):
 
 
 def write_amount(amount: Decimal) -> str:
-    """Format the amount without trailing zeros."""
+    """Return the amount as text without trailing zeros."""
     return f"{amount.normalize():,f}"
 
 
 def names_of(budget: Budget, windows: Iterable[BudgetStatus | BudgetWindow]) -> list[str]:
-    """Return the names of the holders in the order of their windows."""
+    """Return the names of the windows' holders, in the order of the windows."""
     holders = [one.holder for one in windows]
     names = caller_names(holders)
     return [names[holder] or budget.subject for holder in holders]

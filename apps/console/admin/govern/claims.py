@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from allauth.idp.oidc.models import Client, Token
 from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from django import forms
 from django.conf import settings
@@ -15,6 +16,9 @@ from apps.console.giving import givable_groups, may_give
 admin.site.unregister(SocialAccount)  # Its page shows all data that a provider sent about a user.
 admin.site.unregister(SocialApp)  # Providers and their secrets are set in the environment.
 admin.site.unregister(SocialToken)  # No tokens are stored.
+# Programs register themselves, and users disconnect them on the account page.
+admin.site.unregister(Client)
+admin.site.unregister(Token)
 
 
 def providers() -> list[tuple[str, str]]:
@@ -24,8 +28,8 @@ def providers() -> list[tuple[str, str]]:
 
 @admin.register(ClaimMapping)
 class ClaimMappingAdmin(Admin[ClaimMapping]):
-    """The admin of mappings. A mapping adds users to groups, so the form offers only groups that
-    the editor may give.
+    """The admin of mappings. A mapping adds users to a group, so the form offers only groups that
+    the operator may give.
     """
 
     list_display = ("value", "provider", "group", "is_exclusive")
@@ -56,7 +60,7 @@ class ClaimMappingAdmin(Admin[ClaimMapping]):
 
 @admin.register(SocialAccount)
 class LinkedAccountAdmin(Admin[SocialAccount]):
-    """Lists linked accounts, and unlinks them."""
+    """The admin of linked accounts, which lists and unlinks them."""
 
     list_display = ("user", "provider", "uid", "date_joined", "last_login")
     list_filter = ("provider",)

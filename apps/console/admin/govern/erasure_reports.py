@@ -1,4 +1,4 @@
-"""Reports of erased accounts in the admin, for reading and download."""
+"""The admin of reports about erased accounts, which can be read and downloaded."""
 
 from typing import Any
 

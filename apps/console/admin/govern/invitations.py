@@ -1,4 +1,4 @@
-"""The admin of invitations to sign up. The link is sent to the invited address, or shown once to
+"""The admin of invitations to sign up. The link is emailed to the invited address, or shown once to
 the user who created the invitation.
 """
 
@@ -99,7 +99,7 @@ def secret_name(invitation: Invitation) -> str:
 
 
 def offered_groups(user: Any) -> QuerySet[Group]:
-    """Return the groups that an administrator may give, without groups whose rights exceed the
+    """Return the groups that the administrator may give: groups whose rights do not exceed the
     administrator's own.
     """
     if user.is_superuser:

@@ -1,4 +1,4 @@
-"""API keys and operator keys. A new key is shown once, on the page after the form."""
+"""The admin of API keys and operator keys. A new key is shown once, on the page after the form."""
 
 from typing import Any
 
@@ -66,8 +66,8 @@ class KeyAdmin(Admin[AbstractAPIKey]):
         return (*self.readonly_fields, "revoked") if is_revoked else self.readonly_fields
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return True also for keys that the user may not change, because the revoke action applies
-        to them.
+        """Return True if the user may change the key or, if `obj` is None, some keys. The list
+        therefore also offers its revoke action for keys that the user may not change.
         """
         may: bool = super().has_change_permission(request, obj)
         return may and (obj is None or may_change_key(request.user, obj))
@@ -173,8 +173,8 @@ def is_member(user: Any, team: Team) -> bool:
 
 
 def offered_applications(request: HttpRequest) -> QuerySet[Application]:
-    """Return the applications that the user can use, which can be the scope of a key. A scope only
-    restricts.
+    """Return the applications that the user can use. A key's scope can contain only these, because
+    a scope never adds rights.
     """
     user = request.user.pk or 0
     return accessible_rows(
@@ -225,8 +225,8 @@ class ApiKeyAdmin(KeyAdmin):
         super().save_model(request, obj, form, change)
 
     def formfield_for_foreignkey(self, db_field: Any, request: Any, **options: Any) -> Any:
-        """Users who do not edit all applications can choose only their own keys, because other keys
-        may have more rights.
+        """Offer only the user's own account and teams, unless the user can edit all applications. A
+        key for another account may have more rights.
         """
         if edits_all(request.user):
             if db_field.name == "user":
@@ -247,8 +247,8 @@ class ApiKeyAdmin(KeyAdmin):
 
 @admin.register(OperatorKey)
 class OperatorKeyAdmin(KeyAdmin):
-    """The admin of operator keys. Staff create keys only for themselves, because a key has the
-    permissions of its owner.
+    """The admin of operator keys. Staff can create keys only for themselves, because a key has its
+    owner's permissions.
     """
 
     list_display = ("named", "owner", "state", "expiry_date", "created")

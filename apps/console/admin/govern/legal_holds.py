@@ -1,4 +1,4 @@
-"""The admin of legal holds, which are placed with a reason and later lifted, but never changed or
+"""The admin of legal holds. A hold is placed with a reason and lifted later, but never changed or
 deleted.
 """
 
@@ -23,8 +23,8 @@ from apps.conversations.models import Conversation
 
 
 class LegalHoldForm(forms.ModelForm[LegalHold]):
-    """The form of a hold for a user, or for a conversation by its ID. The owner of the conversation
-    is set as the user.
+    """The form of a hold for a user or, by its ID, for a conversation. A conversation's owner
+    becomes the user of the hold.
     """
 
     class Meta:
@@ -58,7 +58,7 @@ class LegalHoldForm(forms.ModelForm[LegalHold]):
 
 
 def account_of(bucket: str) -> Any:
-    """Return the account of a bucket, or None for a visitor, a key or a deleted account."""
+    """Return the account that owns a bucket, or None for a visitor, a key or a deleted account."""
     place = owner_ids(bucket)
     return None if place is None else get_user_model().objects.filter(pk=place[0]).first()
 

@@ -14,7 +14,9 @@ logger = logging.getLogger(__name__)
 def send_message(
     page: admin.ModelAdmin[Any], request: HttpRequest, template: str, address: str, **values: Any
 ) -> bool:
-    """Send an email if mail is configured. Report a failure on the page, and return False."""
+    """Send an email if the server sends email. If this fails, show a message on the page. Return
+    True if the email was sent.
+    """
     if not settings.SENDS_MAIL or not address:
         return False
     try:

@@ -1,4 +1,4 @@
-"""The page on which superusers turn the read-only mode of the installation on and off."""
+"""The page on which superusers turn the installation's read-only mode on and off."""
 
 import logging
 

@@ -1,5 +1,5 @@
-"""The admin of service accounts, which are created in one step, without a password, and have their
-own permissions and keys.
+"""The admin of service accounts. They are created in one step, have no password, and have their own
+permissions and keys.
 """
 
 from typing import Any
@@ -25,8 +25,8 @@ LINK = '<a class="text-primary-700 underline dark:text-primary-400" href="{}">{}
 
 
 class ServiceAccountForm(forms.ModelForm[ServiceAccount]):
-    """The form of a service account. Only the form of a new account has fields for name, groups and
-    permissions; afterwards, they are edited on the page of the account's user.
+    """The form of a service account. A new account also has fields for its name, groups and
+    permissions, which are later edited on the page of its user.
     """
 
     username = forms.CharField(

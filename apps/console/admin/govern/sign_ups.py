@@ -1,6 +1,4 @@
-"""The admin of users who signed up and wait for approval. Administrators approve or reject these
-users.
-"""
+"""The admin of users who signed up and wait for approval. Administrators approve or reject them."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The admin of operators' messages to all connected users."""
+"""The admin of operators' messages, which all connected users see."""
 
 from typing import Any
 

@@ -1,5 +1,5 @@
-"""The admin of teams, which are created and deleted together with their groups. Team administrators
-choose the members.
+"""The admin of teams. A team is created and deleted together with its group. Team administrators
+choose its members.
 """
 
 from typing import Any, cast

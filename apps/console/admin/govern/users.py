@@ -1,6 +1,4 @@
-"""The admin of users and groups, in the style of the other pages. Administrators cannot give more
-rights than they have.
-"""
+"""The admin of users and groups. Administrators cannot give more rights than they have."""
 
 from typing import Any
 
@@ -47,8 +45,8 @@ GIVEN = ("groups", "user_permissions", "permissions")
 
 
 class GivingAdmin(admin.ModelAdmin[Any]):
-    """An admin that offers only rights that the user may give. Other existing rights of an account
-    are preserved.
+    """An admin that offers only rights that the operator may give. An account's other existing
+    rights are preserved.
     """
 
     def formfield_for_manytomany(self, db_field: Any, request: Any = None, **options: Any) -> Any:
@@ -80,7 +78,9 @@ LAST_SUPERUSER = (
 
 class UserForm(theme.UserChangeForm):  # type: ignore[misc]
     def clean(self) -> dict[str, Any]:
-        """Reject a change that leaves no active superuser."""
+        """Validate the form. Raises `ValidationError` if the change would leave no active
+        superuser.
+        """
         cleaned: dict[str, Any] = super().clean()
         stays = all(
             cleaned.get(name, getattr(self.instance, name))
@@ -155,7 +155,7 @@ class ThemedUserAdmin(GivingAdmin, UserAdmin, theme.Admin[User]):  # type: ignor
         record_moves(request, form.instance, before, teams_by_name(form.instance))
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """Return what is deleted, and the last superuser as protected."""
+        """Return the objects that would be deleted. The last superuser is returned as protected."""
         deleted, counts, missing, protected = super().get_deleted_objects(objs, request)
         if is_last_superuser([user.pk for user in objs]):
             protected = [

@@ -14,6 +14,7 @@ LINK = (
     '<a href="{}" class="text-primary-700 underline dark:text-primary-400">{}</a> <code>{}</code>'
 )
 MOST_NAMED = 100
+MOST_IN_SENTENCE = 10
 
 
 def link_to(user: ItemUser) -> SafeString:
@@ -32,17 +33,33 @@ def dependent_lines(request: HttpRequest, users: Sequence[ItemUser]) -> list[Saf
     """Return a link to each application and item that refers to the row and that the user may see,
     and the number of the other references.
     """
-    applications = seen_applications(request)
-    items = request.user.has_perm("catalog.view_contentitem")
-    shown = [
-        user for user in users if (user.pk in applications if user.kind == "application" else items)
-    ]
+    shown = seen_users(request, users)
     lines: list[SafeString | str] = [link_to(user) for user in shown[:MOST_NAMED]]
     if more := len(shown) - len(lines):
         lines.append(f"and {more} more")
     if hidden := len(users) - len(shown):
         lines.append(f"{hidden} more that you cannot see")
     return lines
+
+
+def dependent_names(request: HttpRequest, users: Sequence[ItemUser]) -> str:
+    """Return the applications and items that refer to the row and that the user may see, and the
+    number of the others, as the middle of a sentence.
+    """
+    seen = seen_users(request, users)
+    names = list(dict.fromkeys(f"{user.kind} {user.name}" for user in seen))
+    hidden = len({(user.kind, user.pk, user.name) for user in users if user not in seen})
+    more = hidden + max(0, len(names) - MOST_IN_SENTENCE)
+    shown = names[:MOST_IN_SENTENCE]
+    return ", ".join([*shown, f"{more} more"] if shown and more else shown or [f"{more} others"])
+
+
+def seen_users(request: HttpRequest, users: Sequence[ItemUser]) -> list[ItemUser]:
+    applications = seen_applications(request)
+    items = request.user.has_perm("catalog.view_contentitem")
+    return [
+        user for user in users if (user.pk in applications if user.kind == "application" else items)
+    ]
 
 
 def seen_applications(request: HttpRequest) -> set[int]:

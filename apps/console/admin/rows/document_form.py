@@ -1,4 +1,4 @@
-"""Forms of rows with a document, in which typed credentials are replaced with secrets."""
+"""The form of a row with a document. Saving replaces typed credentials with secrets."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar, TypeVar
@@ -14,7 +14,8 @@ Row = TypeVar("Row", bound=Versioned)
 class DocumentForm(VersionedForm[Row]):
     """The form of a row with a document. Saving creates the secrets, in the caller's transaction.
 
-    `documents` of the field `document_field` contain the credentials that the typed document masks.
+    `documents` of the field `document_field` contain the credentials that masks in the typed
+    document stand for.
     """
 
     document_field: ClassVar[str]
@@ -32,8 +33,8 @@ class DocumentForm(VersionedForm[Row]):
 
     @property
     def item(self) -> str:
-        """Return the name of a predefined item, which its document does not contain, or "" for
-        applications.
+        """Return the name of a predefined item, because its document does not contain it, or "" for
+        an application.
         """
         return ""
 

@@ -1,4 +1,6 @@
-"""Compares a typed form with other users' concurrent saves: finds conflicts and merges values."""
+"""Compares a typed form with other users' concurrent saves. It finds conflicts and merges
+values.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +21,7 @@ CHOICE = "choice:"
 
 @dataclass(frozen=True, slots=True)
 class TypedForm:
-    """The content of a typed form.
+    """The values that a user typed into a form.
 
     `unread` contains the columns whose text cannot be parsed; for these columns, `snapshot`
     contains the stored values. `documents` contains the other typed documents, with their
@@ -32,7 +34,9 @@ class TypedForm:
 
 
 def read_typed(form: forms.ModelForm[Any], kind: RowKind, stored: Snapshot) -> TypedForm:
-    """Return the typed values, including invalid values. Documents must be JSON."""
+    """Return the typed values, including invalid values. Documents that are not JSON are listed in
+    `unread`.
+    """
     snapshot = kind.snapshot(form.instance)
     unread, documents = [], {}
     for column in kind.columns:
@@ -53,7 +57,9 @@ def read_typed(form: forms.ModelForm[Any], kind: RowKind, stored: Snapshot) -> T
 
 
 def conflict_of(form: forms.ModelForm[Any], began: int) -> MergeConflict | None:
-    """Return the changes since the version `began`, or None if the row was deleted in the meantime."""
+    """Return the conflict with changes since the version `began`, or None if the row was deleted in
+    the meantime.
+    """
     kind = row_kind(type(form.instance))
     stored = present(kind, form.instance.pk)
     if stored is None:
@@ -64,8 +70,8 @@ def conflict_of(form: forms.ModelForm[Any], began: int) -> MergeConflict | None:
 
 
 def merge_typed(form: SecretInputsForm[Any], began: int) -> None:
-    """Put the merged values into the form's data. The text of a column that cannot be parsed
-    remains unchanged.
+    """Put the merged values into the form's data. A column whose text cannot be parsed remains
+    unchanged.
     """
     kind = row_kind(type(form.instance))
     stored = present(kind, form.instance.pk)
@@ -103,13 +109,13 @@ def merge_typed(form: SecretInputsForm[Any], began: int) -> None:
 
 
 def choices_in(data: Mapping[str, Any], prefix: str = CHOICE) -> dict[str, str]:
-    """Return the chosen side of each clash, by path."""
+    """Return the side that the user chose for each conflict, by path."""
     named = {name: value for name, value in data.items() if name.startswith(prefix)}
     return {name.removeprefix(prefix): str(value) for name, value in named.items()}
 
 
 def as_typed(form: forms.BaseForm) -> dict[str, Any]:
-    """Return the data by field name. Some widgets send data under other names."""
+    """Return the form's data by field name, because some widgets send data under other names."""
     return {
         form.add_prefix(name): field.widget.value_from_datadict(
             form.data, form.files, form.add_prefix(name)
@@ -119,7 +125,7 @@ def as_typed(form: forms.BaseForm) -> dict[str, Any]:
 
 
 def posted_values(form: forms.BaseForm, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values as a browser would send them."""
+    """Return the values in the form in which a browser would send them."""
     return {
         name: form.fields[name].prepare_value(value)
         for name, value in values.items()
@@ -128,7 +134,7 @@ def posted_values(form: forms.BaseForm, values: Mapping[str, Any]) -> dict[str, 
 
 
 def set_omitted(form: forms.ModelForm[Any], values: Mapping[str, Any]) -> None:
-    """Set the values that a browser does not send, because the form ignores a missing value."""
+    """Set the values that a browser does not send. The form would ignore them otherwise."""
     for name, value in values.items():
         field = form.fields.get(name)
         if field and field.widget.value_omitted_from_data(form.data, {}, form.add_prefix(name)):

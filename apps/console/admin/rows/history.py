@@ -1,4 +1,4 @@
-"""The pages of recorded changes: all changes to a row, deleted rows, and a single change."""
+"""The pages of recorded changes: all changes to a row, all deleted rows, and a single change."""
 
 from typing import Any, TypeVar, cast
 
@@ -58,7 +58,7 @@ class HistoryAdmin(Admin[Row]):
         return self.page(request, "admin/history/list.html", f"History of {title}", context)
 
     def deleted_view(self, request: HttpRequest) -> HttpResponse:
-        """Show the last change to each deleted row."""
+        """Show the last change to each deleted row that the user may see."""
         deletions = self.deletions(request)
         present = self.model._default_manager.values("pk")
         gone = deletions.exclude(object_id__in=present).values("object_id")
@@ -69,7 +69,7 @@ class HistoryAdmin(Admin[Row]):
         return self.page(request, "admin/history/deleted.html", title, {"page": page})
 
     def one_change_view(self, request: HttpRequest, object_id: int, number: int) -> HttpResponse:
-        """Show the differences of one change. Raises PermissionDenied and Http404."""
+        """Show the differences that one change made. Raises PermissionDenied and Http404."""
         row = self.visible_row(request, object_id)
         change = self.find_change(object_id, number)
         found = snapshot_differences(self.kind, change.before, change.after)
@@ -91,7 +91,9 @@ class HistoryAdmin(Admin[Row]):
         return self.page(request, "admin/history/change.html", title, context)
 
     def visible_row(self, request: HttpRequest, number: int, *, lock: bool = False) -> Row | None:
-        """Return the row, or None if it is deleted. Raises PermissionDenied and Http404."""
+        """Return the row, or None if it was deleted, locked if `lock` is True. Raises
+        PermissionDenied and Http404.
+        """
         if lock:
             rows = self.model._default_manager.select_for_update(of=("self",))
             rows.filter(pk=number).first()
@@ -103,7 +105,7 @@ class HistoryAdmin(Admin[Row]):
         return row
 
     def is_hidden(self, request: HttpRequest, number: int) -> bool:
-        """Return True if a row exists or existed that the user may not see."""
+        """Return True if there is or was a row with this ID that the user may not see."""
         if self.model._default_manager.filter(pk=number).exists():
             return True
         return not self.deletions(request).filter(object_id=number).exists()
@@ -117,7 +119,7 @@ class HistoryAdmin(Admin[Row]):
         return Q()
 
     def may_save(self, request: HttpRequest, row: Row | None) -> bool:
-        """Return True if the user may change the row, or add one if `row` is None."""
+        """Return True if the user may change the row or, if it is None, may add a row."""
         if row is None:
             return bool(self.has_add_permission(request))
         return bool(self.has_change_permission(request, row))
@@ -126,7 +128,7 @@ class HistoryAdmin(Admin[Row]):
         return Change.objects.filter(kind=self.kind.label, object_id=number)
 
     def find_change(self, object_id: int, number: int) -> Change:
-        """Return a change to this row. Raises Http404."""
+        """Return the change with this number to the row. Raises Http404."""
         return get_object_or_404(self.changes_of(object_id), pk=number)
 
 

@@ -34,7 +34,7 @@ class LinesField(forms.CharField):
 
 
 class ArgumentsField(LinesField):
-    """A field for arguments, one per line, which preserves spaces. It also accepts JSON, for
+    """A field for arguments, one per line, which preserves spaces. It also accepts a JSON list, for
     arguments that are empty or have several lines.
     """
 

@@ -1,5 +1,5 @@
-"""The base of the admin of an application's rows, which operators can see and edit if they edit the
-application.
+"""The base of the admin for rows of an application. Operators can see and edit the rows if they can
+edit the application.
 """
 
 from typing import Any, TypeVar
@@ -28,17 +28,17 @@ Row = TypeVar("Row", bound=Versioned)
 
 
 class OperatedRows(RecordedAdmin[Row]):
-    """The admin of rows that each have a secret, which is shown once: after the row was created or
-    the secret renewed.
+    """The admin of rows with a secret. The secret is shown once, after the row is created or the
+    secret is renewed.
 
-    Subclasses create the secret, and define its name.
+    Subclasses create the secret and define its name.
     """
 
     renewal_words = "The new one replaces it immediately."
     change_form_outer_after_template = "admin/triggers/secret_button.html"
 
     def new_secret(self, row: Row) -> str:
-        """Set another secret on the unsaved row and return it."""
+        """Set a new secret on the unsaved row and return the secret."""
         raise NotImplementedError
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Row]:
@@ -69,7 +69,11 @@ class OperatedRows(RecordedAdmin[Row]):
         if not change:
             obj.shown_secret = self.new_secret(obj)
         obj.saved_by = request.user
+        self.before_save(obj)
         super().save_model(request, obj, form, change)
+
+    def before_save(self, row: Row) -> None:
+        """Set the fields that depend on the user who saves the row."""
 
     def get_urls(self) -> list[URLPattern]:
         renew = require_POST(self.renew)
@@ -89,7 +93,9 @@ class OperatedRows(RecordedAdmin[Row]):
         return redirect(self.url("secret", row.pk))
 
     def renew(self, request: HttpRequest, number: int) -> HttpResponse:
-        """Create another secret. Raises PermissionDenied and Http404."""
+        """Replace the secret of a row, and show the new secret. Raises PermissionDenied and
+        Http404.
+        """
         row: Any = self.found(request, number)
         if not self.has_change_permission(request, row):
             raise PermissionDenied

@@ -1,4 +1,4 @@
-"""The admin of rows with a recorded history: their forms and their deletion."""
+"""The admin of rows whose history is recorded: their forms and their deletion."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -50,8 +50,8 @@ class RecordedAdmin(HistoryAdmin[Row]):
         return prepare_restoration(self, request, change, state, row)
 
     def get_fieldsets(self, request: HttpRequest, obj: Row | None = None) -> Any:
-        """Omit groups of read-only fields from the form for a new row, where they would be
-        empty.
+        """Return the field sets of the form. A form for a new row omits groups of read-only fields,
+        which would be empty.
         """
         fieldsets = super().get_fieldsets(request, obj)
         if obj is not None:
@@ -69,8 +69,8 @@ class RecordedAdmin(HistoryAdmin[Row]):
         return type(form.__name__, (form,), self.form_attributes(request, obj))
 
     def form_attributes(self, request: HttpRequest, obj: Row | None) -> dict[str, Any]:
-        """Return attributes for the form's class, because Django creates instances without the
-        request.
+        """Return attributes for the form's class. Django creates the form without the request, so
+        the attributes depend on it.
         """
         if request.method == "GET" and (asked := request.GET.get(RESTORE_PARAMETER, "")):
             return {"starting": starting_values(self, request, asked, obj)}
@@ -102,7 +102,9 @@ class RecordedAdmin(HistoryAdmin[Row]):
         return deletions.exists() and bool(self.has_add_permission(request))
 
     def consequences(self, request: HttpRequest, rows: Iterable[Row]) -> list[SafeString]:
-        """Return paragraphs for the page that confirms the deletion of the rows."""
+        """Return paragraphs about the effects of deleting the rows, for the page that confirms the
+        deletion.
+        """
         return []
 
     def render_delete_form(self, request: HttpRequest, context: dict[str, Any]) -> HttpResponse:

@@ -1,4 +1,6 @@
-"""Restores recorded states of rows, on a page that shows the differences or in the form."""
+"""Restores recorded states of rows, either on a page that shows the differences or through the
+form.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
@@ -33,8 +35,8 @@ RESTORE_PARAMETER = "restore"
 class Restoration:
     """A prepared restoration. `restore` saves the row and returns it, unless there are `problems`.
 
-    `about` is a sentence for the page. With `has_form`, the page links to the form, whose initial
-    values can be the state.
+    `about` is a sentence for the page. With `has_form`, the page links to the form, which can start
+    with the values of the state.
     """
 
     restore: Callable[[], Model]
@@ -60,8 +62,8 @@ def restore_view(
     number: int,
     side: str,
 ) -> HttpResponse:
-    """Show the differences from the current row. A POST restores the state. Raises PermissionDenied
-    and Http404.
+    """Show the differences between the recorded state and the current row. A POST restores the
+    state. Raises PermissionDenied and Http404.
     """
     with transaction.atomic():
         row = admin.visible_row(request, object_id, lock=request.method == "POST")
@@ -96,7 +98,9 @@ def prepare_restoration(
     state: Snapshot,
     row: Model | None,
 ) -> Restoration:
-    """Submit the state to the form of the admin, so that the same checks apply."""
+    """Submit the recorded state to the admin's form, so that the same checks apply as for an
+    edit.
+    """
     found = earlier(admin.kind, state, row)
     form_class = admin.get_form(request, row, change=row is not None)
     present = admin.kind.snapshot(row) if row is not None else None
@@ -139,8 +143,8 @@ def restore(
 def starting_values(
     admin: HistoryAdmin[Any], request: HttpRequest, asked: str, row: Model | None
 ) -> Mapping[str, Any]:
-    """Return the state as initial values. Raises Http404 unless the state belongs to this row or,
-    for a new row, to a deleted row.
+    """Return the recorded state as initial values of the form. Raises Http404 unless the state
+    belongs to this row or, for a new row, to a deleted row.
     """
     number, _, side = asked.partition("-")
     if not is_row_number(number) or side not in SIDES:
@@ -155,7 +159,7 @@ def starting_values(
 
 
 def error_lines(form: VersionedForm[Any]) -> Iterator[str]:
-    """Yield a line for each error, with its location."""
+    """Yield a line for each error of the form, with the location of the error."""
     for name, lines in form.errors.items():
         findings = getattr(form.fields[name].widget, "findings", ()) if name in form.fields else ()
         errors = [finding for finding in findings if finding.severity == "error"]

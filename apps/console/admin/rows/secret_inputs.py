@@ -1,9 +1,10 @@
-"""Fields for encrypted columns in forms. Values can be entered and removed, but are never shown."""
+"""Form fields for encrypted columns. Values can be entered and removed, but are never shown."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, TypeVar
 
 from django import forms
+from django.core.exceptions import NON_FIELD_ERRORS
 from django.db.models import Model
 
 Row = TypeVar("Row", bound=Model)
@@ -24,9 +25,7 @@ class SecretInputsForm(forms.ModelForm[Row]):
                 self.fields[typed].help_text = self.secret_state(getattr(self.instance, column))
 
     def secret_state(self, stored: str) -> str:
-        """Return a hint that describes the stored value and the effect of entering another
-        value.
-        """
+        """Return a hint that describes the stored value, and what entering another value does."""
         raise NotImplementedError
 
     def clean(self) -> dict[str, Any] | None:
@@ -50,4 +49,7 @@ class SecretInputsForm(forms.ModelForm[Row]):
         for column, (typed, *_) in self.secret_fields.items():
             if column in by_field:
                 by_field[typed] = by_field.pop(column)
+        # The row does not have the values that the form has rejected, so its errors are wrong.
+        for name in by_field.keys() & self.errors.keys() - {NON_FIELD_ERRORS}:
+            del by_field[name]
         super()._update_errors(errors)  # type: ignore[misc]

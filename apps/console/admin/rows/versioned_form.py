@@ -1,7 +1,7 @@
 """A form that detects concurrent edits of its row, so that no unseen change is overwritten.
 
-The user who saves second sees the other user's changes. This user can merge both edits, choose a
-side where the edits clash, or overwrite the other user's changes.
+The user who saves second sees the other user's changes. This user can merge both edits, choose one
+side where the edits conflict, or overwrite the other user's changes.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ MERGE = "_merge"
 
 class VersionedForm(SecretInputsForm[Row]):
     """The form of a versioned row. `seen_version` is the newest version that the user has seen, and
-    `base_version` the version that the user edits.
+    `base_version` is the version that the user edits.
     """
 
     seen_version = forms.IntegerField(required=False, widget=forms.HiddenInput)
@@ -69,8 +69,8 @@ class VersionedForm(SecretInputsForm[Row]):
         return cleaned
 
     def refuse_overtaken(self, seen: int, version: int) -> None:
-        """Raise `ValidationError` with the other user's changes. If the user saves again, `version`
-        is overwritten.
+        """Raise `ValidationError` with the other user's changes. If the user saves again, the
+        version `version` is overwritten.
         """
         self.is_overtaken = True
         began = self.cleaned_data.get("base_version")
@@ -85,7 +85,7 @@ class VersionedForm(SecretInputsForm[Row]):
         )
 
     def refuse_deleted(self, seen: int) -> None:
-        """Raise `ValidationError` once for a deleted row. If the user saves again, the row is
+        """Raise `ValidationError` once if the row was deleted. If the user saves again, the row is
         created again.
         """
         if not seen:

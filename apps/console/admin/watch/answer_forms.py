@@ -1,4 +1,4 @@
-"""The forms with which operators answer a run's question in place of the user."""
+"""The forms with which an operator answers a run's question in place of the user."""
 
 import json
 from collections.abc import Mapping
@@ -15,8 +15,8 @@ LONGEST_SHOWN = 20_000
 
 
 class AnswerForm(forms.Form):
-    """The base class of forms for answers. `outcomes` are the available answers with their button
-    labels.
+    """The base class of these forms. `outcomes` maps the possible outcomes to the labels of their
+    buttons.
     """
 
     outcomes: ClassVar[Mapping[str, str]]
@@ -90,8 +90,8 @@ class QuestionForm(AnswerForm):
 
 
 class SkipSignInForm(AnswerForm):
-    """An operator cannot sign in for a user, so the only answer is to continue without the
-    account.
+    """The form for a sign-in request. An operator cannot sign in for a user, so the only answer is
+    to continue without the account.
     """
 
     outcomes: ClassVar = {"skipped": "Continue without it"}
@@ -102,7 +102,9 @@ class SkipSignInForm(AnswerForm):
 
 
 class ClientToolForm(AnswerForm):
-    """Only the user's page can run the tool, so the only answer is to end the call."""
+    """The form for a tool of the client. Only the user's page can run the tool, so the only answer
+    is to end the call.
+    """
 
     outcomes: ClassVar = {"failed": "End the call"}
     reason = forms.CharField(
@@ -119,8 +121,8 @@ class ClientToolForm(AnswerForm):
 
 
 class ElicitationForm(AnswerForm):
-    """Only the user can give data to a server or open its page, so an operator can only decline or
-    cancel.
+    """The form for a question of an MCP server. Only the user can send data to the server or open
+    its page, so an operator can only decline or cancel.
     """
 
     outcomes: ClassVar = {"declined": "Decline", "cancelled": "Cancel"}
@@ -155,15 +157,16 @@ def card_kind(asked: Interaction) -> str:
 
 
 def heading(asked: Interaction) -> str:
-    """Return the question in words."""
+    """Return the question of an interaction as text."""
     card = asked.asked
     return str(card.get("title") or card.get("question") or card.get("name") or asked.kind)
 
 
 def shown_arguments(asked: Interaction) -> list[tuple[str, str]]:
-    """Return the arguments of a call with their values as text. Very long values are truncated.
+    """Return the names of a call's arguments with their values as text. Very long values are
+    truncated.
 
-    For a private call, return only their lengths.
+    For a private call, return only the lengths of the values.
     """
     arguments = asked.asked.get("arguments") or {}
     show = private if asked.asked.get("private") else show_value

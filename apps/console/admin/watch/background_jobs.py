@@ -1,4 +1,6 @@
-"""The page of queued, running and failed background jobs, and operators' actions on them."""
+"""The page that shows queued, running and failed background jobs, and operators' actions on the
+jobs.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -44,8 +46,8 @@ class RecurringJob:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """An operator's action. `change` receives a job or a kind, and returns a notice, or "" if
-    nothing changed.
+    """An action of an operator. `change` is called with a job or a kind, and returns a notice, or
+    "" if nothing changed.
     """
 
     event: Event
@@ -98,8 +100,8 @@ ACTIONS: Mapping[str, Action] = {
 
 
 def names() -> set[str]:
-    """Return the kinds of jobs that can be paused and resumed, including the kinds of another
-    version.
+    """Return the kinds of jobs that can be paused and resumed, including kinds that only another
+    version has.
     """
     return {ALL, *all_kinds(), *kinds.paused_kinds()}
 
@@ -163,7 +165,7 @@ def facts(counts: Mapping[str, int]) -> Iterator[tuple[str, str]]:
 
 
 def words_of(time: timedelta) -> str:
-    """Return a duration in its largest unit, such as "3 min"."""
+    """Return a duration as text in its largest unit, such as "3 min"."""
     seconds = max(time.total_seconds(), 0.0)
     for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
         if seconds >= size:
@@ -180,7 +182,9 @@ class ShownJob:
 
 
 def job_lists(kind: str) -> Sequence[tuple[str, str, Sequence[ShownJob]]]:
-    """Return the jobs of a kind by state, each with the title of the list."""
+    """Return the jobs of a kind, in one list for each state. Each list has its state and a
+    title.
+    """
     found = ((state, TITLES[state], queue().jobs(state, kind, MOST_SHOWN)) for state in TITLES)
     return [(state, title, list(map(shown_job, jobs))) for state, title, jobs in found if jobs]
 

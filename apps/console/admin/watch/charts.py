@@ -20,7 +20,7 @@ Kind = Literal["bars", "steps"]
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A value for each interval, or None without a value."""
+    """The values of a line or of bars, one for each interval. None means that there is no value."""
 
     name: str
     values: Sequence[float | None]
@@ -28,7 +28,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class ChartPoint:
-    """The tooltip of a point in a chart."""
+    """The tooltip of an interval in a chart."""
 
     x: int
     text: str
@@ -81,7 +81,7 @@ class Chart:
 
     @property
     def paths(self) -> list[tuple[int, str]]:
-        """Return the color and the path of each series."""
+        """Return the color and the SVG path of each series."""
         if self.kind == "steps":
             return [(color, self.steps(series)) for color, series in self.colored]
         floors = [0.0] * self.width
@@ -92,7 +92,9 @@ class Chart:
         return list(enumerate(self.series, self.color))
 
     def bars(self, series: Series, floors: list[float]) -> str:
-        """Return bars that are stacked on `floors`, and raise the floors by them."""
+        """Return the path of bars that are stacked on `floors`, and raise the floors by the height
+        of the bars.
+        """
         parts, scale, width = [], HEIGHT / self.top, 1 - GAP
         for x, value in enumerate(series.values):
             if value:
@@ -102,7 +104,9 @@ class Chart:
         return "".join(parts)
 
     def steps(self, series: Series) -> str:
-        """Return a step line that is interrupted where the series has no values."""
+        """Return the path of a step line. The line is interrupted where the series has no
+        values.
+        """
         parts, is_drawing, scale = [], False, HEIGHT / self.top
         for x, value in enumerate(series.values):
             if value is not None:
@@ -123,7 +127,7 @@ class Chart:
 
     @property
     def ends(self) -> tuple[str, ...]:
-        """Return the labels below the chart."""
+        """Return the labels below the two ends of the chart."""
         return (self.labels[0], self.labels[self.width // 2], self.labels[-1])
 
     def shown(self, value: float) -> str:

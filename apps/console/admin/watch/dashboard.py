@@ -13,7 +13,9 @@ from apps.doors.first_steps import FirstStep, first_steps
 
 
 def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """Add the `steps` of a new installation, and the `charts` and `blocks` about its state."""
+    """Add the `steps` of a new installation, and the `charts` and `blocks` about its state, to the
+    context of the home page.
+    """
     more = {
         "blocks": blocks(request, count_rows(request)),
         "charts": home_charts(request),
@@ -23,7 +25,9 @@ def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
 
 
 def steps_for(request: HttpRequest) -> list[FirstStep]:
-    """Return the first steps, unless the user cannot create applications, or has skipped them."""
+    """Return the first steps of a new installation, or [] if the user cannot create applications or
+    has skipped the steps.
+    """
     if not request.user.has_perm("catalog.add_application"):
         return []
     kept = preferences_of_request(request)

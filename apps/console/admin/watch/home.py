@@ -1,7 +1,7 @@
-"""The blocks of the admin's home page: needs attention, runs, money, errors and health.
+"""The blocks of the admin's home page: needs attention, runs, costs, errors and health.
 
-Each block is read separately. A block that cannot be read shows the failure, and the other blocks
-are shown as usual.
+Each block is read separately. If a block cannot be read, it shows the failure, and the other blocks
+are not affected.
 """
 
 import logging
@@ -76,7 +76,7 @@ class HomeBlock:
 
 
 def blocks(request: HttpRequest, counts: Counts) -> list[HomeBlock]:
-    """Return the blocks that the user can see. `counts` come from `count_rows`."""
+    """Return the blocks that the user may see. `counts` is the result of `count_rows`."""
     ends, used = cache(ends_of_sums), cache(used_budgets)
     may, among = request.user.has_perm, seen_slugs(request)
     sees_runs, sees_usage = may("runs.view_run"), may("insights.view_usagesum")
@@ -155,7 +155,7 @@ def stored_files() -> Fact:
 
 
 def notes() -> Iterator[Fact]:
-    """Yield the names and sizes of the largest workspaces, without their contents."""
+    """Yield the names and sizes of the largest workspaces of notes, without their contents."""
     sizes = largest_spaces(MOST_SPACES)
     names = caller_names(one.owner for one in sizes)
     for one in sizes:
@@ -215,7 +215,9 @@ def spent_today(among: Slugs, ends: Ends) -> Iterator[Fact]:
 
 
 def errors(among: Slugs) -> Iterator[Fact]:
-    """Yield errors by cause, the most frequent first: runs, then model and tool calls."""
+    """Yield errors by cause, most frequent first: errors of runs, then of model calls and tool
+    calls.
+    """
     since = timezone.now() - RECENT
     status = RunSummary.Status.FAILED
     failed = RunSummary.objects.filter(of_applications(among), status=status, started_at__gte=since)
@@ -240,7 +242,9 @@ def errors(among: Slugs) -> Iterator[Fact]:
 
 
 def group_rows(rows: QuerySet[Any], *by: str) -> QuerySet[Any, Any]:
-    """Return the values of the columns with the number of their rows and the last time."""
+    """Group the rows by these columns. Return the values of each group, with the number of its rows
+    and the newest time.
+    """
     named: QuerySet[Any, Any] = rows.order_by().values_list(*by)
     found: QuerySet[Any, Any] = named.annotate(count=Count("pk"), last=Max("started_at"))
     return found
@@ -252,8 +256,8 @@ def frequency(count: int, last: datetime) -> str:
 
 
 def down() -> Iterator[Fact]:
-    """Yield the servers of enabled applications whose sessions in this process have failed, by the
-    names of the toolsets that use them.
+    """Yield the servers of enabled applications whose sessions in this process have failed, with
+    the names of the toolsets that use them.
 
     Sessions of other processes are not visible here.
     """
@@ -269,7 +273,7 @@ def down() -> Iterator[Fact]:
 
 
 def error_with_host(session: PooledSession) -> str:
-    """Return the error of a session, with the name of its host or program."""
+    """Return the error of an MCP session, with the name of its host or program."""
     host, error = server_label(session), redacted_error(session)
     return error if host in error else f"{host}: {error}"
 
@@ -277,8 +281,8 @@ def error_with_host(session: PooledSession) -> str:
 def read_daily_runs(
     now: datetime, ends: Mapping[str, datetime], among: Collection[str] | None = None
 ) -> dict[str, int]:
-    """Return the numbers by name, as in `FIGURES`. Runs two queries. `ends` are the ends of the
-    usage sums.
+    """Return the numbers about runs by the names in `FIGURES`. `ends` are the times up to which
+    usage is summed. Runs two queries.
     """
     summed_until = ends.get(UsageSum.Span.HOUR)
     days = {
@@ -304,7 +308,9 @@ def read_daily_runs(
 
 
 def compare_days(today: int, yesterday: int) -> str:
-    """Return a comparison such as `120, +20% compared with this time yesterday`."""
+    """Return today's number with a comparison, such as `120, +20% compared with this time
+    yesterday`.
+    """
     if not yesterday:
         return f"{today:,}"
     return f"{today:,}, {today / yesterday - 1:+.0%} compared with this time yesterday"

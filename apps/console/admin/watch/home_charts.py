@@ -1,4 +1,4 @@
-"""The charts of the admin's home page: runs and costs of the last days."""
+"""The charts on the admin's home page, which show the runs and costs of the last days."""
 
 import logging
 from datetime import timedelta

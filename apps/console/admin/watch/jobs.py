@@ -1,4 +1,4 @@
-"""The admin of failed attempts at background jobs, with their errors."""
+"""The admin of failed attempts at background jobs, which shows their errors."""
 
 from django.apps import apps
 from django.contrib import admin

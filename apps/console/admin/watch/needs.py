@@ -1,4 +1,4 @@
-"""Reads the counts of the admin's home page in one query, and selects the counts that need
+"""Reads the counts for the admin's home page in one query, and selects the counts that need
 attention.
 """
 
@@ -55,7 +55,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class RowCount:
-    """The number of rows, and the number of enabled rows."""
+    """The number of all rows of a kind, and the number of enabled rows."""
 
     all: int = 0
     used: int = 0
@@ -70,7 +70,7 @@ it.
 
 
 def count_rows(request: HttpRequest) -> Counts:
-    """Count the rows that the user may see. Runs one query."""
+    """Return the counts of the rows that the user may see. Runs one query."""
     found = [
         count_rows_of(rows(), name, used)
         for name, permission, rows, used in (
@@ -103,15 +103,17 @@ def seen_rows(request: HttpRequest) -> Callable[[], QuerySet[Any]]:
 
 
 def drafts(request: HttpRequest) -> Callable[[], QuerySet[Any]]:
-    """Return the applications with unpublished changes. The enabled applications among them are
-    live.
+    """Return a function that selects the applications with unpublished changes. Enabled
+    applications among them are live.
     """
     changed = Q(live_number=0) | Q(draft__isnull=False)
     return lambda: seen_rows(request)().filter(changed, archived_at=None)
 
 
 def requests(request: HttpRequest) -> Callable[[], QuerySet[Any]]:
-    """Return the drafts that other users requested to publish and that this user can approve."""
+    """Return a function that selects the drafts that other users requested to publish and that this
+    user can approve.
+    """
     return lambda: PublishingRequest.objects.filter(
         waiting_for(request.user),
         draft__application__in=editable_applications(request).order_by().values("pk"),
@@ -133,13 +135,15 @@ def gateway(request: HttpRequest) -> Callable[[], QuerySet[Any]]:
 
 
 def bad_feedback(request: HttpRequest) -> Callable[[], QuerySet[Any]]:
-    """Return the feedback that no operator has read."""
+    """Return a function that selects the negative feedback that no operator has read."""
     new = {"state": Feedback.State.NEW, "rating": Feedback.Rating.DOWN}
     return lambda: Feedback.objects.filter(of_seen(request, "application__slug"), **new)
 
 
 def needs(request: HttpRequest, counts: Counts, used: UsedBudgets) -> Iterator[Fact]:
-    """Yield waiting users, nearly used-up budgets and unpublished changes."""
+    """Yield the facts that need attention: waiting users, nearly exhausted budgets and unpublished
+    changes.
+    """
     runs = f"{reverse('admin:runs_run_changelist')}?status=waiting"
     waiting = counts.get("asked", RowCount())
     if waiting.used:
@@ -164,7 +168,9 @@ def needs(request: HttpRequest, counts: Counts, used: UsedBudgets) -> Iterator[F
 
 
 def broken_content() -> Iterator[Fact]:
-    """Yield items with errors and unreadable layers, before they affect users."""
+    """Yield predefined items with errors and layers that cannot be read, before they affect
+    users.
+    """
     content, url = installed_content(), reverse("admin:catalog_contentitem_changelist")
     if broken := len(problems_by_item(content)):
         yield Fact("Broken predefined content", f"{broken:,}", "bad", f"{url}?state=broken")
@@ -197,7 +203,7 @@ def asked_of_staff(counts: Counts) -> Iterator[Fact]:
 
 
 def spent_budgets(used: UsedBudgets) -> Iterator[Fact]:
-    """Yield nearly used-up budgets, the most used first."""
+    """Yield the budgets that are nearly exhausted, the most used budget first."""
     for name, one in used():
         if one.percent >= ALMOST_SPENT:
             url = reverse("admin:insights_budget_change", args=[one.rule.id])
@@ -206,7 +212,7 @@ def spent_budgets(used: UsedBudgets) -> Iterator[Fact]:
 
 
 def budgets(used: UsedBudgets) -> Iterator[Fact]:
-    """Yield the most used budgets of the current windows."""
+    """Yield the most used budgets in their current windows."""
     for name, one in used():
         url = reverse("admin:insights_budget_standing", args=[one.rule.id])
         text = f"{one.percent} %, {one.amounts['left']} left"
@@ -214,8 +220,8 @@ def budgets(used: UsedBudgets) -> Iterator[Fact]:
 
 
 def used_budgets() -> list[tuple[str, BudgetStatus]]:
-    """Return the most used budgets. One query reads the windows, and another query reads the
-    names.
+    """Return the names and the status of the most used budgets. Runs two queries, one for the
+    windows and one for the names.
     """
     rows = Budget.objects.select_related("key", "application", "user", "team__group")
     by_id = {budget.pk: budget for budget in rows}

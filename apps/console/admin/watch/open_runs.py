@@ -1,4 +1,4 @@
-"""The admin of active and waiting runs of the chat page. Operators can stop the runs and answer
+"""The admin of the chat page's active and waiting runs. Operators can stop the runs and answer
 their questions.
 """
 
@@ -64,7 +64,7 @@ class RunStateFilter(admin.SimpleListFilter):
 
 
 class ApplicationFilter(admin.SimpleListFilter):
-    """Offers the applications of the catalog that the user can see."""
+    """A filter that offers the applications in the catalog that the user can see."""
 
     title = parameter_name = "application"
 
@@ -171,7 +171,9 @@ class OpenRunAdmin(ReadOnlyAdmin[Run]):
         return [answer, *super().get_urls()]
 
     def answer_view(self, request: HttpRequest, number: int) -> HttpResponse:
-        """Show a question of a run, and the form to answer it. Raises PermissionDenied."""
+        """Show a question of a run, and the form with which the operator can answer it. Raises
+        PermissionDenied.
+        """
         if not may_answer(request):
             raise PermissionDenied
         waiting = OPEN.filter(ANSWERABLE, of_seen(request, "run__application"), kind__in=FORMS)
@@ -195,7 +197,9 @@ class OpenRunAdmin(ReadOnlyAdmin[Run]):
         return self.page(request, "admin/runs/answer.html", heading(asked), context)
 
     def give(self, request: HttpRequest, asked: Interaction, form: AnswerForm) -> bool:
-        """Send the answer and record it. Return False if the answer is rejected."""
+        """Send the operator's answer to the run, and record it. Return False if the answer is
+        rejected.
+        """
         user, run, answer = cast(User, request.user), asked.run, form.answer
         name = user.get_full_name() or user.get_username()
         kind = cast(InteractionKind, asked.kind)

@@ -1,4 +1,6 @@
-"""Requires a permission to read the contents of runs, and records each reading in the audit log."""
+"""Requires a permission for reading the contents of runs, and records each access in the audit
+log.
+"""
 
 from uuid import UUID
 
@@ -26,8 +28,10 @@ def record_reading(
 def record_contents(
     request: HttpRequest, application: str, run: UUID | None, subject: str, *, is_allowed: bool
 ) -> None:
-    """Record that contents were read, or that access was denied. `application` is a slug. `run` is
-    the run with the contents, or None if unknown.
+    """Record in the audit log that contents were read or, if `is_allowed` is False, that access was
+    denied.
+
+    `application` is a slug. `run` is the ID of the run with the contents, or None if it is unknown.
     """
     audit.record(
         AuditEvent(

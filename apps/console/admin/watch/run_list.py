@@ -1,4 +1,4 @@
-"""The list of runs in the admin, with its own search. Active runs are first."""
+"""The list of runs in the admin, which has its own search. Active runs come first."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -42,7 +42,9 @@ TEXTS = {
 
 class RunList(RowList):
     def get_filters_params(self, params: Any = None) -> dict[str, Any]:
-        """Return the parameters by which Django filters, without those of the search."""
+        """Return the parameters with which Django filters the list. Parameters of the search are
+        omitted.
+        """
         found: dict[str, Any] = super().get_filters_params(params)
         return {name: value for name, value in found.items() if name not in PARAMETERS}
 
@@ -85,7 +87,7 @@ class RunList(RowList):
 
     @property
     def is_narrowed(self) -> bool:
-        """Return True if the search has conditions in addition to its words."""
+        """Return True if the search has any other condition than its words."""
         return any(self.params.get(name) for name in PARAMETERS if name != "q")
 
     def choices_of(self, name: str, label: str, options: Mapping[str, str]) -> Mapping[str, Any]:
@@ -95,8 +97,8 @@ class RunList(RowList):
 
 
 def with_figures(rows: Iterable[RunSummary]) -> list[Any]:
-    """Add `costs`, `person_name`, `shown_person` and `shown_application` to the rows, with a few
-    queries for all of them.
+    """Return the rows with `costs`, `person_name`, `shown_person` and `shown_application` added.
+    Runs a few queries for all rows together.
     """
     found: list[Any] = list(rows)
     costs = costs_of_runs([row.pk for row in found])
@@ -111,7 +113,9 @@ def with_figures(rows: Iterable[RunSummary]) -> list[Any]:
 
 
 def selects(request: HttpRequest, listed: RunList) -> list[Mapping[str, Any]]:
-    """Return the choices for the search. They contain only applications that the user can see."""
+    """Return the options of the search's selection lists, which include the applications that the
+    user can see.
+    """
     applications = distinct_titles(visible_applications(request).order_by("title"))
     return [
         listed.choices_of("application", "Application", applications),
@@ -122,6 +126,6 @@ def selects(request: HttpRequest, listed: RunList) -> list[Mapping[str, Any]]:
 
 
 def kept_parameters(request: HttpRequest) -> list[tuple[str, str]]:
-    """Return the parameters that the search preserves, such as the order."""
+    """Return the URL parameters that a search preserves, such as the order."""
     left = (*PARAMETERS, PAGE_VAR, "e")
     return [(name, str(value)) for name, value in request.GET.items() if name not in left]

@@ -7,7 +7,7 @@ import msgspec
 
 from apps.agent.steps.results import read_reply
 from apps.capabilities.wrappers.value_texts import shorten_text
-from apps.cases.from_runs import kept_messages
+from apps.cases.from_runs import kept_messages, turns_of
 from apps.console.admin.watch.waterfall import TimeSpan, span_of
 from apps.insights.models import ModelCall, ToolUse
 from apps.insights.sums import FAILED
@@ -22,30 +22,33 @@ truncated.
 
 @dataclass(frozen=True, slots=True)
 class SaidInRun:
-    """The question of a run with the names of its files, and the answer. Both are "" if not
+    """The question of a run, with the names of its files, and the answer. A text is "" if it is not
     stored.
+
+    `has_turns` is True if the stored messages suffice for a replay or a test case.
     """
 
     question: str = ""
     files: tuple[str, ...] = ()
     answer: str = ""
+    has_turns: bool = False
 
 
 def said_in(run: UUID) -> SaidInRun:
     """Return the contents of a run. The caller checks the permission and records the reading."""
-    questions = [message for message in kept_messages(run) if message.role == "user"]
+    messages = kept_messages(run)
+    questions = [message for message in messages if message.role == "user"]
     answer = shorten_text(answer_of(run), SHOWN_CHARACTERS)
     if not questions:
         return SaidInRun(answer=answer)
     last = questions[-1]
     files = tuple(one.title or one.type for one in last.attachments)
-    return SaidInRun(shorten_text(last.text.strip(), SHOWN_CHARACTERS), files, answer)
+    question = shorten_text(last.text.strip(), SHOWN_CHARACTERS)
+    return SaidInRun(question, files, answer, has_turns=bool(turns_of(messages)))
 
 
 def answer_of(run: UUID) -> str:
-    """Return the last answer of the run's model. Return "" if that response called tools, or is not
-    stored.
-    """
+    """Return the last answer of the run's model, or "" if it called tools or is not stored."""
     steps = RunStep.objects.filter(run=run, kind="model", status="done").exclude(key__contains="/")
     step = steps.order_by("-pk").first()
     if step is None:
@@ -58,7 +61,7 @@ def answer_of(run: UUID) -> str:
 
 
 def failed_call(run: RunSummary) -> TimeSpan | None:
-    """Return the last failed call of a failed run, or None."""
+    """Return the last failed call in a failed run, or None for any other run."""
     if run.status != RunSummary.Status.FAILED:
         return None
     calls: list[ModelCall | ToolUse | None] = [

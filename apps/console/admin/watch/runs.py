@@ -1,5 +1,5 @@
-"""The admin of the runs of all doors. Operators can read, filter and stop runs, and find a run by
-the reference of its error.
+"""The admin of runs, which come from all doors. Operators can read, filter and stop runs, and find
+a run by the reference in its error message.
 """
 
 from collections.abc import Iterator
@@ -43,6 +43,11 @@ STOP = "runs.change_run"
 IS_OVER = "The run had already ended."
 STUDIO = "studio:page"
 CASE = "admin:cases_case_add"
+NOT_STORED = (
+    "The run can’t be replayed, and no test case can be created from it, because its messages are "
+    "not stored."
+)
+IS_RUNNING = "You can replay the run, or create a test case from it, after it has ended."
 
 
 def subagents_of(run: RunSummary) -> QuerySet[HelperRun]:
@@ -50,8 +55,8 @@ def subagents_of(run: RunSummary) -> QuerySet[HelperRun]:
 
 
 def subagent_line(subagent: HelperRun) -> str:
-    """Return a line such as `Researcher: done after 2.4 s, 3 model calls, 1 tool calls, 120 + 30
-    tokens`.
+    """Return a line about a sub-agent, such as `Researcher: done after 2.4 s, 3 model calls, 1 tool
+    calls, 120 + 30 tokens`.
     """
     end = subagent.finished_at
     lasted = "" if end is None else f" after {(end - subagent.started_at).total_seconds():.1f} s"
@@ -96,7 +101,9 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
     def get_object(
         self, request: HttpRequest, object_id: str, from_field: str | None = None
     ) -> RunSummary | None:
-        """Return the run. An active run has no row yet, and is converted to one."""
+        """Return the row of a run. For an active run, which has no row yet, return an unsaved
+        row.
+        """
         row: RunSummary | None = super().get_object(request, object_id, from_field)
         if row is None and request.user.has_perm("runs.view_run"):
             going = going_run(request, object_id)
@@ -123,17 +130,19 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
         if run is not None and self.has_view_permission(request, run):
             may_stop = run._state.adding and request.user.has_perm(STOP)
             context |= self.beginning(request, run)
+            context |= links_of(request, run, context["said"])
             context |= {
                 "subtitle": f"{title_of(run.application)}: {run.status}",
                 "waterfall": waterfall_of(run),
-                "links": [*links_of(request, run)],
                 "stop_url": self.url("stop", run.pk) if may_stop else "",
             }
         answer: HttpResponse = super().change_view(request, object_id, form_url, context)
         return answer
 
     def beginning(self, request: HttpRequest, run: RunSummary) -> dict[str, Any]:
-        """Return the top of the page, and record that the contents were read."""
+        """Return the template context for the top of a run's page. The audit log records that its
+        contents were read.
+        """
         said = said_in(run.pk) if may_read(request) else SaidInRun()
         if said != SaidInRun():
             record_reading(request, run, "question and answer", is_allowed=True)
@@ -186,15 +195,15 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
 
     @admin.display(description="versions")
     def versions(self, run: RunSummary) -> str:
-        """Return the application's versions that are named in the run's calls."""
+        """Return the versions of the application that the run's calls mention."""
         calls = ModelCall.objects.filter(run=run.pk, application=run.application).order_by()
         found = sorted(set(calls.values_list("version", flat=True)))
         return ", ".join(map(str, found)) or NOTHING
 
     @admin.display(description="sub-agents")
     def subagents(self, run: RunSummary) -> SafeString:
-        """Return sub-agents without their names, which are part of the conversation. The numbers of
-        the run include those of its sub-agents.
+        """Return a list of the run's sub-agents without their names, because the names are part of
+        the conversation. The numbers of the run include its sub-agents' numbers.
         """
         lines = format_html_join(
             "", "<li>{}</li>", ((subagent_line(row),) for row in subagents_of(run))
@@ -225,9 +234,7 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
         ]
 
     def requests_view(self, request: HttpRequest, number: UUID) -> HttpResponse:
-        """Show the model requests of a run, and record the reading in the audit log. Raises
-        PermissionDenied.
-        """
+        """Show the model requests of a run. The audit log records this. Raises PermissionDenied."""
         run = self.get_object(request, str(number))
         run = run or get_object_or_404(self.get_queryset(request), pk=number)
         record_reading(request, run, "model requests", is_allowed=may_read(request))
@@ -254,7 +261,9 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
 
 
 def going_run(request: HttpRequest, number: str) -> Run | None:
-    """Return an unfinished run of an application that the user can see."""
+    """Return the unfinished run with this ID, or None if there is none whose application the user
+    can see.
+    """
     try:
         wanted = UUID(number)
     except ValueError:
@@ -268,13 +277,17 @@ class RunLink:
     url: str
 
 
-def links_of(request: HttpRequest, run: RunSummary) -> Iterator[RunLink]:
+def links_of(request: HttpRequest, run: RunSummary, said: SaidInRun) -> dict[str, Any]:
+    """Return the links of a run's page, and the reason why there is no replay."""
     application = editable_applications(request).filter(slug=run.application).first()
     if application is None:
-        return
-    yield RunLink("The application", reverse(STUDIO, args=[application.pk]))
-    if may_read(request):
-        yield from links_with_contents(run, application)
+        return {"links": []}
+    links = [RunLink("The application", reverse(STUDIO, args=[application.pk]))]
+    if not may_read(request):
+        return {"links": links}
+    reason = IS_RUNNING if run._state.adding else "" if said.has_turns else NOT_STORED
+    more = [] if reason else links_with_contents(run, application)
+    return {"links": [*links, *more], "why_no_replay": reason}
 
 
 def links_with_contents(run: RunSummary, application: Application) -> Iterator[RunLink]:

@@ -1,9 +1,10 @@
-"""The page "Usage" of the admin: the costs and durations of model and tool calls."""
+"""The admin's page "Usage", which shows the costs and durations of model and tool calls."""
 
 import csv
 import logging
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Literal, cast, get_args
 from urllib.parse import urlencode
 
@@ -21,6 +22,7 @@ from apps.console.admin.watch.usage_tables import (
     HEADINGS,
     Links,
     errors_table,
+    find_titles,
     last_errors_table,
     lines_table,
     series_table,
@@ -45,7 +47,7 @@ MOST_ERRORS_OF_FILE = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The choices in the URL. Invalid values become the defaults."""
+    """The options in the URL of the page. Invalid values are replaced by the defaults."""
 
     by: By
     days: int
@@ -77,6 +79,7 @@ class Selection:
             most=most,
             among=self.among,
             with_percentiles=with_percentiles,
+            find_titles=partial(find_titles, self.by),
         )
 
     def last_errors(self, since: datetime, most: int) -> list[FailedCall]:
@@ -128,7 +131,7 @@ class UsageAdmin(ReadOnlyAdmin[UsageSum]):
         return self.page(request, "admin/usage/errors.html", "Errors", context)
 
     def series_view(self, request: HttpRequest) -> HttpResponse:
-        """Return the numbers of the charts as a table."""
+        """Return the numbers in the charts as a table."""
         chosen = Selection.of(request)
         table = series_table(chosen.report(0))
         title = (
@@ -138,9 +141,7 @@ class UsageAdmin(ReadOnlyAdmin[UsageSum]):
         return self.page(request, "admin/usage/series.html", title, context)
 
     def csv_view(self, request: HttpRequest) -> HttpResponse:
-        """Return a table of the page, with all its lines, as CSV. The URL contains the name of the
-        table.
-        """
+        """Return all lines of a table as CSV. The URL contains the name of the table."""
         chosen = Selection.of(request)
         table = file_table(request.GET.get("table", ""), chosen, Links.of(request))
         kind = chosen.by if table.slug == "lines" else table.slug
@@ -195,7 +196,7 @@ SMALL_TABLES = {"series": series_table, "slowest": slowest_table, "errors": erro
 
 
 def choices(chosen: Selection, field: str, labels: Any) -> list[dict[str, Any]]:
-    """Return links to the same page with another value of a field."""
+    """Return links to the same page, one for each possible value of a field."""
     return [
         {
             "label": label,
@@ -207,7 +208,9 @@ def choices(chosen: Selection, field: str, labels: Any) -> list[dict[str, Any]]:
 
 
 def sortable(chosen: Selection, column: Column) -> dict[str, Any]:
-    """Return a sortable heading of a column. Choosing it again reverses the order."""
+    """Return the heading of a column, which sorts by this column. A second click reverses the
+    order.
+    """
     is_chosen = column.order == chosen.order
     # Names are first sorted from A to Z, and numbers with the largest first.
     ascending = not chosen.ascending if is_chosen else column.order == "name"

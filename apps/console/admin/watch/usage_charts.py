@@ -1,4 +1,4 @@
-"""Draws charts over time of runs, calls, tokens, costs, errors and durations."""
+"""Draws charts of runs, calls, tokens, costs, errors and durations over time."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 

@@ -1,4 +1,4 @@
-"""Creates the tiles and tables of the page "Usage"."""
+"""Creates the tiles and tables on the page "Usage"."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ WITH_RUNS: tuple[By, ...] = ("application", "user", "key")
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Links from numbers to their subjects, if the user may see those pages."""
+    """Creates links from numbers to the pages about them, if the user may see these pages."""
 
     runs: bool
     deployments: bool
@@ -67,7 +67,7 @@ class Links:
 
 @dataclass(frozen=True, slots=True)
 class UsageTile:
-    """A number of a period, with secondary values `below`."""
+    """A tile with a number for the period. `below` contains secondary values."""
 
     title: str
     cell: Cell
@@ -75,7 +75,7 @@ class UsageTile:
 
 
 def tiles(found: UsageReport) -> list[UsageTile]:
-    """Return the numbers of the period. The page shows the first number larger."""
+    """Return the tiles for the period. The page shows the first tile larger."""
     sums, tools = found.total.sums, found.tools.sums
     tokens = (Cell(sums.input_tokens).text, Cell(sums.output_tokens).text)
     cached = f", {Cell(sums.cache_hit_rate, 'share').text} cached"
@@ -97,15 +97,7 @@ def tiles(found: UsageReport) -> list[UsageTile]:
 
 
 def lines_table(by: By, found: UsageReport, links: Links) -> Table:
-    named: dict[str, str] = {}
-    if by in ("user", "key"):
-        named = caller_names(one.name for one in found.lines)
-    elif by == "team":
-        named = team_names(one.name for one in found.lines)
-    elif by == "application":
-        named = application_titles(one.name for one in found.lines)
-    elif by == "version":
-        named = version_names(one.name for one in found.lines)
+    named = find_titles(by, (one.name for one in found.lines))
     runs = [Column("Runs", "runs")] if by in WITH_RUNS else []
     columns = TOOL_COLUMNS if by == "tool" else (*runs, *MODEL_COLUMNS)
     cells = tool_cells if by == "tool" else model_cells
@@ -118,6 +110,21 @@ def lines_table(by: By, found: UsageReport, links: Links) -> Table:
         for one in found.lines
     ]
     return Table("lines", HEADINGS[by], [Column(HEADINGS[by], "name"), *columns], rows)
+
+
+def find_titles(by: By, names: Iterable[str]) -> dict[str, str]:
+    """Return the shown titles of names by name, for a grouping whose names have titles."""
+    match by:
+        case "user" | "key":
+            return caller_names(names)
+        case "team":
+            return team_names(names)
+        case "application":
+            return application_titles(names)
+        case "version":
+            return version_names(names)
+        case "deployment" | "tool":
+            return {}
 
 
 MODEL_COLUMNS = (
@@ -166,7 +173,7 @@ def tool_cells(one: Figures) -> list[Cell]:
 
 
 def series_table(found: UsageReport) -> Table:
-    """Return the numbers of the charts."""
+    """Return a table with the numbers in the charts."""
     heading = "Hour" if found.period.span == UsageSum.Span.HOUR else "Day"
     titles = (
         *(
@@ -231,7 +238,7 @@ def last_errors_table(errors: Sequence[FailedCall], links: Links) -> Table:
 
 
 def version_names(names: Iterable[str]) -> dict[str, str]:
-    """Return the titles and numbers of versions by their names, such as `travel@3`."""
+    """Return a text with the title and number of each version by its name, such as `travel@3`."""
     versions = {name: name.rpartition("@") for name in names if "@" in name}
     titles = application_titles(slug for slug, *_ in versions.values())
     return {
@@ -242,7 +249,7 @@ def version_names(names: Iterable[str]) -> dict[str, str]:
 
 
 def named_cell(id: str, named: Mapping[str, str], link: str = "") -> Cell:
-    """Return a cell with the name, and the ID as its tooltip."""
+    """Return a cell with the name of a subject. The tooltip is its ID."""
     name = named.get(id, id)
     return Cell(name, link=link, hint="" if name == id else id)
 

@@ -1,4 +1,5 @@
-"""Draws the waterfall of a run: model calls, tool calls, nested runs and waits over time.
+"""Draws the waterfall of a run, which shows model calls, tool calls, nested runs and waits over
+time.
 
 The waterfall is created from the rows of calls, which contain no messages, and from the steps of a
 stored run.
@@ -39,8 +40,8 @@ KIND_NAMES: dict[SpanKind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class TimeSpan:
-    """A bar of the waterfall. `seconds` is None if unknown. `is_inside` is True for calls by a
-    nested run.
+    """A bar of the waterfall. `seconds` is None if the duration is unknown. `is_inside` is True for
+    a call in a nested run.
     """
 
     kind: SpanKind
@@ -58,7 +59,7 @@ class TimeSpan:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A span as a line of the table. `x` and `width` are in percent of the axis."""
+    """A line of the table, which shows a span. `x` and `width` are in percent of the time axis."""
 
     span: TimeSpan
     kind: str
@@ -96,7 +97,7 @@ def waterfall_of(run: RunSummary) -> Waterfall:
 
 
 def place_of(span: TimeSpan) -> tuple[datetime, bool]:
-    """Return the sort key of a span. A nested run comes before its first call."""
+    """Return the key by which spans are sorted. A nested run comes before its first call."""
     return span.began, span.kind != "run"
 
 
@@ -134,8 +135,8 @@ def details_of(call: ModelCall) -> Iterator[str]:
 
 
 def runs_inside(calls: Sequence[ModelCall | ToolUse]) -> Iterator[TimeSpan]:
-    """Yield a span for each nested application that covers all of its calls, because rows do not
-    distinguish its runs.
+    """Yield a span for each nested application. It covers all of the application's calls, because
+    rows do not distinguish its runs.
     """
     by_application = attrgetter("application")
     titles = application_titles(call.application for call in calls)
@@ -147,7 +148,7 @@ def runs_inside(calls: Sequence[ModelCall | ToolUse]) -> Iterator[TimeSpan]:
 
 
 def waits_of(run: RunSummary) -> Iterator[TimeSpan]:
-    """Yield the times spent waiting for users, from the start of the call that asked to the
+    """Yield a span for each wait for a user, from the start of the call that asked to the user's
     answer.
     """
     asked: dict[str, Any] = dict(

@@ -47,6 +47,11 @@ function wirePalette(dialog) {
     expect();
     timer = setTimeout(find, PAUSE);
   });
+  dialog.addEventListener("filtered", () => {
+    if (!dialog.open) return;
+    expect();
+    find();
+  });
   dialog.addEventListener("close", () => {
     clearTimeout(timer);
     asking.abort();
@@ -66,6 +71,7 @@ function wirePalette(dialog) {
     list.replaceChildren();
     dialog.showModal();
     input.focus();
+    dialog.dispatchEvent(new CustomEvent("opened"));
     expect();
     find();
   }
@@ -90,7 +96,8 @@ function wirePalette(dialog) {
     const words = input.value;
     const isStale = () => signal.aborted || words !== input.value;
     try {
-      const answer = await fetch(`${dialog.dataset.url}?${new URLSearchParams({ q: words })}`, {
+      const filters = dialog.dataset.filters ? `&${dialog.dataset.filters}` : "";
+      const answer = await fetch(`${dialog.dataset.url}?${new URLSearchParams({ q: words })}${filters}`, {
         signal,
         headers: { Accept: "application/json" },
       });

@@ -1,7 +1,7 @@
 """Converts a pasted curl command into a REST tool. The command is never executed.
 
-A credential in it is replaced with the name of a secret, and the user decides whether to store it
-as that secret.
+A credential in the command is replaced with the name of a secret, and the user decides whether to
+store the credential as this secret.
 """
 
 import json
@@ -40,9 +40,10 @@ METHODS = frozenset({"get", "post", "put", "delete"})
 
 @dataclass(frozen=True, slots=True)
 class CurlTool:
-    """The tool from a command. `credential` is the text that was removed from the command, or "".
+    """The tool from a curl command. `credential` is the text that was removed from the command, or
+    "".
 
-    It is shown only to the user who pasted it, and never stored.
+    The credential is shown only to the user who pasted it, and never stored.
     """
 
     base_url: str
@@ -53,7 +54,7 @@ class CurlTool:
 
 
 def read_curl(text: str) -> CurlTool:
-    """Parse a command. Raises `SourceInvalid`."""
+    """Parse a curl command. Raises `SourceInvalid`."""
     asked = read_command(text)
     addresses = [*asked.url, *asked.addresses]
     if len(addresses) != 1:
@@ -107,7 +108,7 @@ def method_of(asked: Namespace, *, has_body: bool) -> str:
 
 
 def body_fields(asked: Namespace, notes: list[str]) -> Iterator[tuple[str, Any]]:
-    """Yield the fields of the body, which may be JSON or a form."""
+    """Yield the names and values of the fields in the request body, which may be JSON or a form."""
     given = {name: getattr(asked, f"data{name}") for name in DATA}
     if any(text.startswith("@") for texts in given.values() for text in texts):
         raise SourceInvalid("The command reads its body from a file. Paste the content instead.")
@@ -148,7 +149,7 @@ def headers_of(asked: Namespace, found: "Findings", notes: list[str]) -> dict[st
 
 
 class Findings:
-    """The first credential in a command, and the way in which the command sends it."""
+    """The first credential in a command, and how the command sends it."""
 
     def __init__(self, title: str) -> None:
         self.title = title
@@ -195,7 +196,7 @@ class Findings:
                 yield RestParameter(key, where, schema_of(kept))
 
     def without_credentials(self, value: Any) -> Any:
-        """Return a value in which texts that look like credentials are empty."""
+        """Return the value with each text that looks like a credential replaced by ""."""
         if isinstance(value, list):
             return [self.without_credentials(one) for one in value]
         if not isinstance(value, dict):
@@ -215,8 +216,8 @@ class Findings:
 
 
 def schema_of(value: Any) -> dict[str, Any]:
-    """Return a schema. Its default is the value in the command, if a parameter can have this
-    default.
+    """Return the schema of a parameter. Its default is the value in the command, if a parameter can
+    have this default.
     """
     match value:
         case bool():

@@ -26,8 +26,8 @@ COMMON_LABELS = frozenset({"www", "mcp", "api", "com", "org", "net", "io", "dev"
 
 @dataclass(frozen=True, slots=True)
 class ServerTools:
-    """The tools of a server. `server` is the `mcp_server_info` of the successful connection; `name`
-    is a name for the toolset.
+    """The tools of a server. `server` is the `mcp_server_info` with which the connection succeeded;
+    `name` is a name for the toolset.
     """
 
     server: dict[str, Any]
@@ -44,7 +44,8 @@ differently.
 
 
 def server_tools(written: Any, bucket: str) -> ServerTools:
-    """Connect to the server like a run of this user, and return its tools. Raises `SourceInvalid`.
+    """Connect to the server in the same way as a run of this user, and return its tools. Raises
+    `SourceInvalid`.
 
     If the request does not contain the protocol, both protocols are tried, the more likely protocol
     first.
@@ -83,7 +84,7 @@ def check_server(server: dict[str, Any]) -> McpServerInfo:
 
 
 def describe_tool(tool: Tool) -> dict[str, Any]:
-    """Return the server's description of a tool. Its statements about side effects are not
+    """Return the server's description of a tool. What it states about side effects is not
     verified.
     """
     hints = tool.annotations

@@ -1,8 +1,8 @@
-"""Converts the operations of an OpenAPI document (2.0, 3.0 and 3.1) to REST tools from which
+"""Converts the operations in an OpenAPI document (2.0, 3.0 and 3.1) to REST tools, from which
 operators select some.
 
-The document is not trusted: references to other documents are not followed. The `problem` of an
-operation is the reason why no tool can call it.
+The document is untrusted, so references to other documents are not followed. If no tool can call an
+operation, its `problem` is the reason.
 """
 
 import re
@@ -44,7 +44,7 @@ _bad_in_path = re.compile(r"[\s\\?#\x00-\x1f\x7f]|(?:^|/)(?:\.|%2e){1,2}(?:/|$)|
 
 @dataclass(frozen=True, slots=True)
 class DescribedOperation:
-    """An operation, with its `tool` for a manifest, or with the `problem` for which there is no
+    """An operation with its `tool` for a manifest, or with the `problem` why it cannot become a
     tool.
     """
 
@@ -61,7 +61,9 @@ class DescribedOperation:
 
 @dataclass(frozen=True, slots=True)
 class ServiceDescription:
-    """A service. `base_url` is "" if the document contains no usable URL."""
+    """A service that an OpenAPI document describes. `base_url` is "" if the document contains no
+    usable URL.
+    """
 
     title: str
     description: str
@@ -72,8 +74,8 @@ class ServiceDescription:
 
 
 def read_service(document: Mapping[str, Any], address: str = "") -> ServiceDescription:
-    """Parse a document. `address` is the URL it was fetched from, or "" if it was pasted. Raises
-    `SourceInvalid`.
+    """Parse an OpenAPI document. `address` is the URL from which it was fetched, or "" if it was
+    pasted. Raises `SourceInvalid`.
     """
     if str(document.get("swagger", "")).startswith("2") and "openapi" not in document:
         document = as_openapi(document, address)
@@ -121,7 +123,9 @@ def check_version(document: Mapping[str, Any]) -> None:
 
 
 def server_address(servers: Any, address: str) -> tuple[str, tuple[str, ...]]:
-    """Return the first server's URL with the defaults of its variables, or "" with a note."""
+    """Return the URL of the first server with the defaults of its variables, and notes. The URL is
+    "" if it cannot be used.
+    """
     server = next((one for one in list_or_empty(servers) if isinstance(one, dict)), {})
     named, told = server.get("url"), server.get("variables")
     url = named if isinstance(named, str) else ""
@@ -140,7 +144,7 @@ def server_address(servers: Any, address: str) -> tuple[str, tuple[str, ...]]:
 
 
 class OperationReader:
-    """Reads the operations of one document, and makes the names of tools unique."""
+    """Reads the operations of one document, and gives their tools unique names."""
 
     def __init__(self, document: Mapping[str, Any], base_url: str, address: str) -> None:
         self.references = References(document)
@@ -167,9 +171,7 @@ class OperationReader:
     def operation(
         self, path: str, method: str, item: Mapping[str, Any], place: str
     ) -> DescribedOperation:
-        """Return the operation. As many levels of its arguments are described as the limit
-        allows.
-        """
+        """Return the operation, with as many levels of its arguments as the limit allows."""
         for deepest in DEPTHS:
             self.schemas.begin_tool(deepest)
             try:
@@ -185,7 +187,9 @@ class OperationReader:
     def described_operation(
         self, path: str, method: str, item: Mapping[str, Any], place: str
     ) -> DescribedOperation:
-        """Return the operation, described at the current depth. Raises `ToolTooLarge`."""
+        """Return the operation, with its arguments described to the current depth. Raises
+        `ToolTooLarge`.
+        """
         found = item[method]
         summary = description_or_default(found.get("summary")) or description_or_default(
             found.get("description")
@@ -233,8 +237,8 @@ class OperationReader:
     ) -> list[RestParameter]:
         """Return the parameters that fit into a tool.
 
-        Raises `ToolTooLarge`. At the last depth, omits optional parameters or raises
-        `SourceInvalid` instead.
+        Raises `ToolTooLarge`. At the last depth, omits optional parameters instead, or raises
+        `SourceInvalid` if the required parameters do not fit.
         """
         sizes = [parameter_size(one.key, one.schema) for one in parameters]
         if sum(sizes) <= MOST_TOOL_CHARACTERS:
@@ -265,7 +269,7 @@ class OperationReader:
     def url_of(
         self, path: str, item: Mapping[str, Any], found: Mapping[str, Any], place: str
     ) -> str:
-        """Return the path after the shared URL, or the whole URL if the operation has its own
+        """Return the operation's path below the shared URL, or its whole URL if it has its own
         servers.
         """
         servers = found.get("servers") or item.get("servers")
@@ -304,7 +308,7 @@ class OperationReader:
     def parameter(
         self, parameter: Mapping[str, Any], at: str, notes: list[str]
     ) -> RestParameter | None:
-        """Return a parameter, or None for a parameter that tools do not send."""
+        """Return a parameter for a tool, or None if tools do not send it."""
         key, where = parameter.get("name"), parameter.get("in")
         if not isinstance(key, str) or not key:
             raise SourceInvalid(f"{at}: the parameter has no name.")

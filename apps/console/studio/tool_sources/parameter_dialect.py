@@ -1,4 +1,4 @@
-"""Converts the JSON Schemas of services to the smaller dialect of a manifest's parameters."""
+"""Converts the JSON Schemas of services to the smaller dialect for parameters in a manifest."""
 
 import json
 from collections.abc import Mapping
@@ -33,12 +33,12 @@ CHOICE_CHARACTERS = 40
 
 
 class ToolTooLarge(Exception):
-    """Raised if the schema of a tool is too large to be sent to a model with each request."""
+    """Raised if the schema of a tool is too large to be sent with each request to a model."""
 
 
 @dataclass(slots=True)
 class ParameterReader:
-    """Reads the schemas of one document.
+    """Converts the schemas in one document.
 
     `parts` counts the parts that it has written. `left` is the approximate number of characters
     that the schema of the current tool may still use. `deepest` is the number of levels that it
@@ -54,8 +54,8 @@ class ParameterReader:
         self.left, self.deepest = MOST_TOOL_CHARACTERS, deepest
 
     def parameter(self, schema: Any, place: str, description: str = "") -> dict[str, Any]:
-        """Return the schema of a parameter without its place in the request. Raises `SourceInvalid`
-        and `ToolTooLarge`.
+        """Return the schema of a parameter, without its position in the request. Raises
+        `SourceInvalid` and `ToolTooLarge`.
         """
         found = self.written(schema, place, frozenset(), 0)
         read, _ = self.merged(schema, place, frozenset())
@@ -95,7 +95,9 @@ class ParameterReader:
         return self.written_object(read, place, above, depth, words, is_open=is_open)
 
     def count(self, place: str, words: str) -> None:
-        """Count a part. Raise `ToolTooLarge` early, except at the last depth."""
+        """Count a part of the schema. Raises `ToolTooLarge` as soon as the limit is exceeded,
+        except at the last depth.
+        """
         self.parts += 1
         self.left -= PART_CHARACTERS + len(words) + len(place.rpartition(".")[2])
         if self.left < 0 and self.deepest > DEPTHS[-1]:
@@ -126,7 +128,7 @@ class ParameterReader:
         self, schema: Any, place: str, above: frozenset[str]
     ) -> tuple[dict[str, Any], frozenset[str]]:
         """Return a schema with its reference resolved, its `allOf` merged, and the first of its
-        choices applied.
+        choices applied. Also return the references that were followed.
 
         A circular reference becomes a schema that allows anything.
         """
@@ -152,8 +154,8 @@ class ParameterReader:
 
 
 def with_choices(words: str, choices: Any) -> str:
-    """Return the description. If there are too many choices for a model, append the first
-    choices.
+    """Return the description. If a value has too many choices for a model, the first of them are
+    appended.
     """
     if not isinstance(choices, list) or len(choices) <= MOST_CHOICES:
         return words

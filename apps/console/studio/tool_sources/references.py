@@ -17,7 +17,8 @@ class References:
     document: Mapping[str, Any]
 
     def follow(self, value: Any, place: str) -> tuple[dict[str, Any], tuple[str, ...]]:
-        """Return the object that a value is or refers to, and the references that were followed.
+        """Return the value or, if it is a reference, the object to which it refers. Also return the
+        references that were followed.
 
         Raises `SourceInvalid` with the location.
         """

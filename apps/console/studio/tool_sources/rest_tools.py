@@ -14,7 +14,9 @@ providers accept 64 characters in total.
 
 @dataclass(frozen=True, slots=True)
 class RestParameter:
-    """A parameter. `key` is its name for the service. `where` is query, url, body or header."""
+    """A parameter of a REST tool. `key` is the name that the service expects. `where` is query,
+    url, body or header.
+    """
 
     key: str
     where: str
@@ -50,7 +52,9 @@ def rest_tool(
 
 
 def function_name(text: str, taken: Collection[str]) -> str:
-    """Return a valid, unused name: `findPets`, then `findPets_2`."""
+    """Return a valid name for a function that is not in `taken`, such as `findPets`, then
+    `findPets_2`.
+    """
     words = "_".join(filter(None, sanitize(text).split("_")))[:LONGEST_FUNCTION].strip("_-")
     return unique(words or "tool", taken)
 

@@ -1,7 +1,7 @@
-"""Translates the security schemes of a document into the authentication of a manifest.
+"""Converts the security schemes in an OpenAPI document to the authentication in a manifest.
 
-Such documents contain no credentials, so each credential is the name of a secret that an operator
-must store.
+Such documents contain no credentials. Each credential is therefore the name of a secret that an
+operator must store.
 """
 
 import re
@@ -19,8 +19,8 @@ _word = re.compile(r"[^a-z0-9]+")
 
 @dataclass(frozen=True, slots=True)
 class SchemeAuthorization:
-    """The authentication of requests. `written` is for the manifest. `secret` is the name of the
-    secret in it, or "".
+    """The authentication of requests. `written` is the authentication for the manifest. `secret` is
+    the name of the secret in it, or "".
     """
 
     kind: str
@@ -35,8 +35,8 @@ def secret_name(title: str, word: str) -> str:
 def authorization_of(
     document: Mapping[str, Any], references: References, title: str
 ) -> SchemeAuthorization | None:
-    """Return the first scheme that a toolset can use. Schemes that all operations require come
-    first.
+    """Return the first security scheme that a toolset can use, or None. Schemes that all operations
+    require come first.
     """
     components = document.get("components")
     schemes = components.get("securitySchemes") if isinstance(components, dict) else None
@@ -82,8 +82,8 @@ def scheme_in_words(scheme: Mapping[str, Any], title: str) -> SchemeAuthorizatio
 
 
 def oauth(flows: Mapping[str, Any], title: str) -> SchemeAuthorization | None:
-    """Return OAuth with each user's own account if users sign in, otherwise with the client's
-    credentials.
+    """Return OAuth in which each user signs in, or OAuth with the client's credentials if the
+    service has no sign-in. Return None if neither is possible.
     """
     for name, kind in (("authorizationCode", "oauth"), ("clientCredentials", "client_id_secret")):
         flow = flows.get(name)

@@ -1,4 +1,4 @@
-"""Reads documents that services publish about themselves, in JSON or YAML. They are not trusted."""
+"""Reads untrusted documents in which services describe themselves, in JSON or YAML."""
 
 import json
 import re
@@ -35,7 +35,7 @@ class SourceInvalid(ValueError):
 
 
 def read_source(text: str) -> dict[str, Any]:
-    """Return the object in a JSON or YAML text. Raises `SourceInvalid`."""
+    """Return the object that a JSON or YAML text contains. Raises `SourceInvalid`."""
     if not text.strip():
         raise SourceInvalid("Paste a document, or enter its URL.")
     most = settings.OPENAPI_MAX_CHARACTERS
@@ -57,7 +57,7 @@ def read_source(text: str) -> dict[str, Any]:
 
 
 def what_text_is(text: str) -> str:
-    """Return an error with advice for a text that is not a document."""
+    """Return an error message with advice if a text is not a document."""
     if _address.fullmatch(text):
         whole = text if "://" in text else f"https://{text}"
         return f"This is a URL, not an OpenAPI document. Enter it in the URL field: {whole[:200]}"
@@ -88,7 +88,7 @@ def json_or_yaml(text: str) -> Any:
 
 
 def fetch_source(url: str) -> str:
-    """Return the text at a URL that an operator entered. Raises `SourceInvalid`."""
+    """Fetch the text at a URL that an operator entered. Raises `SourceInvalid`."""
     if "://" not in url:
         raise SourceInvalid(f"The URL has no scheme: write https://{url[:200]}")
     try:

@@ -1,6 +1,6 @@
 """Converts OpenAPI 2.0 (Swagger) documents to OpenAPI 3.0.
 
-References and the parts that they refer to remain unchanged.
+References, and the parts to which they refer, remain unchanged.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,8 +19,8 @@ FLOWS = {"accessCode": "authorizationCode", "application": "clientCredentials"}
 
 
 def as_openapi(document: Mapping[str, Any], address: str) -> dict[str, Any]:
-    """Return the document as OpenAPI 3.0. `address` is the URL it was fetched from, or "" if it was
-    pasted.
+    """Return the document in the format of OpenAPI 3.0. `address` is the URL from which it was
+    fetched, or "" if it was pasted.
     """
     paths = document.get("paths")
     converter = Converter(document)
@@ -88,7 +88,7 @@ class Converter:
         return written
 
     def followed(self, parameters: list[Any], place: str) -> Iterator[dict[str, Any]]:
-        """Yield the parameters with resolved references. A reference that cannot be resolved
+        """Yield the parameters with their references resolved. A reference that cannot be resolved
         remains unchanged, and is reported when the operation is read.
         """
         for one in parameters:

@@ -1,8 +1,8 @@
-"""Parses YAML as JSON values, event by event.
+"""Parses YAML to JSON values, event by event.
 
-The C parser's own construction of values overflows the stack on nested values and ends the process.
-This module limits the depth, reads keys as strings, and ignores tags and the special meaning of
-dates and of words such as `yes`.
+The C parser's own construction of values overflows the stack on deeply nested values and ends the
+process. This module limits the depth, reads keys as strings, and ignores tags. Dates and words such
+as `yes` have no special meaning.
 """
 
 import json
@@ -29,7 +29,7 @@ class YamlInvalid(ValueError):
 
 
 def read_yaml(text: str) -> Any:
-    """Return the value of the first document. Raises `YamlInvalid`."""
+    """Return the value of the first document in a text. Raises `YamlInvalid`."""
     try:
         return value_of(yaml.parse(text, Loader=yaml.CSafeLoader))
     except yaml.MarkedYAMLError as error:
@@ -71,8 +71,8 @@ def value_of(events: Iterator[Any]) -> Any:
 
 @dataclass(slots=True)
 class Container:
-    """A list or an object that is being read. The `items` of an object alternate between keys and
-    values.
+    """A list or an object while it is being read. The `items` of an object alternate between keys
+    and values.
     """
 
     anchor: str | None

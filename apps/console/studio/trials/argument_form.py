@@ -1,4 +1,4 @@
-"""A form for the arguments of a tool, generated from the schema that models get.
+"""A form for the arguments of a tool. It is generated from the schema that models get.
 
 The form parses typed texts as JSON values. The tool itself validates them.
 """
@@ -59,7 +59,7 @@ class ArgumentField(Parameter):
 def schema_fields(
     schema: Mapping[str, Any], constants: Mapping[str, Any]
 ) -> tuple[ArgumentField, ...]:
-    """Return the fields. Required fields are first, and constants last."""
+    """Return the fields for a schema. Required fields come first, and constants last."""
     read = [
         ArgumentField(one.name, one.schema, one.is_required, one.is_added)
         for one in read_parameters(schema, constants)
@@ -83,7 +83,9 @@ def first_text(field: ArgumentField) -> str:
 def fill_fields(
     fields: Sequence[ArgumentField], typed: Mapping[str, str]
 ) -> tuple[ArgumentField, ...]:
-    """Return the fields with the typed values. A field with an unreadable value has an `error`."""
+    """Return the fields with the typed values. A field whose value cannot be parsed has an
+    `error`.
+    """
     return tuple(
         field if field.kind == "fixed" else fill_field(field, typed.get(field.input_name, ""))
         for field in fields
@@ -100,8 +102,8 @@ def fill_field(field: ArgumentField, typed: str) -> ArgumentField:
 
 
 def arguments(fields: Sequence[ArgumentField]) -> str:
-    """Return the arguments as JSON, without empty fields. Raises ValueError for an unreadable
-    field.
+    """Return the values of the fields as a JSON object. Empty fields are omitted. Raises ValueError
+    if a field cannot be parsed.
     """
     return to_json(
         {
@@ -113,7 +115,9 @@ def arguments(fields: Sequence[ArgumentField]) -> str:
 
 
 def value_of(field: ArgumentField) -> Any:
-    """Parse the value of a field. Raises ValueError with a message for the form."""
+    """Return the value of a field, parsed by its type. Raises ValueError with a message for the
+    form.
+    """
     text = field.value
     if field.kind == "text" or not text.strip():
         return text
@@ -143,7 +147,9 @@ def number(text: str) -> float | int:
 
 
 class ConstantRefused(ValueError):
-    """Raised for a constant that Python reads, but JSON does not have, such as NaN."""
+    """Raised for a constant that Python's parser accepts although JSON does not have it, such as
+    NaN.
+    """
 
 
 def refuse_constant(name: str) -> Any:

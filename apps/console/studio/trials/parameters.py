@@ -1,4 +1,4 @@
-"""The parameters of a tool as rows of a table, read from its JSON Schema."""
+"""Reads the parameters of a tool from its JSON Schema, as rows of a table."""
 
 import json
 from collections.abc import Mapping
@@ -19,8 +19,8 @@ EMPTY: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter. If `is_added`, the tool adds this constant to every call, and users do not enter
-    it.
+    """A parameter of a tool. If `is_added` is True, the tool adds this constant to every call, so
+    users do not enter it.
 
     `default` and `constant` are JSON, or "".
     """
@@ -59,15 +59,15 @@ def read_parameters(
 
 
 def properties(schema: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the schemas by name. A schema that is not an object, such as `true`, becomes {}, which
-    allows anything.
+    """Return the schemas of an object's properties by name. A schema that is not an object, such as
+    `true`, becomes {}, which allows anything.
     """
     found = schema.get("properties") or {}
     return {name: part if isinstance(part, dict) else {} for name, part in found.items()}
 
 
 def without_null(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of an argument without null."""
+    """Return the schema of an argument without the type null."""
     options = schema.get("anyOf") or schema.get("oneOf") or ()
     some = [o for o in options if isinstance(o, dict) and o.get("type") != "null"]
     if len(some) == 1 and len(options) <= 2:
@@ -82,7 +82,9 @@ def without_null(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def type_of(schema: Mapping[str, Any]) -> str:
-    """Return a type such as `string`, `array of integer`, `one of "a", "b"`, `string or null`."""
+    """Return the type of a schema as text, such as `string`, `array of integer`, `one of "a", "b"`,
+    `string or null`.
+    """
     if isinstance(schema.get("enum"), list):
         choices = [to_json(choice) for choice in schema["enum"]]
         more = f" and {len(choices) - MOST_CHOICES} more" if len(choices) > MOST_CHOICES else ""
@@ -103,7 +105,7 @@ def type_of(schema: Mapping[str, Any]) -> str:
 
 
 def example(schema: Mapping[str, Any]) -> str:
-    """Return initial JSON: an object with the required arguments and the defaults."""
+    """Return example arguments as JSON: an object with the required arguments and the defaults."""
     required = schema.get("required") or ()
     parts = {name: without_null(part) for name, part in properties(schema).items()}
     return indent_json(

@@ -1,4 +1,4 @@
-"""The report about a tool call: its steps, stages, attachments, and a hint."""
+"""The report about a tool call in the studio: its steps, stages and attachments, and a hint."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -73,8 +73,8 @@ class ReportedStage:
 
 @dataclass(frozen=True, slots=True)
 class TrialReport:
-    """The report. `content` is the beginning of the result for the model, which has `length`
-    characters. `content` is None if the call ends the run.
+    """The report about a tool call. `content` is the beginning of the result for the model, which
+    has `length` characters. It is None if the call ends the run.
     """
 
     outcome: ToolOutcome
@@ -118,7 +118,7 @@ def hint_of(outcome: ToolOutcome) -> str:
 
 
 def stages_of(events: Iterable[Event]) -> tuple[ReportedStage, ...]:
-    """Return the stages in the order in which they were opened."""
+    """Return the stages of a tool call, in the order in which they were opened."""
     found: dict[str, ReportedStage] = {}
     for event in events:
         match event:

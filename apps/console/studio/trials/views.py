@@ -1,4 +1,4 @@
-"""Opens toolsets in the studio and calls one of their tools.
+"""Opens toolsets in the studio, and calls one of their tools.
 
 A call has the same effects as in a run, so it requires the permission to change the application.
 """
@@ -35,7 +35,7 @@ MOST_UNFILTERED = 8
 
 @for_editors
 def trial(request: HttpRequest, row: Application) -> HttpResponse:
-    """Return a part of the page: the tools of the toolset at `place`, the form of the tool `name`,
+    """Return a part of the page: the tools of the toolset at `place`, the form for the tool `name`,
     or the report about a call with the typed `arguments`.
     """
     body = body_of(request)
@@ -48,7 +48,9 @@ def trial(request: HttpRequest, row: Application) -> HttpResponse:
 
 
 def trial_context(row: Application, body: dict[str, Any], caller: Caller) -> dict[str, Any]:
-    """Return the context of that part. Raises Http404, `UnreadableDraft` and `ApplicationBroken`."""
+    """Return the template context for this part of the page. Raises Http404, `UnreadableDraft` and
+    `ApplicationBroken`.
+    """
     version = asked_version(row, body)
     application = version.resolve(version.document)  # A run needs the whole document.
     index = toolset_index(row, version, body)
@@ -67,7 +69,7 @@ def trial_context(row: Application, body: dict[str, Any], caller: Caller) -> dic
 
 
 def toolset_index(row: Application, version: AskedVersion, body: dict[str, Any]) -> int | None:
-    """Return the index of the toolset in the version, or None for all toolsets.
+    """Return the index of the requested toolset in the version, or None for all toolsets.
 
     `place` is its index in the draft. Raises Http404, `UnreadableDraft` and `ApplicationBroken`.
     """
@@ -108,8 +110,8 @@ def tool_context(
     name: str,
     typed: Mapping[str, str] | None,
 ) -> dict[str, Any]:
-    """Return a form for the arguments of a tool. With `typed` values, call the tool and return the
-    report as well.
+    """Return a form for the arguments of a tool. If `typed` contains values, call the tool and
+    return the report as well.
     """
     found = offered.find(name)
     schema, constants = (found.spec.parameters, found.constants) if found is not None else ({}, {})

@@ -24,10 +24,11 @@ from apps.workspace.local.models import PUBLIC, StoredFile
 
 @dataclass(frozen=True, slots=True)
 class LocalCorpus:
-    """The corpus of an application. `application` is its slug; `bucket` is the caller's, or "" for
-    a caller without files.
+    """The corpus of an application. `application` is its slug. `bucket` is the caller's bucket, or
+    "" if the caller has no files.
 
-    `with_own`: include the files that were uploaded for the application, as its runs do.
+    With `with_own`, the corpus includes files that were uploaded for the application, as in the
+    application's own runs.
     """
 
     application: str

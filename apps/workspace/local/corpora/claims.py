@@ -18,7 +18,7 @@ from apps.workspace.local.corpora.corpus import Corpus
 
 @dataclass(frozen=True, slots=True)
 class CorpusClaim:
-    """A job's claim. `corpus` is the primary key of the row."""
+    """A job's claim to a corpus. `corpus` is the corpus's primary key."""
 
     corpus: int
     holder: str = field(default_factory=lambda: uuid4().hex)
@@ -27,7 +27,7 @@ class CorpusClaim:
         return Corpus.objects.filter(pk=self.corpus, holder=self.holder)
 
     def take(self) -> None:
-        """Claim a corpus for a job. The claim of an earlier job ends."""
+        """Claim the corpus for this job. The claim of any earlier job ends."""
         Corpus.objects.filter(pk=self.corpus).update(holder=self.holder)
 
     @contextmanager

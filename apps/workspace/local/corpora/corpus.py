@@ -1,4 +1,4 @@
-"""Rows of attached files: the files, their text in chunks, and the vectors of the chunks."""
+"""The rows of attached files: the files, their text in chunks, and the vectors of the chunks."""
 
 from datetime import timedelta
 
@@ -46,14 +46,14 @@ class Corpus(models.Model):
 
 
 class CorpusDocument(models.Model):
-    """An attached file. `version` is the etag of the content whose text is, or will be, stored.
+    """An attached file. `version` is the ETag of the content whose text is or will be stored.
 
-    - `problem`: the reason of a failure, "" for none. The file is read again at `due_at`, if that
-      is set.
-    - `text`: pages in the format of `document_texts`. `is_read`: text and chunks are stored.
+    - `problem`: the reason for a failure, or "". The file is read again at `due_at`, unless it is
+      None.
+    - `text`: the pages in the format of `document_texts`. `is_read`: text and chunks are stored.
     - `vector_count`: the number of chunks with a vector of `model`.
-    - `refused_chunks`: the number of chunks if the file failed because they exceed the limit;
-      otherwise 0.
+    - `refused_chunks`: the number of chunks of a file that was rejected because they exceed the
+      limit, otherwise 0.
     """
 
     class State(models.TextChoices):
@@ -163,23 +163,25 @@ the READING state.
 
 
 def due_documents() -> QuerySet[CorpusDocument]:
-    """Return the documents with work that is due, without their texts."""
+    """Return the documents whose next step is due, without loading their texts."""
     is_due = Q(state=State.FAILED, due_at__lte=timezone.now())
     wanted = UNREAD | Q(is_read=True, state=State.EMBEDDING) | is_due
     return CorpusDocument.objects.filter(wanted).defer("text").order_by("due_at", "pk")
 
 
 def compare_soon() -> None:
-    """Schedule a comparison of all applications' documents with their changed files."""
+    """Schedule a comparison of the documents of all applications with their files, which may have
+    changed.
+    """
     Corpus.objects.update(compared="")
     work_added.tell()
 
 
 def index_again(documents: QuerySet[CorpusDocument]) -> int:
-    """Reindex documents that have a file, and return their number.
+    """Index documents again. Return the number of documents; documents without a file are skipped.
 
-    Each document gets a new row, so that caches do not contain it, and the results of work in
-    progress are dropped.
+    Each document gets a new row, so that no cache contains it, and the results of work in progress
+    are dropped.
     """
     rows = list(documents.exclude(version=""))
     with transaction.atomic():
@@ -201,6 +203,8 @@ def index_again(documents: QuerySet[CorpusDocument]) -> int:
 
 
 def pause_after(attempts: int) -> timedelta:
-    """Return the pause before the next attempt, which quadruples after each attempt, up to an hour."""
+    """Return the pause after this number of attempts. It quadruples after each attempt, up to an
+    hour.
+    """
     longer: int = 4 ** min(max(attempts - 1, 0), 4)
     return min(LEAST_PAUSE * longer, MOST_PAUSE)

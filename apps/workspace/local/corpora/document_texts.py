@@ -15,7 +15,9 @@ from apps.workspace.local.corpora.terms import store_terms
 
 
 def storable_pages(text: PagedText) -> PagedText:
-    """Return the pages without characters that PostgreSQL rejects: NUL and unpaired surrogates."""
+    """Return the pages without characters that PostgreSQL cannot store: NUL and unpaired
+    surrogates.
+    """
     pages = (Page(clean(one.text), one.number, clean(one.title)) for one in text.pages)
     return PagedText(tuple(pages), text.noun, text.notice)
 
@@ -31,8 +33,8 @@ def store_text(
     text: PagedText,
     chunks: Sequence[TextChunk],
 ) -> None:
-    """Store the text, unless the document has been deleted. Raises `LeaseLost` if another job has
-    taken over the corpus.
+    """Store the text and the chunks of a document, unless it has been deleted. Raises `LeaseLost`
+    if another job has taken over the corpus.
     """
     with claim.held():
         stored = CorpusDocument.objects.filter(pk=document.pk).update(
@@ -76,7 +78,7 @@ def write_text(text: PagedText) -> dict[str, Any]:
 
 
 def read_attached_text(number: int, version: str) -> AttachedText | None:
-    """Return the text, or None if the document has changed in the meantime."""
+    """Return the stored text of a document, or None if the document has changed in the meantime."""
     rows = CorpusDocument.objects.filter(pk=number, version=version, is_read=True)
     stored = rows.values_list("text", flat=True).first()
     if stored is None:
@@ -94,7 +96,7 @@ def chunk_of(row: CorpusChunk) -> TextChunk:
 
 
 def read_chunks(places: Collection[ChunkPlace]) -> dict[ChunkPlace, TextChunk]:
-    """Return the chunks that exist."""
+    """Return the chunks at these places, except chunks that no longer exist."""
     wanted = Q(pk__in=())
     for document, position in places:
         wanted |= Q(document=document, position=position)
@@ -103,7 +105,9 @@ def read_chunks(places: Collection[ChunkPlace]) -> dict[ChunkPlace, TextChunk]:
 
 
 def read_page_names(pages: Mapping[int, Collection[int]]) -> dict[int, PageNames]:
-    """Return the page names by document. Only one document at a time is held in memory."""
+    """Return the page names of documents, by the documents' numbers. Only one document at a time is
+    held in memory.
+    """
     found: dict[int, PageNames] = {}
     for number, wanted in pages.items():
         rows = CorpusDocument.objects.filter(pk=number, is_read=True)

@@ -1,13 +1,13 @@
-"""An approximate index over the vectors of very large corpora, with PostgreSQL's `vector`
-extension.
+"""An approximate index of the vectors in very large corpora, with PostgreSQL's `vector` extension.
 
-There is one index per vector length, over half-precision floats. It contains only vectors of large
-corpora, because only their chunks have copies of their vectors. No other query uses its expression,
-so the planner never uses it for searches that must be exact, such as memory searches.
+There is one index for each dimension of vectors, with half-precision floats. It contains only
+vectors of large corpora, because only their chunks have copies of their vectors. No other query
+uses the index's expression. The planner therefore never uses the index for searches that must be
+exact, such as memory searches.
 
-It finds the nearest vectors of all corpora and drops those of other corpora. Since version 0.8, the
-extension then continues the scan (`hnsw.iterative_scan`), but only up to a limit. If too few
-results are left, the corpus is searched exactly.
+A search finds the nearest vectors in all corpora, and drops the vectors of other corpora. Since
+version 0.8, the extension then continues the scan (`hnsw.iterative_scan`), but only up to a limit.
+If too few results are left, the corpus is searched exactly.
 """
 
 import logging
@@ -69,7 +69,7 @@ def index_name(dimension: int) -> str:
 
 
 def has_index(dimension: int) -> bool:
-    """Return True if the index is complete."""
+    """Return True if there is a complete index for vectors with this dimension."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)",
@@ -79,7 +79,9 @@ def has_index(dimension: int) -> bool:
 
 
 def nearest(documents: Sequence[int], model: str, vector: bytes, most: int) -> Found:
-    """Return the nearest chunks of the documents; fewer than `most` if the index stopped early."""
+    """Return up to `most` chunks of the documents that are nearest to the vector. There are fewer
+    if the index stopped early.
+    """
     query = NEAREST.format(dimension=len(vector) // 4)
     given: dict[str, Any] = {
         "vector": vector_text(vector),
@@ -94,10 +96,10 @@ def nearest(documents: Sequence[int], model: str, vector: bytes, most: int) -> F
 
 
 def make_index(dimension: int, rows: int) -> None:
-    """Create the index for about this many vectors, unless it exists or another process is creating
+    """Create the index for about `rows` vectors, unless it exists or another process is creating
     it.
 
-    This takes minutes, during which rows can be read and written as usual. Do not call it in a
+    This takes minutes, during which rows can be read and written as usual. Must not be called in a
     transaction.
     """
     with connection.cursor() as cursor:
@@ -138,7 +140,7 @@ def memory_mb(dimension: int, rows: int) -> int:
 
 
 def is_possible(dimension: int) -> bool:
-    """Return True if the installed extension can build an index for vectors of that length."""
+    """Return True if the installed extension can build an index for vectors with this dimension."""
     if not 0 < dimension <= MOST_DIMENSIONS:
         return False
     with connection.cursor() as cursor:

@@ -26,22 +26,26 @@ SMALL_FROM = 3_000
 
 
 def large_corpus(application: str) -> int | None:
-    """Return the primary key of an application's large corpus, or None if processes search it."""
+    """Return the primary key of an application's corpus if the database searches it, or None if
+    processes search it.
+    """
     rows = Corpus.objects.filter(application=application, is_large=True)
     number: int | None = rows.values_list("pk", flat=True).first()
     return number if pgvector.is_prepared(CorpusChunk) else None
 
 
 def is_moving(claim: CorpusClaim) -> bool:
-    """Return True if the corpus is too large for processes and not all copies exist yet."""
+    """Return True if the corpus is too large for processes, and its terms and vectors are not all
+    copied yet.
+    """
     if not pgvector.is_prepared(CorpusChunk) or is_large(claim):
         return False
     return count_of(claim, "chunk_count") > LARGE_FROM
 
 
 def next_uncopied(claim: CorpusClaim, after: int) -> CorpusDocument | None:
-    """Return the next document, by its primary key, that is read and whose chunks have no terms
-    yet.
+    """Return the next document whose primary key is greater than `after`, which is read and whose
+    chunks have no terms yet. Return None if there is none.
     """
     documents = read_documents(claim).filter(pk__gt=after, chunk_count__gt=0).defer("text")
     counted = documents.annotate(copied=Count("terms"))
@@ -49,8 +53,8 @@ def next_uncopied(claim: CorpusClaim, after: int) -> CorpusDocument | None:
 
 
 def copy(claim: CorpusClaim, document: CorpusDocument) -> None:
-    """Copy terms and vectors of a document. Raises `LeaseLost` if another job has taken over the
-    corpus.
+    """Copy the terms and vectors of a document for searches in the database. Raises `LeaseLost` if
+    another job has taken over the corpus.
     """
     rows = CorpusChunk.objects.filter(document=document).order_by("position").defer("vector")
     chunks = [chunk_of(row) for row in rows]
@@ -68,7 +72,7 @@ def finish_moving(claim: CorpusClaim) -> None:
 
 
 def repair(claim: CorpusClaim) -> None:
-    """Copy vectors that an older process wrote without copies."""
+    """Copy the vectors that a process of an older version stored without copies."""
     if pgvector.is_prepared(CorpusChunk) and is_large(claim):
         pgvector.fill_column(
             CorpusChunk.objects.filter(document__corpus=claim.corpus, dimension__gt=0)
@@ -89,7 +93,9 @@ def shrink(claim: CorpusClaim) -> None:
 
 
 def wanted_index(claim: CorpusClaim) -> tuple[int, int] | None:
-    """Return the dimension and number of vectors if there are too many for exact search."""
+    """Return the dimension and number of the vectors if an index is needed because there are too
+    many for exact search. Otherwise, return None.
+    """
     if not pgvector.is_prepared(CorpusChunk) or not is_large(claim):
         return None
     count = count_of(claim, "vector_count")

@@ -1,5 +1,5 @@
-"""Enforces the limit of chunks per application, and schedules files that were refused because of
-it.
+"""Enforces the limit on chunks per application, and schedules the files that were rejected because
+of this limit.
 """
 
 from django.conf import settings
@@ -15,7 +15,7 @@ MOST_IN_PROCESSES = 20_000
 
 
 def room_left(corpus: int, beside: int = 0) -> int:
-    """Return the number of further chunks that the limit allows. Chunks of the document `beside` do
+    """Return the number of chunks that the corpus may still get. Chunks of the document `beside` do
     not count, because they will be replaced.
     """
     documents = CorpusDocument.objects.filter(corpus=corpus).exclude(pk=beside)
@@ -37,7 +37,7 @@ def full_message(count: int, left: int) -> str:
 
 
 def reopen_refused() -> None:
-    """Schedule refused documents for reading, in order, if there is space for them now."""
+    """Schedule rejected documents for reading, in order, if there is enough space for them now."""
     refused = CorpusDocument.objects.filter(state=State.FAILED, refused_chunks__gt=0)
     left: dict[int, int] = {}
     for pk, corpus, count in refused.order_by("pk").values_list("pk", "corpus", "refused_chunks"):

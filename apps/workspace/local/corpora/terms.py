@@ -1,9 +1,9 @@
-"""Keyword search in the chunks of a large corpus, with a PostgreSQL index.
+"""Searches the chunks of a large corpus by keyword, with a PostgreSQL index.
 
-Terms and scores are as in `apps.documents.bm25`, with two differences: the frequency of a term in a
-chunk does not count, and the most frequent terms of a request are ignored if it has enough others.
-A term is stored as a number that is computed from its letters and from the corpus, so corpora share
-the index without mixing. Collisions are rare and harmless.
+Terms and scores are computed as in `apps.documents.bm25`, with two differences: the frequency of a
+term in a chunk does not count, and the most frequent terms of a request are ignored if it has
+enough other terms. A term is stored as a number that is computed from its letters and from the
+corpus, so all corpora share the index. Collisions are rare and harmless.
 """
 
 import math
@@ -54,7 +54,7 @@ Scores = Mapping[tuple[int, int], float]
 
 
 def term_number(corpus: int, term: str) -> int:
-    """Shift the term's hash into PostgreSQL's signed integer range."""
+    """Return the number of a term in a corpus, shifted into PostgreSQL's signed 32-bit range."""
     return crc32(f"{corpus} {term}".encode()) - 2**31
 
 
@@ -73,7 +73,9 @@ def terms_of(corpus: int, document: CorpusDocument, position: int, chunk: TextCh
 
 
 def scores(corpus: int, documents: Sequence[int], request: str, most: int) -> Scores:
-    """Return the `most` best-matching chunks of the documents that contain a word of the request."""
+    """Return up to `most` chunks of the documents that best match the words of the request, with
+    their scores.
+    """
     asked = list(dict.fromkeys(terms(request)))[:QUERY_TERMS]
     numbers = {term_number(corpus, term): term for term in asked}
     places = list(documents)
@@ -94,7 +96,7 @@ def scores(corpus: int, documents: Sequence[int], request: str, most: int) -> Sc
 
 
 def rarest(having: Mapping[int, int]) -> dict[int, int]:
-    """Return the rarest terms, as long as at most `MOST_HAVING` chunks contain them."""
+    """Return the rarest terms, up to a total of `MOST_HAVING` chunks that contain them."""
     found, total = {}, 0
     for number, count in sorted(having.items(), key=lambda one: one[1]):
         total += count

@@ -1,8 +1,9 @@
 """Stores and compares the vectors of attached documents.
 
-A vector consists of `dimension` 32-bit floats of unit length, with the name of its model. A search
-in a small corpus reads the vectors of the requested documents, in about 3 ms per thousand. The
-database searches a large corpus: exactly, or with an index if there are very many vectors.
+A vector consists of `dimension` 32-bit floats and has length 1. It is stored with the name of its
+model. A search in a small corpus reads the vectors of the requested documents, in about 3 ms per
+thousand. The database searches a large corpus: exactly, or with an index if there are very many
+vectors.
 """
 
 import heapq
@@ -23,7 +24,7 @@ ROWS = 1_000
 
 
 def missing(document: CorpusDocument, model: str, most: int) -> list[CorpusChunk]:
-    """Return up to `most` chunks without a vector from that model, in order."""
+    """Return up to `most` chunks of the document without a vector from this model, in order."""
     chunks = CorpusChunk.objects.filter(document=document).exclude(model=model)
     return list(chunks.defer("vector").order_by("position")[:most])
 
@@ -50,7 +51,7 @@ def store_vectors(
 
 
 def count_vectors(document: CorpusDocument, model: str) -> None:
-    """Store the number of vectors, and whether all chunks have one."""
+    """Store the number of the document's vectors, and whether all of its chunks have a vector."""
     chunks = CorpusChunk.objects.filter(document=document)
     is_done = not chunks.exclude(model=model).exists()
     CorpusDocument.objects.filter(pk=document.pk).update(
@@ -66,8 +67,11 @@ def count_vectors(document: CorpusDocument, model: str) -> None:
 def nearest_chunks(
     documents: Sequence[int], model: str, vector: Vectors, most: int, least: float
 ) -> Mapping[tuple[int, int], float]:
-    """Return (primary key of a document, position of the chunk) → cosine: the `most` highest that
-    are at least `least`.
+    """Return the chunks that are most similar to the vector: up to `most` chunks whose similarity
+    is at least `least`.
+
+    The keys are the primary key of a document and the position of the chunk. The values are cosine
+    similarities.
     """
     scores = all_scores(documents, model, vector, least)
     return dict(heapq.nlargest(most, scores, key=lambda one: one[1]))
@@ -76,7 +80,9 @@ def nearest_chunks(
 def nearest_by_database(
     documents: Sequence[int], model: str, vector: Vectors, most: int, least: float
 ) -> Mapping[tuple[int, int], float]:
-    """Return the nearest chunks of a large corpus, as `nearest_chunks` does."""
+    """Return the chunks of a large corpus that are most similar to the vector, in the same form as
+    `nearest_chunks`.
+    """
     found: hnsw.Found | None = []
     if is_indexed(documents, len(vector)):
         found = hnsw.nearest(documents, model, vector.tobytes(), most)
@@ -88,8 +94,8 @@ def nearest_by_database(
 
 
 def is_indexed(documents: Sequence[int], dimension: int) -> bool:
-    """Return True if there are enough vectors to justify an inexact index, and the index has been
-    built.
+    """Return True if there are enough vectors to justify an approximate index and the index is
+    complete.
     """
     rows = CorpusDocument.objects.filter(pk__in=documents)
     count = rows.aggregate(sum=Sum("vector_count"))["sum"] or 0

@@ -31,18 +31,22 @@ reset by then.
 
 
 class BreakerStore(Protocol):
-    """The breakers by key. An unknown breaker is closed. Methods never raise."""
+    """Stores circuit breakers by key. An unknown breaker is closed. Methods never raise."""
 
     async def admits(self, key: str) -> bool: ...
 
     async def failed(self, key: str) -> bool: ...
 
     async def succeeded(self, key: str, began: float) -> bool:
-        """Return True if this closed a breaker that was open."""
+        """Record a success of a call that began at `began`. Return True if this closed an open
+        breaker.
+        """
         ...
 
     async def open_seconds(self) -> dict[str, float]:
-        """Return the remaining seconds of each open breaker, or 0 if it allows a trial call."""
+        """Return the remaining seconds of each open breaker by key. The value is 0 if the breaker
+        allows a trial call.
+        """
         ...
 
     async def close(self, key: str) -> None: ...
@@ -50,7 +54,9 @@ class BreakerStore(Protocol):
 
 @dataclass(slots=True)
 class Trouble:
-    """The state of a breaker, on the monotonic clock. `until` is 0 while the breaker is closed."""
+    """The state of a breaker, with times by the monotonic clock. `until` is 0 while the breaker is
+    closed.
+    """
 
     failures: list[float] = field(default_factory=list)
     until: float = 0.0
@@ -127,7 +133,7 @@ def key_of_row(pk: int, version: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RowBreaker:
-    """The breaker of one deployment. `name` is for the log."""
+    """The breaker of one deployment. `name` is the deployment's name in the log."""
 
     key: str
     name: str

@@ -1,5 +1,5 @@
-"""Determines the capabilities of a deployment's model, from its row, or from the facts that are
-known by the model's name.
+"""Determines the capabilities of a deployment's model from its row, or from facts that are known by
+the model's name.
 """
 
 from urllib.parse import urlsplit
@@ -32,21 +32,21 @@ OPENAI_HOSTS = ("api.openai.com", ".openai.azure.com", ".cognitiveservices.azure
 
 
 def capabilities_of(row: Deployment) -> ModelCapabilities:
-    """Return the operator's values first, then values implied by DIAL's features and attachment
-    types, then values known by name.
+    """Return the capabilities of a deployment. The operator's values come first, then values
+    implied by DIAL's features and attachment types, then values known by the model's name.
     """
     own = ModelCapabilities(**{name: getattr(row, name) for name in CAPABILITIES})
     return own.over(written_capabilities(row)).over(known_capabilities(row))
 
 
 def written_capabilities(row: Deployment) -> ModelCapabilities:
-    """Return the capabilities implied by the features and attachment types."""
+    """Return the capabilities that the deployment's features and attachment types imply."""
     return read_features(row.features).over(read_types(row.input_attachment_types))
 
 
 def known_capabilities(row: Deployment) -> ModelCapabilities:
-    """Return the capabilities that are known without a request. Nothing is known about an
-    application behind DIAL's protocol.
+    """Return the capabilities that are known by the model's name. Nothing is known about an
+    application that uses DIAL's protocol.
     """
     if row.kind != Deployment.Kind.CHAT or row.features.get("dial") is True:
         return UNKNOWN

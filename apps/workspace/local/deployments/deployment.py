@@ -1,4 +1,4 @@
-"""The rows of deployments."""
+"""The database model of deployments."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -25,14 +25,14 @@ def validate_key_variable(name: str) -> None:
 
 
 def known_flag(title: str, help_text: str = "") -> models.BooleanField[bool | None, bool | None]:
-    """Return a field for a capability of the model. None means that the value follows from the
-    model's name.
+    """Return a model field for a capability. None means that the value follows from the model's
+    name.
     """
     return models.BooleanField(title, null=True, blank=True, default=None, help_text=help_text)
 
 
 class Deployment(Versioned):
-    """A deployment: a model with its service, its name there and its features."""
+    """A deployment: a model at a service, with its name there and its features."""
 
     class Kind(models.TextChoices):
         CHAT = "chat", "Chat: writes answers"

@@ -18,7 +18,9 @@ Rows = Mapping[str, "Deployment"]
 
 
 def fallback_problem(row: Deployment) -> str | None:
-    """Return the problem with a row's fallbacks and the fix, or None if there is none."""
+    """Return the problem with the fallbacks of a row and its fix, or None if there is no
+    problem.
+    """
     names = row.fallbacks
     if problem := shape_problem(names):
         return problem
@@ -66,7 +68,9 @@ def why_unfit(row: Deployment) -> str:
 
 
 def way_back(row: Deployment, known: Rows) -> tuple[str, ...]:
-    """Return the IDs of a fallback cycle that leads back to the row, or () if there is none."""
+    """Return the IDs on a path of fallbacks that leads back to the row, or () if there is no such
+    path.
+    """
     ways: deque[tuple[str, ...]] = deque((row.deployment_id, name) for name in row.fallbacks)
     seen: set[str] = set()
     while ways:

@@ -1,7 +1,6 @@
-"""Builds a model that calls a deployment and its fallbacks in order.
+"""Builds a model that calls a deployment, and its fallbacks in order if the deployment fails.
 
-Only rows can have fallbacks or be fallbacks. Applications and DIAL Core's deployments are called
-once.
+Only rows can have fallbacks or be fallbacks. Applications and DIAL Core's deployments have none.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ MakeModel = Callable[[FoundDeployment], Awaitable[Model]]
 
 
 async def make_chain(found: FoundDeployment, make: MakeModel) -> Model:
-    """Return the deployment's model with its fallbacks and its breaker.
+    """Return a model that calls the deployment and its fallbacks, with their circuit breakers.
 
     Each deployment is called with the key of its own row, or with a user's key for its service, so
     no key is sent to another provider. Propagates errors from `make`.
@@ -81,8 +80,8 @@ def candidate(found: FoundDeployment, model: Model) -> Candidate:
 
 
 async def find_fallbacks(found: FoundDeployment) -> tuple[FoundDeployment, ...]:
-    """Return usable fallbacks in order, without deployments that were renamed, disabled or changed
-    in the meantime.
+    """Return the usable fallbacks in order, without deployments that were renamed, disabled or
+    changed in the meantime.
     """
     if not found.info.fallbacks:
         return ()
@@ -119,7 +118,7 @@ async def look_up_fallbacks(found: FoundDeployment, known: Fallbacks | None) -> 
 def adapt_request(
     request: ModelRequest, first: DeploymentInfo, info: DeploymentInfo
 ) -> ModelRequest:
-    """Adapt a request for the `first` deployment to another deployment."""
+    """Adapt a request that was made for the deployment `first` to another deployment."""
     defaults = {name: value for name, value in first.defaults.items() if name != TOOLS}
     own = {
         name: value
@@ -136,8 +135,8 @@ def adapt_request(
 
 
 def with_defaults(own: Mapping[str, Any], info: DeploymentInfo) -> dict[str, Any]:
-    """Merge the parameters over the deployment's defaults. Drop values that the model is known not
-    to support: an unknown effort, or an answer longer than its limit.
+    """Return the request's `own` parameters, merged over the deployment's defaults. Drop values
+    that the model is known not to support: an unknown effort, or an answer longer than its limit.
     """
     has_limit = not LIMITS.isdisjoint(own)
     defaults = {

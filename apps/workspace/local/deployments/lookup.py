@@ -54,7 +54,7 @@ on_reset(_deployments.clear)
 
 
 async def find_deployment(deployment_id: str) -> FoundDeployment:
-    """Return an enabled deployment; the row is at most `MAX_AGE_SECONDS` old.
+    """Return an enabled deployment. The result may be outdated by up to `MAX_AGE_SECONDS`.
 
     Raises `DeploymentNotFound`.
     """
@@ -69,7 +69,9 @@ async def find_deployment(deployment_id: str) -> FoundDeployment:
 
 
 def look_up_deployment(deployment_id: str, known: FoundDeployment | None) -> FoundDeployment | None:
-    """Return the current row, or `known` itself if it has not changed."""
+    """Read a deployment from the database. Return `known` itself if it has not changed, or None if
+    there is no such deployment.
+    """
     enabled = Deployment.objects.filter(deployment_id=deployment_id, is_enabled=True)
     if known is not None and enabled.values_list("pk", "version").first() == known.version:
         return known
@@ -117,8 +119,8 @@ def read_row(row: Deployment) -> FoundDeployment:
 
 
 def features_of(row: Deployment) -> Mapping[str, Any]:
-    """Return the features, with the operator's answer limit in the form that the API's adapter
-    expects.
+    """Return the features of a deployment. They include the operator's limit of output tokens, if
+    any.
     """
     features: Mapping[str, Any] = row.features
     if row.max_output_tokens is None:
@@ -166,7 +168,9 @@ def configuration_schema(row: Deployment) -> Mapping[str, Any]:
 
 
 def make_mcp_endpoint(deployment: FoundDeployment) -> McpEndpoint:
-    """Return DIAL's MCP server for a toolset or an application. Raises `Unsupported`."""
+    """Return the MCP endpoint that DIAL provides for a toolset or an application. Raises
+    `Unsupported` for any other deployment.
+    """
     if not speaks_dial(deployment.info.features):
         raise Unsupported(
             f"The deployment {deployment.info.id!r} is not in DIAL Core, so it has no MCP "

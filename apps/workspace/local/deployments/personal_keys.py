@@ -1,4 +1,4 @@
-"""Users' own keys for model services."""
+"""Stores users' own keys for model services, and calls models with them."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
@@ -72,7 +72,7 @@ class KeyService:
 
     @property
     def name(self) -> str:
-        """Return the name of its form field."""
+        """Return the name of the form field for a key to this service."""
         return f"{self.provider}|{self.origin}"
 
 
@@ -87,7 +87,9 @@ def key_services() -> Sequence[KeyService]:
 
 
 def find_key(user_id: int, provider: str, base_url: str) -> str:
-    """Return the user's key for requests to this URL, or "" if there is no readable key."""
+    """Return the user's key for requests to this URL, or "" if there is no key that can be
+    decrypted.
+    """
     keys = PersonalKey.objects.filter(user=user_id, provider=provider, origin=origin_of(base_url))
     row = keys.filter(user__is_active=True).first()
     return row.key if row is not None else ""
@@ -108,8 +110,8 @@ def host_of(origin: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PersonalModel:
-    """A model that is called with the user's key. If the key is rejected, it is called with the
-    installation's key, if this is allowed.
+    """A model that is called with the user's key. If the service rejects the key, the model is
+    called with the installation's key, if this is allowed.
     """
 
     personal: Model
@@ -117,7 +119,7 @@ class PersonalModel:
     installed: Model | None = None
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
-        """Stream the answer. Raises `ModelFailed`, `PersonalKeyRefused`."""
+        """Call the model, and yield its answer. Raises `ModelFailed`, `PersonalKeyRefused`."""
         has_begun = False
         try:
             async with aclosing(self.personal.stream(request)) as batches:
@@ -132,7 +134,7 @@ class PersonalModel:
             if self.installed is None:
                 raise PersonalKeyRefused(self.host) from failure
         text = gettext(
-            "{host} did not accept your key, so the key of this installation was used."
+            "{host} did not accept your key, so this installation’s key was used."
         ).format(host=self.host)
         async with aclosing(self.installed.stream(request)) as batches:
             yield (Payer(is_person=False), Noticed(NOTICE, text))
@@ -141,8 +143,8 @@ class PersonalModel:
 
 
 def may_follow(other: Model, first: Model) -> bool:
-    """Return True if another deployment may replace the deployment `first`. If only the user's key
-    may pay for `first`, the installation's keys must not pay for its fallbacks.
+    """Return True if `other` may be a fallback of `first`. If only the user's key may pay for
+    `first`, the installation's keys must not pay for its fallbacks.
     """
     if not isinstance(first, PersonalModel) or first.installed is not None:
         return True
@@ -165,7 +167,8 @@ async def paid_model(
     user_id: int | None = None,
     use: KeyUse = "platform",
 ) -> Model:
-    """Return the model with the user's key, if the user has stored a key for its service.
+    """Return the deployment as a model. If the user has stored a key for its service, the model is
+    called with this key.
 
     The key is read for each run, so a removed key is not used again. Raises `DeploymentNotFound`
     for a deployment that is not a chat model.

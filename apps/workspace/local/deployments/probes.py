@@ -1,4 +1,4 @@
-"""Probes of deployments: one small request that shows whether the service answers."""
+"""Probes deployments with one small request, which shows whether the service answers."""
 
 from apps.workspace.embeddings.probe import probe as probe_embedder
 from apps.workspace.local.deployments.lookup import FoundDeployment
@@ -10,8 +10,8 @@ NO_PICTURE = "Not tested, because images can cost money. Ask for one in a conver
 
 
 async def probe_deployment(deployment: FoundDeployment, seconds: float = SECONDS) -> ProbeResult:
-    """Send the request, except to an image model. Failures of the service are returned in the
-    result, not raised.
+    """Send a small request to the deployment, unless it is an image model. A failure of the service
+    is returned in the result, not raised.
     """
     if deployment.provider == Deployment.Provider.DEMO:
         return ProbeResult(None, "The demo model answers; it is part of this server.")

@@ -1,4 +1,4 @@
-"""Creates the models of deployments, by their provider."""
+"""Creates the models and embedders of deployments for their providers."""
 
 from collections.abc import Callable, Mapping
 
@@ -73,7 +73,9 @@ timeout without data in seconds; None selects the timeout of tools.
 
 
 def make_chat_model(deployment: FoundDeployment, idle_seconds: float | None = None) -> WritingModel:
-    """Return the model. Raises `DeploymentNotFound` for a provider without chat models."""
+    """Return the chat model of a deployment. Raises `DeploymentNotFound` if its provider has no
+    chat models.
+    """
     make = CHAT_MODELS.get(deployment.provider)
     info = deployment.info
     if make is None:
@@ -84,7 +86,9 @@ def make_chat_model(deployment: FoundDeployment, idle_seconds: float | None = No
 def make_model(
     deployment: FoundDeployment, files: Files, idle_seconds: float | None = None
 ) -> Model:
-    """Return the model. Raises `DeploymentNotFound` for a deployment that does not write answers."""
+    """Return the chat or image model of a deployment. Raises `DeploymentNotFound` for a deployment
+    of another kind.
+    """
     if deployment.info.kind == "image":
         service = find_pictures(deployment, idle_seconds)
         return ImageModel(service, files, deployment.info.defaults)
@@ -107,7 +111,9 @@ def find_pictures(deployment: FoundDeployment, idle_seconds: float | None) -> Pi
 
 
 def make_embedder(deployment: FoundDeployment) -> Embedder:
-    """Return the embedder. Raises `DeploymentNotFound` for a deployment of another kind."""
+    """Return the embedder of a deployment. Raises `DeploymentNotFound` for a deployment of another
+    kind.
+    """
     if deployment.info.kind != "embedding":
         raise NotOfThatKind(deployment.info.id, "embedding")
     if deployment.provider == Deployment.Provider.MINILM:
@@ -122,8 +128,8 @@ def make_embedder(deployment: FoundDeployment) -> Embedder:
 
 
 async def find_embedder(deployment_id: str | None) -> Embedder:
-    """Return the embedder of a deployment, or the installation's default if the ID is None. Raises
-    `DeploymentNotFound`.
+    """Return the embedder of a deployment, or the installation's default embedder if the ID is
+    None. Raises `DeploymentNotFound`.
     """
     wanted = deployment_id or settings.EMBEDDINGS_DEPLOYMENT
     return make_embedder(await find_deployment(wanted)) if wanted else BuiltInEmbedder()

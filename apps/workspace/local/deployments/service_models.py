@@ -25,13 +25,17 @@ _unusable = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def can_list(deployment: Deployment) -> bool:
-    """Return True if the service can list its models. A DIAL service is a single deployment."""
+    """Return True if the deployment's service can list its models. A DIAL service is a single
+    deployment.
+    """
     listing = (Provider.OPENAI, Provider.RESPONSES, Provider.ANTHROPIC)
     return deployment.provider in listing and not speaks_dial(deployment.features)
 
 
 async def models_of_service(found: FoundDeployment) -> list[ListedModel]:
-    """Return the models sorted by name. Raises `ModelFailed` if the service fails."""
+    """Return the models of the deployment's service, sorted by name. Raises `ModelFailed` if the
+    service fails.
+    """
     return await list_models(list_service(found))
 
 
@@ -44,14 +48,16 @@ def list_service(found: FoundDeployment) -> ModelService:
 
 
 def used_names(deployment: Deployment) -> set[str]:
-    """Return the names of the service's models that already have deployments."""
+    """Return the names of the models at the deployment's service that already have deployments."""
     rows = Deployment.objects.filter(provider=deployment.provider)
     same = [row for row in rows if row.address.rstrip("/") == deployment.address.rstrip("/")]
     return {row.model_name or row.deployment_id for row in same}
 
 
 def make_deployment(model: ListedModel, source: Deployment, taken: Collection[str]) -> Deployment:
-    """Return an unsaved chat deployment with the same service and key, whose ID is not in `taken`."""
+    """Return an unsaved chat deployment for a model at the service of `source`, with the key of
+    `source` and an ID that is not in `taken`.
+    """
     return Deployment(
         deployment_id=free_id(model.id, taken),
         display_name=model.display_name[:200],
@@ -65,7 +71,7 @@ def make_deployment(model: ListedModel, source: Deployment, taken: Collection[st
 
 
 def told_columns(model: ListedModel, provider: str) -> dict[str, Any]:
-    """Return the service's facts about a model as columns of a deployment."""
+    """Return what the service reports about a model, as columns of a deployment."""
     if provider == Provider.ANTHROPIC:
         return columns_of(model.facts)
     return asdict(listed_capabilities(model.facts))

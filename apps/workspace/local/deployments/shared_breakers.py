@@ -1,8 +1,8 @@
 """Circuit breakers of deployments that all processes share in Redis.
 
-One hash contains the failing deployments and when each may be tried again (0 while its breaker is
-closed). A process reads it at most once a second. The times of failures are in sorted sets, one per
-deployment.
+One hash maps each failing deployment to the time at which it may be tried again (0 while its
+breaker is closed). A process reads the hash at most once a second. The times of failures are in
+sorted sets, one for each deployment.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ return 0
 
 
 class SharedBreakers:
-    """The shared breakers, cached by this process. While Redis is down, the process counts on its
-    own.
+    """The shared breakers, which this process caches. While Redis is down, the process counts
+    failures itself.
     """
 
     def __init__(self) -> None:
@@ -125,7 +125,7 @@ class SharedBreakers:
             self.note_absence(error)
 
     async def read(self) -> None:
-        """Read the shared state, unless that was done within the last second."""
+        """Read the shared state, unless this process has read it within the last second."""
         moment = time.monotonic()
         if moment < max(self.asked_again_at, self.read_at + READ_SECONDS):
             return
@@ -142,14 +142,14 @@ class SharedBreakers:
             self.note(key, (until - now) / 1000 if until else 0.0)
 
     def note(self, key: str, seconds: float) -> None:
-        """Record that the breaker is open for that long; 0 for a closed breaker."""
+        """Record that the breaker is open for this many seconds; 0 means that it is closed."""
         now, trouble = time.monotonic(), self.known.setdefault(key, Trouble())
         if seconds and not trouble.until:
             trouble.opened_at = now
         trouble.until = now + seconds if seconds else 0.0
 
     async def call(self, script: str, key: str, *arguments: Any) -> Any:
-        """Run a script and return its result; None while Redis is down."""
+        """Run a script in Redis and return its result, or None while Redis is down."""
         if time.monotonic() < self.asked_again_at:
             return None
         keys: Sequence[str] = (KEY, f"{KEY}:{key}")

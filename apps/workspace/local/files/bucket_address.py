@@ -1,4 +1,4 @@
-"""The URL of a bucket, `s3://bucket/prefix?endpoint=…&region=…`."""
+"""Parses the URL of a bucket, `s3://bucket/prefix?endpoint=…&region=…`."""
 
 import re
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ _endpoint = re.compile(r"https?://[^/?#@\s]+(/[^?#@\s]*)?")
 
 @dataclass(frozen=True, slots=True)
 class BucketAddress:
-    """A parsed bucket URL. `endpoint` and `region` are "" for the defaults of AWS and its
-    environment variables.
+    """A parsed bucket URL. If `endpoint` or `region` is "", the default of AWS or of its
+    environment variables applies.
     """
 
     bucket: str

@@ -38,7 +38,9 @@ each error to its message.
 
 
 def make_store(address: BucketAddress, key_id: str, secret: str) -> S3Store:
-    """Return the client of a bucket. Empty credentials are read from AWS's environment variables."""
+    """Return a client for the bucket. If the credentials are "", they are read from AWS's
+    environment variables.
+    """
     given = {
         "endpoint": address.endpoint,
         "region": address.region,
@@ -121,7 +123,9 @@ class BucketStorage:
 
 
 def first_bytes(pieces: Iterator[bytes]) -> bytes:
-    """Return the beginning of a file: at least one part, unless the file is shorter."""
+    """Return the beginning of a file: the first part of an upload, or the whole file if it is
+    shorter.
+    """
     begin = bytearray()
     for piece in pieces:
         begin += piece
@@ -138,7 +142,7 @@ def pieces_of(found: "GetResult") -> Iterator[bytes]:
 
 @contextmanager
 def outages() -> Iterator[None]:
-    """Convert the service's errors into an OSError, for which all doors return 503."""
+    """Convert the service's errors to an OSError that all doors report with status 503."""
     try:
         yield
     except BaseError as error:

@@ -15,11 +15,11 @@ R = TypeVar("R")
 
 
 class LocalFiles:
-    """The files of a caller. New files are stored in `folder`: "" or a plain path in the bucket
-    that ends with a slash.
+    """The files of a caller. New files are stored in `folder`, which is a plain path in the bucket
+    that ends with a slash, or "".
 
-    The caller can also read files that operators share with everyone, and files of the applications
-    in `application_files`.
+    The caller can also read files that operators share with everyone, and the files of applications
+    whose IDs `application_files` returns.
     """
 
     def __init__(self, bucket: str, folder: str = "", application_files: Ids = tuple) -> None:
@@ -80,7 +80,7 @@ class LocalFiles:
         return await on_file_thread(function, self.reader, *args, **kwargs)
 
     def owner(self) -> str:
-        """Return the caller's bucket. Raises `FileRefused` for a caller without one."""
+        """Return the caller's bucket. Raises `FileRefused` if the caller has no bucket."""
         if not self.bucket:
             raise FileRefused("Files need an owner. Sign in first.")
         return self.bucket

@@ -22,7 +22,7 @@ _marked: tuple[Path, str] | None = None
 
 
 def expect_marker(root: Path, id: str) -> None:
-    """Report an outage from now on if the folder has no marker file with this ID."""
+    """Treat the folder as unavailable from now on if it has no marker file with this ID."""
     global _marked
     _marked = root, id
 
@@ -83,7 +83,7 @@ class DirectoryStorage:
         return entries_below(self.root, "")
 
     def opened(self, name: str) -> BinaryIO:
-        """Open a file. Raises OSError."""
+        """Open a file for reading. Raises OSError."""
         try:
             return self.path(name).open("rb")
         except FileNotFoundError:
@@ -109,7 +109,7 @@ class DirectoryStorage:
             raise OSError(errno.EIO, text, str(self.root))
 
     def path(self, name: str) -> Path:
-        """Return the path of a file. Raises ValueError."""
+        """Return the path of a file in the directory. Raises ValueError for an invalid name."""
         check_storage_name(name)
         return self.root / name
 

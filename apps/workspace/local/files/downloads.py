@@ -1,4 +1,4 @@
-"""HTTP downloads of stored files: the requested range, and headers."""
+"""Determines the range and the headers of HTTP downloads of stored files."""
 
 import re
 import unicodedata
@@ -25,14 +25,16 @@ class FilePart:
 
 
 def part_of(size: int, header: str) -> FilePart | None:
-    """Return the part that a `Range` header requests, or None if the file has no such part."""
+    """Return the part of a file that a `Range` header requests, or None if the file has no such
+    part.
+    """
     first, last = range_bounds(header.strip(), size)
     return None if first > last and size else FilePart(first, last + 1, size)
 
 
 def range_bounds(header: str, size: int) -> tuple[int, int]:
-    """Return the first and the last byte. For an unsatisfiable range, the first is greater than the
-    last.
+    """Return the positions of the first and the last requested byte. If the range cannot be
+    satisfied, the first is greater than the last.
     """
     asked = _range.fullmatch(header)
     if asked is None or asked.groups() == ("", ""):
@@ -46,8 +48,8 @@ def range_bounds(header: str, size: int) -> tuple[int, int]:
 
 
 def saved_name(path: str) -> str:
-    """Return the file name for browser downloads, without characters that would disguise its
-    extension.
+    """Return the name under which browsers save a download. It has no characters that would
+    disguise its extension.
     """
     text = unicodedata.normalize("NFC", path.rsplit("/", 1)[-1])
     kept = "".join(c for c in text if unicodedata.category(c)[0] != "C" or c == JOINER)
@@ -55,8 +57,8 @@ def saved_name(path: str) -> str:
 
 
 def headers_of(row: StoredFile, part: FilePart, *, is_shown: bool) -> dict[str, str]:
-    """Return the headers of a download. If `is_shown`, browsers may display the file instead of
-    saving it.
+    """Return the headers of a download. If `is_shown` is True, browsers may display the file
+    instead of saving it.
     """
     name = quote(saved_name(row.name), safe="")
     headers = {

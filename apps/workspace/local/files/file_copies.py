@@ -1,4 +1,4 @@
-"""Copies stored files to another storage, and verifies them by their checksums."""
+"""Copies stored files to another storage, and verifies the copies by their checksums."""
 
 import hashlib
 from collections import Counter
@@ -17,7 +17,7 @@ BATCH = 200
 
 
 class DamagedCopy(Exception):
-    """Raised if a storage returns bytes that differ from those stored."""
+    """Raised if a storage returns bytes that differ from the bytes that were stored."""
 
 
 class CopyOutcome(Enum):
@@ -36,8 +36,8 @@ class FileToCopy:
 
 @dataclass(slots=True)
 class CopyReport:
-    """The progress of a copy. `lost` contains the names of files that are missing or altered in the
-    source.
+    """The progress of a copy. `lost` contains the names of files that are missing from the source
+    or were altered there.
     """
 
     files: Counter[CopyOutcome] = field(default_factory=Counter)
@@ -54,7 +54,9 @@ class CopyReport:
 
 @dataclass(frozen=True, slots=True)
 class FileCopier:
-    """Copies files. `sizes` are the sizes of the files that the target already has."""
+    """Copies files to a storage. `sizes` are the sizes of the files that the target already has, by
+    name.
+    """
 
     source: FileStorage
     target: FileStorage
@@ -87,10 +89,11 @@ class FileCopier:
 def copy_files(
     source: FileStorage, target: FileStorage, *, verify_all: bool
 ) -> Iterator[CopyReport]:
-    """Copy the files that the target does not have, and yield the report so far after each batch.
+    """Copy the files that the target does not have. Yield the report so far after each batch.
 
-    A file that already exists with the right size is skipped; with `verify_all`, its checksum must
-    also match. Raises `OSError` if a storage fails, and `DamagedCopy` if a copy differs.
+    A file that the target already has with the right size is skipped; with `verify_all`, its
+    checksum must also match. Raises `OSError` if a storage fails, and `DamagedCopy` if a copy
+    differs.
     """
     report = CopyReport()
     sizes = {entry.name: entry.size for entry in target.entries()}

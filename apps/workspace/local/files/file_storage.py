@@ -1,4 +1,4 @@
-"""The interface of a storage for file content."""
+"""The interface of a storage for the content of files."""
 
 import re
 from collections.abc import AsyncIterator, Iterable, Iterator
@@ -39,31 +39,31 @@ class FileStorage(Protocol):
 
     @property
     def location(self) -> str:
-        """Return the location as shown to operators."""
+        """Return the location of the storage as operators see it."""
         ...
 
     def put(self, name: str, pieces: Iterable[bytes]) -> None:
-        """Create or replace a file. After a failure, including a failure of `pieces`, no part of
-        the file remains.
+        """Create or replace a file. If this or reading `pieces` fails, no part of the file
+        remains.
         """
         ...
 
     def open(self, name: str) -> AbstractContextManager[StoredContent]: ...
 
     def part(self, name: str, first: int, end: int) -> AsyncIterator[bytes]:
-        """Yield the bytes from `first` up to, but not including, `end`, no faster than the consumer
-        reads them.
+        """Yield the bytes from `first` up to, but not including, `end`. The file is read no faster
+        than the consumer takes the bytes.
         """
         ...
 
     def exists(self, name: str) -> bool: ...
 
     def delete(self, name: str) -> None:
-        """Delete a file. A missing file is not an error."""
+        """Delete a file. If the file does not exist, do nothing."""
         ...
 
     def entries(self) -> Iterator[StorageEntry]:
-        """Yield all files, sorted by name."""
+        """Yield all files in the storage, sorted by name."""
         ...
 
 

@@ -18,13 +18,15 @@ _threads: ThreadPoolExecutor | None = None
 
 
 def start() -> None:
-    """Start the threads. Tests do not start them and use their transaction's thread instead."""
+    """Start the threads. Tests do not call this, so that files are read and written on the thread
+    of their transaction.
+    """
     global _threads
     _threads = ThreadPoolExecutor(THREADS, thread_name_prefix="files")
 
 
 async def on_file_thread(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """Run a function that may use the storage and the database in one of the threads."""
+    """Run a function in one of the threads. The function may use the storage and the database."""
     if _threads is None:
         found: R = await database_sync_to_async(function)(*args, **kwargs)
     else:

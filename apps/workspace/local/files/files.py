@@ -42,13 +42,13 @@ READ_ATTEMPTS = 3
 
 
 def info(reader: FileReader | str, path: str) -> FileInfo:
-    """Return the file's metadata. Raises `FileMissing`."""
+    """Return the metadata of a file. Raises `FileMissing` if the reader may not read it."""
     return stored_info(find_stored(reader, path))
 
 
 def read(reader: FileReader | str, path: str, limit: int | None = None) -> FileContent:
-    """Return the content. Raises `FileRefused`, with the same message for a missing file and for
-    another owner's file.
+    """Return the content of a file, up to `limit` bytes. Raises `FileRefused`, with the same
+    message for a missing file and for another owner's file.
     """
     for _ in range(READ_ATTEMPTS):
         row = find_stored(reader, path)
@@ -64,7 +64,9 @@ def read(reader: FileReader | str, path: str, limit: int | None = None) -> FileC
 
 
 def keep(bucket: str, name: str, content: bytes, content_type: str) -> FileInfo:
-    """Create or replace a file. Raises `FileRefused`."""
+    """Create or replace the file with this name. Raises `FileRefused` if the write is not
+    allowed.
+    """
     check_name(name)
     return store_content(bucket, name, ContentFile(content), content_type, Condition())
 
@@ -72,27 +74,34 @@ def keep(bucket: str, name: str, content: bytes, content_type: str) -> FileInfo:
 def write(
     bucket: str, path: str, content: bytes, content_type: str, condition: Condition
 ) -> FileInfo:
-    """Create or replace a file. Raises `FileRefused` if the write is not allowed, and `FileChanged`
-    if another writer changed it first.
+    """Create or replace the file at a path. Raises `FileRefused` if the write is not allowed, and
+    `FileChanged` if the `condition` is not met.
     """
     name = own_name(bucket, path)
     return store_content(bucket, name, ContentFile(content), content_type, condition)
 
 
 def take(
-    bucket: str, name: str, content: File[Any], content_type: str, condition: Condition
+    bucket: str,
+    name: str,
+    content: File[Any],
+    content_type: str,
+    condition: Condition,
+    limit: int | None = None,
 ) -> FileInfo:
-    """Write a file from an open file, in pieces. Raises `FileRefused` if the write is not allowed,
-    and `FileChanged` if another writer changed it first.
+    """Create or replace a file with the content of an open file, which is read in pieces. Raises
+    `FileRefused` if the write is not allowed, and `FileChanged` if the `condition` is not met.
     """
     check_name(name)
-    return store_content(bucket, name, content, content_type, condition)
+    return store_content(bucket, name, content, content_type, condition, limit)
 
 
 def listing(
     reader: FileReader | str, folder: str, is_deep: bool
 ) -> Sequence[FileInfo | FolderInfo]:
-    """Return the entries of a folder, sorted by path. Raises `FileRefused` for an invalid folder."""
+    """Return the entries of a folder, sorted by path. Raises `FileRefused` for an invalid
+    folder.
+    """
     bucket = listed_bucket(reader, folder)
     prefix = folder_prefix(bucket, folder)
     rows = {row.name: row for row in readable_files(reader, bucket).filter(name__startswith=prefix)}
@@ -102,7 +111,8 @@ def listing(
 def listing_page(
     reader: FileReader | str, folder: str, is_deep: bool, *, after: str, most: int
 ) -> tuple[Sequence[FileInfo | FolderInfo], bool]:
-    """Return up to `most` entries whose paths come after `after`, and whether there are more.
+    """Return up to `most` entries whose paths come after `after`, and True if there are more
+    entries.
 
     Loads only the rows of these entries. Raises `FileRefused` for an invalid folder, and
     `FileMissing` for a folder without files.
@@ -127,7 +137,9 @@ def rows_below(bucket: str, prefix: str) -> QuerySet[StoredFile]:
 def paths_in(
     bucket: str, prefix: str, names: Iterable[str], is_deep: bool
 ) -> dict[str, str | None]:
-    """Return the paths of files with their names, and paths of folders with None."""
+    """Return the paths in a folder. The path of a file is mapped to its name, and the path of a
+    folder to None.
+    """
     paths: dict[str, str | None] = {}
     for name in names:
         # SQLite's comparison ignores case, so the prefix is checked again here.
@@ -144,7 +156,9 @@ def paths_in(
 def entries_of(
     paths: Mapping[str, str | None], rows: Mapping[str, StoredFile]
 ) -> list[FileInfo | FolderInfo]:
-    """Return the entries by path. A file that was deleted since its name was read is omitted."""
+    """Return the entries, sorted by path. Files that were deleted after their names were read are
+    omitted.
+    """
     return [
         FolderInfo(path) if name is None else stored_info(rows[name])
         for path, name in sorted(paths.items())
@@ -153,8 +167,8 @@ def entries_of(
 
 
 def copy(bucket: str, found: FileContent, destination: str, overwrite: bool) -> None:
-    """Copy a file. Raises `FileRefused` if the write is not allowed, and `FileChanged` if another
-    writer changed it first.
+    """Copy a file to `destination`. Raises `FileRefused` if the write is not allowed, and
+    `FileChanged` if another writer changed the destination first.
     """
     condition = Condition(is_new=not overwrite)
     name = existing_name(bucket, own_name(bucket, destination))
@@ -163,14 +177,16 @@ def copy(bucket: str, found: FileContent, destination: str, overwrite: bool) -> 
 
 
 def share(name: str, content: File[Any], content_type: str) -> FileInfo:
-    """Create or replace a file that everyone may read. Raises `FileRefused`."""
+    """Create or replace a file that everyone may read. Raises `FileRefused` if the write is not
+    allowed.
+    """
     check_name(name)
     return store_content(PUBLIC, name, content, content_type, Condition())
 
 
 def move(bucket: str, source: str, destination: str, overwrite: bool) -> None:
-    """Move a file. Raises `FileRefused` if the write is not allowed, and `FileChanged` if another
-    writer changed it first.
+    """Move a file to `destination`. Raises `FileRefused` if the write is not allowed, and
+    `FileChanged` if another writer changed one of the files first.
     """
     name = existing_name(bucket, own_name(bucket, destination))
     check_name(name)
@@ -181,7 +197,9 @@ def move(bucket: str, source: str, destination: str, overwrite: bool) -> None:
         replaced = StoredFile.objects.select_for_update().filter(bucket=bucket, name=name).first()
         if replaced is not None and not overwrite:
             raise FileChanged(
-                gettext("A file {destination} already exists.").format(destination=destination)
+                gettext("A file named {destination} already exists. Choose another name.").format(
+                    destination=destination
+                )
             )
         if replaced is not None:
             replaced.delete()
@@ -192,9 +210,10 @@ def move(bucket: str, source: str, destination: str, overwrite: bool) -> None:
 
 
 def delete(bucket: str, path: str, etags: Collection[str] = ()) -> None:
-    """Delete a file. With `etags`, it is deleted only if it has one of them.
+    """Delete a file. If there are `etags`, the file is deleted only if it has one of them.
 
-    Raises `FileRefused`, including for a file under a legal hold, and `FileChanged`.
+    Raises `FileRefused`, also for a file under a legal hold, and `FileChanged` if the file has
+    another ETag.
     """
     with transaction.atomic():
         row = find_stored(bucket, path, lock=True)
@@ -222,17 +241,21 @@ def hide_below(bucket: str, prefix: str, *, is_hidden: bool) -> None:
 
 
 def conversation_of(name: str) -> UUID | None:
-    """Return the ID of the conversation whose folder contains the file, if any."""
+    """Return the ID of the conversation to whose folder the file belongs, or None."""
     found = _in_conversation.match(name)
     return UUID(found[1]) if found else None
 
 
 def own_name(bucket: str, path: str) -> str:
-    """Return the name of a writable file of this bucket. Raises `FileRefused`."""
+    """Return the name of a file in this bucket from its path. Raises `FileRefused` if the bucket's
+    owner may not write to the path.
+    """
     place = find_place(path)
     if place is None or place[0] != bucket:
         raise FileRefused(
-            gettext("You have no permission to write to {shown}.").format(shown=display_path(path))
+            gettext("You don’t have permission to write to {shown}.").format(
+                shown=display_path(path)
+            )
         )
     return place[1]
 

@@ -1,5 +1,5 @@
-"""Deletes content in the storage to which no row refers, such as content from killed processes and
-disk outages.
+"""Deletes stored content to which no row refers. Killed processes and disk outages leave such
+content behind.
 """
 
 import re
@@ -23,7 +23,8 @@ _name = re.compile(r"[0-9a-f]{2}/[0-9a-f]{32}")
 
 
 def delete_leftovers() -> int:
-    """Search the whole storage, delete unused files, and return their number.
+    """Search the whole storage, and delete content to which no row refers. Return the number of
+    deleted files.
 
     Files of other installations, which have no rows here, are not deleted.
     """

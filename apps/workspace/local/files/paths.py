@@ -1,4 +1,6 @@
-"""File names and their paths, `files/{bucket}/{name}`, percent-encoded."""
+"""Parses and validates file names and their paths, `files/{bucket}/{name}`, which are
+percent-encoded.
+"""
 
 import unicodedata
 from urllib.parse import quote, unquote
@@ -27,7 +29,7 @@ def write_path(bucket: str, name: str) -> str:
 
 
 def find_place(path: str) -> tuple[str, str] | None:
-    """Return bucket and name of a path, or None for a path that no file can have."""
+    """Return the bucket and the name in a path, or None if no file can have the path."""
     root, bucket, *segments = path.split("/") if path.count("/") >= 2 else ("", "")
     if root != ROOT or not bucket:
         return None
@@ -50,19 +52,17 @@ def clean_name(name: str) -> str:
 
 
 def check_name(name: str) -> None:
-    """Raise `FileRefused` for a name that no file can have."""
+    """Raise `FileRefused` if no file can have this name."""
     problem = file_name_problem(name)
     if problem:
         shown = name if len(name) <= SHOWN else f"{name[:SHOWN]}…"
         raise FileRefused(
-            gettext("A file cannot be named {shown}: {problem}").format(
-                shown=shown, problem=problem
-            )
+            gettext("A file can’t be named {shown}: {problem}").format(shown=shown, problem=problem)
         )
 
 
 def file_name_problem(name: str) -> str:
-    """Return why a file cannot have this name, or "" if it can."""
+    """Return the reason why a file cannot have this name, or "" if it can."""
     if not name:
         return "the name is empty."
     if len(name) > LONGEST_NAME:

@@ -1,4 +1,4 @@
-"""Quotas of one owner: bytes and number of files."""
+"""Enforces the quotas of one owner: the total size and the number of files."""
 
 from django.conf import settings
 from django.db import connection
@@ -14,7 +14,9 @@ MOST_FILES = 10_000
 
 
 def lock_quota(bucket: str) -> None:
-    """Serialize writes by the same owner until the transaction ends."""
+    """Lock the owner's quota until the transaction ends, so that writes by the same owner are
+    serialized.
+    """
     # SQLite allows only one writer anyway.
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
@@ -24,7 +26,9 @@ def lock_quota(bucket: str) -> None:
 
 
 def check_quota(bucket: str) -> None:
-    """Check the quota. Call it after the write, in the same transaction. Raises `FileTooLarge`."""
+    """Raise `FileTooLarge` if the owner exceeds the quota. Must be called after the write, in the
+    same transaction.
+    """
     if bucket == PUBLIC:
         return
     shown = StoredFile.objects.filter(bucket=bucket, hidden_at=None)
@@ -38,8 +42,7 @@ def check_quota(bucket: str) -> None:
     if most_bytes() and (used["bytes"] or 0) > most_bytes():
         raise FileTooLarge(
             gettext(
-                "Your files would have {used} bytes in total; the limit is {most_bytes}. Delete "
-                "some that you no longer need."
+                "Your files would take up {used} bytes; the limit is {most_bytes}. Delete some that you no longer need."
             ).format(
                 used=number_format(used["bytes"], force_grouping=True),
                 most_bytes=number_format(most_bytes(), force_grouping=True),
@@ -48,5 +51,5 @@ def check_quota(bucket: str) -> None:
 
 
 def most_bytes() -> int:
-    """Return the quota in bytes, or 0 for none."""
+    """Return the quota in bytes, or 0 for no quota."""
     return int(settings.FILES_MAX_BYTES_PER_USER)

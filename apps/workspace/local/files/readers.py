@@ -1,4 +1,4 @@
-"""Decides which stored files a reader may read."""
+"""Determines which stored files a reader may read."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -20,22 +20,22 @@ Ids = Callable[[], Collection[int] | QuerySet[Any, Any]]
 
 @dataclass(frozen=True, slots=True)
 class FileReader:
-    """A caller who reads their own files, shared files, and files of some applications.
+    """A caller who can read their own files, shared files, and the files of some applications.
 
-    `application_files` returns the IDs of these applications, as values or as a query.
+    `application_files` returns the IDs of these applications' files, as values or as a query.
     """
 
     bucket: str
     application_files: Ids = tuple
 
     def bucket_of(self, path: str) -> str:
-        """Return the bucket to search for a path."""
+        """Return the bucket that contains the file at a path."""
         return PUBLIC if path.startswith(f"{ROOT}/{PUBLIC}/") else self.bucket
 
 
 def readable_files(reader: FileReader | str, bucket: str) -> QuerySet[StoredFile]:
-    """Return the files of a bucket that a reader may read. A plain bucket may read only its own
-    files.
+    """Return the files in a bucket that the reader may read. A reader that is only the name of a
+    bucket may read only its own files.
 
     Every door that serves stored files uses this function.
     """
@@ -48,7 +48,9 @@ def readable_files(reader: FileReader | str, bucket: str) -> QuerySet[StoredFile
 
 
 def unrestricted_files(rows: QuerySet[Any], more: Q) -> QuerySet[Any]:
-    """Return shared files, without files of applications that are not in `more`."""
+    """Return the shared files in `rows`. Files of applications are included only if they match
+    `more`.
+    """
     # SQLite's LIKE ignores case, so the prefix is compared as a value.
     named = rows.alias(top=Substr("name", 1, len(APPLICATIONS)))
     found: QuerySet[Any] = named.filter(~Q(top=APPLICATIONS) | more)
@@ -56,6 +58,6 @@ def unrestricted_files(rows: QuerySet[Any], more: Q) -> QuerySet[Any]:
 
 
 def buckets_of(bucket: str) -> list[str]:
-    """Return the bucket, and the buckets that the owner had before signing in."""
+    """Return the bucket, and the buckets that its owner had before signing in."""
     before = FormerBucket.objects.filter(bucket=bucket) if bucket else FormerBucket.objects.none()
     return [bucket, *before.values_list("name", flat=True)]

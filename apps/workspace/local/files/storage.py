@@ -20,8 +20,8 @@ def storage() -> FileStorage:
 
 
 def storage_at(address: str) -> FileStorage:
-    """Return the storage at a URL; "" means the directory. Raises `ValueError` if the URL is
-    invalid.
+    """Return the storage at a URL, or the directory if the URL is "". Raises `ValueError` if the
+    URL is invalid.
     """
     if not address:
         return DirectoryStorage(Path(settings.MEDIA_ROOT))
@@ -37,8 +37,8 @@ def forget_buckets() -> None:
 
 @lru_cache(maxsize=4)
 def bucket_storage(address: str, key_id: str, secret: str) -> FileStorage:
-    """Return the client for a URL and credentials, which is cached so that its connections are
-    reused.
+    """Return the client for a bucket's URL and credentials. It is cached, so that its connections
+    are reused.
     """
     # Imported at first use: its library takes 15 MB, which a directory does not need.
     from apps.workspace.local.files.bucket_storage import BucketStorage, make_store

@@ -35,21 +35,29 @@ _content_type = re.compile(r"[\w.+-]+/[\w.+-]+(\s*;[ -~]*)?", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition of a write: the file has one of `etags`, or does not exist (`is_new`)."""
+    """A condition for a write: the file has one of the `etags` or, with `is_new`, does not
+    exist.
+    """
 
     etags: Collection[str] = ()
     is_new: bool = False
 
 
 def store_content(
-    bucket: str, name: str, content: File[Any], content_type: str, condition: Condition
+    bucket: str,
+    name: str,
+    content: File[Any],
+    content_type: str,
+    condition: Condition,
+    limit: int | None = None,
 ) -> FileInfo:
-    """Store content. Raises `FileRefused` if the write is not allowed, and `FileChanged` if another
-    writer changed it first.
+    """Store content of up to `limit` bytes, by default `DEFAULT_FILE_LOADING_SIZE_LIMIT`, and
+    update the file's row. Raises `FileRefused` if the write is not allowed, and `FileChanged` if
+    the `condition` is not met.
     """
     name = existing_name(bucket, name)
     check_name(name)
-    check_size(content.size)
+    check_size(content.size, limit)
     digest = hashlib.sha256()
     for piece in content.chunks():
         digest.update(piece)
@@ -73,8 +81,8 @@ def store_content(
 
 
 def release_connection() -> None:
-    """Release the database connection while a slow storage works, unless an open transaction needs
-    it.
+    """Release the database connection before slow work in a storage, unless an open transaction
+    needs it.
     """
     if not transaction.get_connection().in_atomic_block:
         close_old_connections()
@@ -84,11 +92,11 @@ def release_connection() -> None:
 def point_row(
     bucket: str, name: str, fields: dict[str, object], condition: Condition
 ) -> tuple[StoredFile, str]:
-    """Point the row to new content. Return the row and the storage name of the old content ("" for
-    a new file).
+    """Update a file's row to refer to new content. Return the row, and the storage name of the old
+    content, or "" for a new file.
 
-    Raises `FileRefused` if the write is not allowed, and `FileChanged` if another writer changed it
-    first.
+    Raises `FileRefused` if the write is not allowed, and `FileChanged` if the `condition` is not
+    met.
     """
     lock_quota(bucket)
     rows = StoredFile.objects.select_for_update()
@@ -103,7 +111,7 @@ def point_row(
         return row, ""
     if condition.is_new:
         raise FileChanged(
-            gettext("A file {write_path} already exists.").format(
+            gettext("A file named {write_path} already exists. Choose another name.").format(
                 write_path=write_path(bucket, name)
             )
         )
@@ -128,7 +136,7 @@ def check_size(size: int, limit: int | None = None) -> None:
 
 
 def discard(storage_name: str) -> None:
-    """Delete content that no row refers to. If that fails, housekeeping deletes it within days."""
+    """Delete content to which no row refers. If that fails, housekeeping deletes it within days."""
     try:
         storage().delete(storage_name)
     except OSError:
@@ -164,7 +172,9 @@ def stored_info(row: StoredFile) -> FileInfo:
 
 
 def find_stored(reader: FileReader | str, path: str, *, lock: bool = False) -> StoredFile:
-    """Return the row of a file that the reader may read. Raises `FileRefused`."""
+    """Return the row of a file that the reader may read, locked if `lock` is True. Raises
+    `FileRefused` if there is none.
+    """
     place = find_place(path)
     if place is None:
         raise missing(path)
@@ -176,8 +186,8 @@ def find_stored(reader: FileReader | str, path: str, *, lock: bool = False) -> S
 
 
 def existing_name(bucket: str, name: str) -> str:
-    """Return the clean name, or the given name if a file already has it, because old files keep
-    their names.
+    """Return the clean form of a name. If an old file already has the name unchanged, return the
+    name itself.
     """
     clean = clean_name(name)
     if clean == name or StoredFile.objects.filter(bucket=bucket, name=name).exists():

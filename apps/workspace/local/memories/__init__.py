@@ -1,1 +1,1 @@
-"""Memories that are stored in our own database."""
+"""Stores memories in this installation's own database."""

@@ -1,4 +1,4 @@
-"""Reads, searches and changes memories that are stored in our own database."""
+"""Reads, searches and changes memories that are stored in this installation's own database."""
 
 import hashlib
 from collections.abc import Sequence
@@ -90,8 +90,8 @@ class LocalMemories:
         return MemoryList() if row is None else self.read_row(row)
 
     def read_index(self) -> MemoryIndex | None:
-        """Return an index that searches an uncached collection in the database, or None if the
-        database does not support that.
+        """Return an index for searching the memories, or None if there are none. If the collection
+        is not cached and pgvector is usable, the index searches the database.
         """
         row = self.rows().first()
         if row is None:
@@ -101,7 +101,7 @@ class LocalMemories:
         return index_of(self.read_row(row))
 
     def kept(self, row: MemoryCollection) -> MemoryList | None:
-        """Return the collection from the cache if the cached version is current."""
+        """Return the cached collection, or None if no current version is cached."""
         found = CACHE.get(self)
         return found[1] if found is not None and found[0] == (row.pk, row.version) else None
 
@@ -174,7 +174,7 @@ def find_memories(caller: Caller, application: str, *, is_shared: bool) -> Local
 
 @dataclass(frozen=True, slots=True)
 class RowIndex:
-    """Searches one version of a collection in the database, which returns only the best matches."""
+    """Searches one version of a collection in the database, and loads only the best matches."""
 
     row: MemoryCollection
 
@@ -187,8 +187,8 @@ class RowIndex:
         return found
 
     def search(self, query: str, asked: Embeddings, limit: int) -> list[MemoryHit] | None:
-        """Return the matches, or None if they cannot be searched this way, or if the memories were
-        changed in the meantime.
+        """Return the matches, best first. Return None if the database cannot search the memories,
+        or if they changed in the meantime.
         """
         rows = StoredMemory.objects.filter(
             collection=self.row, collection__version=self.row.version

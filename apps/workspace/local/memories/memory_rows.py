@@ -1,4 +1,4 @@
-"""Reads collections of memories from rows, and writes the rows that differ."""
+"""Reads collections of memories from rows, and writes the rows that have changed."""
 
 import uuid
 from collections.abc import Iterable, Sequence
@@ -39,7 +39,7 @@ def read_rows(row: MemoryCollection) -> MemoryList:
 
 
 def read_vectors(stored: Sequence[bytes]) -> Vectors | None:
-    """Return the vectors as a matrix, or None if their lengths differ."""
+    """Return the stored vectors as a matrix, or None if their lengths differ."""
     if len({len(vector) for vector in stored}) != 1:
         return None
     vectors: Vectors = np.frombuffer(b"".join(stored), np.float32).reshape(len(stored), -1)
@@ -59,7 +59,9 @@ def memory_of_row(row: StoredMemory) -> MemoryItem:
 
 
 def write_rows(row: MemoryCollection, before: MemoryList, after: MemoryList) -> None:
-    """Write the memories that differ, and a new version."""
+    """Write the memories that differ between `before` and `after`, and a new version of the
+    collection.
+    """
     places: Iterable[int] = range(len(before.memories), len(after.memories))
     if not is_longer(before, after):  # Most changes add one memory.
         places = new_places(before, after)
@@ -86,7 +88,7 @@ def write_rows(row: MemoryCollection, before: MemoryList, after: MemoryList) -> 
 
 
 def new_places(before: MemoryList, after: MemoryList) -> Iterable[int]:
-    """Return the positions of the memories that have to be written."""
+    """Return the positions in `after` of the memories that have to be written."""
     if is_new_model(before, after):
         return range(len(after.memories))
     known = set(map(id, before.memories))
@@ -94,7 +96,9 @@ def new_places(before: MemoryList, after: MemoryList) -> Iterable[int]:
 
 
 def is_longer(before: MemoryList, after: MemoryList) -> bool:
-    """Return True if the only change is new memories at the end and all old vectors are unchanged."""
+    """Return True if the only change is that memories were added at the end, and all old vectors
+    are unchanged.
+    """
     if len(after.memories) < len(before.memories) or is_new_model(before, after):
         return False
     return all(map(is_, before.memories, after.memories))

@@ -1,4 +1,4 @@
-"""Rows of users' and callers' memories, and users' memory settings."""
+"""The database models of memories and of users' memory settings."""
 
 import uuid
 from datetime import timedelta
@@ -16,11 +16,12 @@ from apps.workspace.memories.limits import MERGES_KEPT_DAYS
 
 
 class MemoryCollection(models.Model):
-    """The memories of one owner: of a bucket in one application, or in all applications ("").
+    """The memories that a bucket has in one application, or in all applications if `application` is
+    "".
 
     `end_user` is a hash of the end user in requests with an API key, or "" if the request names
-    none. `application` is its slug, or its `former_name` if it was deleted. `version` changes with
-    each change.
+    none. `application` is a slug, or the `former_name` of a deleted application. `version` changes
+    with each change.
     """
 
     bucket = models.CharField(max_length=100)
@@ -43,7 +44,7 @@ class MemoryCollection(models.Model):
 
 
 class StoredMemory(models.Model):
-    """A memory. `number` is its ID in the collection; `vector` has 32 bits for each number."""
+    """A memory. `number` is its ID in the collection; `vector` consists of 32-bit floats."""
 
     collection = models.ForeignKey(
         MemoryCollection, on_delete=models.CASCADE, related_name="memories"
@@ -87,7 +88,7 @@ class MemoryMerge(models.Model):
 class MemorySettings(models.Model):
     """A user's memory settings. A user without a row has the defaults.
 
-    `is_shared`: applications that request shared memories use one collection.
+    If `is_shared` is True, all applications that request shared memories use one collection.
     """
 
     user = models.OneToOneField(
@@ -113,7 +114,7 @@ def change_settings(user_id: int, *, is_enabled: bool, is_shared: bool) -> Memor
 
 
 def delete_old_merges() -> int:
-    """Delete merges that can no longer be undone, and return their number."""
+    """Delete merges that can no longer be undone. Return the number of deleted merges."""
     before = timezone.now() - timedelta(days=MERGES_KEPT_DAYS)
     old = MemoryMerge.objects.filter(merged_at__lt=before)
     deleted, _ = old.exclude(holds("collection__bucket")).delete()
@@ -121,14 +122,14 @@ def delete_old_merges() -> int:
 
 
 def former_name(slug: str, number: int) -> str:
-    """Return the replacement for the slug of a deleted application, because a new application may
-    get the slug. No slug contains #.
+    """Return the name that replaces the slug of a deleted application, because a new application
+    may get the slug. Slugs do not contain #.
     """
     return f"{slug}#{number}"
 
 
 def rename_application(before: str, after: str, using: str) -> None:
-    """Move an application's memories to its new slug.
+    """Move the memories of an application to its new slug.
 
     If an owner already has memories under the new slug, these memories remain, and the old memories
     are not moved.
@@ -139,10 +140,12 @@ def rename_application(before: str, after: str, using: str) -> None:
 
 
 def delete_memories_of_user(sender: object, instance: models.Model, **kwargs: Any) -> None:
-    """Delete the memories of a user whose account was deleted."""
+    """Delete the memories of a user when the user's account is deleted."""
     MemoryCollection.objects.filter(of_person(instance.pk)).delete()
 
 
 def delete_memories_of_key(sender: object, instance: ApiKey, **kwargs: Any) -> None:
-    """Delete the memories of an API key that was deleted, because they can no longer be requested."""
+    """Delete the memories of an API key when the key is deleted, because they can no longer be
+    requested.
+    """
     MemoryCollection.objects.filter(bucket=f"key-{instance.prefix}").delete()

@@ -1,1 +1,1 @@
-"""Encrypted secrets and the servers that may receive them."""
+"""Stores encrypted secrets and the servers that may receive them."""

@@ -1,4 +1,4 @@
-"""Parses lists of servers that a secret may be sent to."""
+"""Parses lists of servers to which a secret may be sent."""
 
 import re
 from collections.abc import Iterable
@@ -14,11 +14,11 @@ MOST_SERVERS = 50
 
 
 def read_server(text: str) -> str:
-    """Return the origin that an administrator entered: `https://host`, with a port unless it is the
-    default.
+    """Return a server that an administrator entered as an origin: `https://host`, with a port
+    unless it is the default.
 
-    The scheme defaults to https. `/` is this server, `*.host` all subdomains of a host. Raises
-    ValueError.
+    The scheme defaults to https. `/` stands for this server, and `*.host` for all subdomains of a
+    host. Raises ValueError if the server is invalid.
     """
     text = text.strip()
     if text == "/":
@@ -42,7 +42,9 @@ def _is_server_alone(text: str) -> bool:
 
 
 def is_among(url: str, servers: Iterable[str]) -> bool:
-    """Return True if a URL is on one of these servers, as returned by `read_server`."""
+    """Return True if the URL is on one of these servers, which are in the form that `read_server`
+    returns.
+    """
     origin = origin_of(url)
     own = origin_of(settings.SITE_URL)
     if origin == "/":

@@ -1,4 +1,4 @@
-"""Sources of a secret's text: its row, or a store that the row refers to."""
+"""Defines the sources of a secret's text: its row, or a store to which the row refers."""
 
 from __future__ import annotations
 
@@ -27,5 +27,5 @@ class SecretSource(Protocol):
     """A store of secrets, such as Vault."""
 
     async def read(self, reference: str) -> SourceText:
-        """Read a secret's text. Raises `SourceFailed` if that fails."""
+        """Return the text of a secret. Raises `SourceFailed` if it cannot be read."""
         ...

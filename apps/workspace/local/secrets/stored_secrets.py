@@ -32,7 +32,7 @@ ASK = "An administrator of this installation can fix it."
 
 
 class SecretRefused(ToolError):
-    """Raised if a secret is missing, unreadable, or not meant for that server."""
+    """Raised if a secret is missing, cannot be read, or may not be sent to a server."""
 
     def __init__(self, problem: str) -> None:
         super().__init__(f"{problem} {ASK}", is_lasting=True)
@@ -49,8 +49,8 @@ class RevealedSecret:
 
 
 async def reveal(credential: Credential, *urls: str) -> RevealedSecret:
-    """Return the text of a credential, for requests to these URLs. Raises `SecretRefused` if it may
-    not be sent there or cannot be read.
+    """Return the text of a credential for requests to these URLs. Raises `SecretRefused` if the
+    credential may not be sent there or cannot be read.
     """
     if not credential.secret:
         return RevealedSecret(credential.text)
@@ -74,7 +74,9 @@ async def reveal(credential: Credential, *urls: str) -> RevealedSecret:
 
 
 def version_in_vault(row: Secret, version: int) -> int:
-    """Return a number that changes whenever the row or the text in Vault changes."""
+    """Return a number that changes whenever the secret's row or its text in Vault changes.
+    `version` is the text's version in Vault.
+    """
     return row.version * MOST_VERSIONS + version
 
 
@@ -83,7 +85,7 @@ def look_up(name: str) -> Secret | None:
 
 
 def server_problem(secret: Secret, urls: Collection[str]) -> str:
-    """Return the reason why the secret may not be sent to these URLs, or "" if it may."""
+    """Return the reason why the secret may not be sent to these URLs, or "" if it may be sent."""
     if secret.is_for_any_server:
         return ""
     refused = [origin_of(url) for url in urls if not is_among(url, secret.servers)]
@@ -99,7 +101,7 @@ async def versions(names: Collection[str]) -> tuple[tuple[str, int], ...]:
 
 
 async def problem_in_vault(row: Secret) -> str:
-    """Return the reason why the text in Vault is unavailable or outdated, or "" if it is
+    """Return the reason why the secret's text in Vault is unavailable or outdated, or "" if it is
     current.
     """
     try:
@@ -123,7 +125,7 @@ def find_all(names: Collection[str]) -> dict[str, Secret]:
 
 @dataclass(frozen=True, slots=True)
 class SecretNeed:
-    """A credential at `path` of a manifest, and the URLs that it will be sent to."""
+    """A credential at a `path` in a manifest, and the URLs to which it will be sent."""
 
     path: str
     credential: Credential
@@ -131,8 +133,8 @@ class SecretNeed:
 
 
 async def unsendable_credentials(needs: Sequence[SecretNeed]) -> dict[str, str]:
-    """Return the credentials that may not be sent to their servers. The keys are paths in the
-    manifest, and the values are the reasons.
+    """Return the credentials that may not be sent to their servers. Each path in the manifest is
+    mapped to the reason.
     """
     if not any(need.credential.secret for need in needs):
         return {}

@@ -1,4 +1,4 @@
-"""Secrets in HashiCorp Vault or OpenBao, with version 2 of the KV engine.
+"""Reads secrets from HashiCorp Vault or OpenBao, with version 2 of the KV engine.
 
 A text is cached for a minute, so a rotated secret takes effect without a restart. While Vault is
 unavailable, the last text is used for up to an hour.
@@ -45,12 +45,14 @@ FORM = "Write mount/data/path#key, such as secret/data/apps/tracking#token."
 
 
 class VaultUnavailable(Exception):
-    """Raised if Vault is unavailable, or if its response contains no information about the secret."""
+    """Raised if Vault is unavailable, or if its response contains no information about the
+    secret.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class VaultDocument:
-    """The keys and texts at one path."""
+    """The document at one path in Vault, which maps keys to texts."""
 
     texts: Mapping[str, Any] = field(repr=False)
     version: int
@@ -83,8 +85,8 @@ def reference_problem(reference: str) -> str:
 
 
 def parts_of(reference: str) -> tuple[str, str] | None:
-    """Return the path and the key, or None for an invalid reference. Paths with dot segments would
-    lead elsewhere.
+    """Return the path and the key in a reference, or None if it is invalid. Dot segments are
+    invalid, because they would lead to another path.
     """
     found = REFERENCE.fullmatch(reference)
     if found is None or {".", ".."} & set(found["path"].split("/")):
@@ -93,9 +95,7 @@ def parts_of(reference: str) -> tuple[str, str] | None:
 
 
 def known_texts() -> Iterator[str]:
-    """Yield the secret texts that this process has read, so that they can be redacted in logs and
-    errors.
-    """
+    """Yield the secret texts that this process has read. They are redacted in logs and errors."""
     for document, _ in [*_documents.values.values()]:
         if document is not None:
             yield from (text for text in document.texts.values() if isinstance(text, str))
@@ -121,8 +121,8 @@ class Vault:
 
 
 async def read_again(path: str, known: VaultDocument | None) -> VaultDocument | None:
-    """Return Vault's document, the `known` document while Vault is unavailable, or None if it does
-    not exist.
+    """Read a document from Vault. Return the `known` document while Vault is unavailable, and None
+    if the document does not exist.
 
     Raises `SourceFailed`.
     """
@@ -140,7 +140,9 @@ async def read_again(path: str, known: VaultDocument | None) -> VaultDocument | 
 
 
 async def read_document(path: str) -> VaultDocument | None:
-    """Read a document. Raises `VaultUnavailable` and the client's errors."""
+    """Return the document at a path in Vault, or None if it does not exist. Raises
+    `VaultUnavailable` and the errors of the HTTP client.
+    """
     status, answer = await call("GET", path, await find_token())
     if status == HTTPStatus.FORBIDDEN and not settings.VAULT_TOKEN:
         _tokens.drop(settings.VAULT_ROLE_ID)  # The token may have been revoked.
@@ -160,7 +162,9 @@ async def read_document(path: str) -> VaultDocument | None:
 
 
 async def find_token() -> str:
-    """Return `VAULT_TOKEN`, or the token of a login with the AppRole. Raises `VaultUnavailable`."""
+    """Return `VAULT_TOKEN` if it is set, otherwise the token from a login with the AppRole. Raises
+    `VaultUnavailable`.
+    """
     if settings.VAULT_TOKEN:
         return current_setting("VAULT_TOKEN")
     role = settings.VAULT_ROLE_ID
@@ -183,7 +187,9 @@ async def find_token() -> str:
 async def call(
     method: str, path: str, token: str, body: Mapping[str, str] | None = None
 ) -> tuple[int, Any]:
-    """Return the status and the parsed JSON of the response, or None for a body that is not JSON."""
+    """Send a request to Vault. Return the status, and the JSON of the response or None if it is not
+    JSON.
+    """
     async with find_client(Trust.VAULT).stream(
         method,
         f"{settings.VAULT_URL}/v1/{path}",

@@ -1,1 +1,1 @@
-"""MCP servers, users' accounts on them, and the pinned descriptions of their tools."""
+"""Stores MCP servers, users' accounts on them, and the pinned descriptions of their tools."""

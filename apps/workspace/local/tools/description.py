@@ -1,4 +1,4 @@
-"""The row of a tool description from an MCP server."""
+"""The database model of a tool description from an MCP server."""
 
 from django.db import models
 from django.utils import timezone

@@ -1,8 +1,8 @@
-"""Pins descriptions of MCP tools when they are first seen, and withholds tools whose description
-changed.
+"""Pins the descriptions of MCP tools when they are first seen. If a description changes, the tool
+is withheld until an operator accepts the change.
 
-Models treat descriptions as instructions, so a server could change a description later to make
-models do things that no operator has approved.
+Models treat descriptions as instructions. A server could otherwise change a description later to
+make models do things that no operator has approved.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ ACCEPTED, CHANGED, WITHHELD = ToolDescription.State
 
 @dataclass(frozen=True, slots=True)
 class DescriptionSource:
-    """The source of a description, as `ToolDescription` stores it."""
+    """The source of a description. `ToolDescription` stores the same fields."""
 
     server_key: str
     server: str
@@ -43,7 +43,7 @@ class DescriptionSource:
 
 @dataclass(frozen=True, slots=True)
 class DescribedTool:
-    """A tool by its name on the server, with the text for models and its digest."""
+    """A tool with its name on the server, its text for models, and the digest of this text."""
 
     tool: str
     digest: str
@@ -51,7 +51,9 @@ class DescribedTool:
 
 
 def withheld_of(source: DescriptionSource, tools: Sequence[DescribedTool]) -> dict[str, str]:
-    """Return the withheld tools, each with its state. Pins descriptions of new tools."""
+    """Return the tools that are withheld, each with its state. The descriptions of new tools are
+    pinned.
+    """
     note_use(source)
     names = {kept_name(one.tool): one for one in tools}
     pinned, states = read_states(source)
@@ -70,7 +72,7 @@ def withheld_of(source: DescriptionSource, tools: Sequence[DescribedTool]) -> di
 
 
 def note_use(source: DescriptionSource) -> None:
-    """Record once a day that runs used the listing."""
+    """Record that runs use the listing, at most once a day."""
     now = timezone.now()
     rows = ToolDescription.objects.filter(server_key=source.server_key, listing=source.listing)
     older = rows.filter(listed_at__lt=now - DAY)
@@ -79,15 +81,17 @@ def note_use(source: DescriptionSource) -> None:
 
 
 def delete_unused() -> int:
-    """Delete the pins of unused listings, except descriptions that an operator decided about, and
-    return their number.
+    """Delete the pins of unused listings, except descriptions about which an operator decided.
+    Return the number of deleted pins.
     """
     old = ToolDescription.objects.filter(listed_at__lt=timezone.now() - UNUSED)
     return old.filter(decided_at=None).delete()[0]
 
 
 def read_states(source: DescriptionSource) -> tuple[set[str], dict[tuple[str, str], str]]:
-    """Return the tools that are pinned in the listing, and the states by tool and digest."""
+    """Return the names of the tools that are pinned in the listing, and the state of each
+    description by tool and digest.
+    """
     rows = ToolDescription.objects.filter(
         Q(listing=source.listing) | Q(decided_at__isnull=False), server_key=source.server_key
     )
@@ -118,10 +122,10 @@ def new_row(
 
 
 def note_changes(source: DescriptionSource, changed: Mapping[str, DescribedTool]) -> None:
-    """Store the newest change of each tool for an operator to review.
+    """Store the newest change to each tool's description, for an operator to review.
 
-    The previous change is deleted, so that an operator who accepts a row accepts the text that they
-    reviewed.
+    The previous change is deleted. An operator who accepts a change therefore accepts the text that
+    they reviewed.
     """
     rows = ToolDescription.objects.filter(server_key=source.server_key, listing=source.listing)
     older = rows.filter(tool__in=changed, state=CHANGED)
@@ -152,7 +156,7 @@ def same_text(row: ToolDescription) -> QuerySet[ToolDescription]:
 
 
 def accepted_before(row: ToolDescription) -> ToolDescription | None:
-    """Return the description of the same tool that was last accepted."""
+    """Return the last accepted description of the same tool, or None if there is none."""
     rows = ToolDescription.objects.filter(
         server_key=row.server_key, listing=row.listing, tool=row.tool, state=ACCEPTED
     )
@@ -160,7 +164,9 @@ def accepted_before(row: ToolDescription) -> ToolDescription | None:
 
 
 def kept_name(tool: str) -> str:
-    """Return a tool's name as rows store it: JSON if the name itself cannot be displayed."""
+    """Return the name of a tool in the form in which rows store it: as JSON if the name itself
+    cannot be displayed.
+    """
     name = tool if tool.isprintable() and not tool.startswith('"') else json.dumps(tool)
     if len(name) <= LONGEST_TOOL:
         return name
@@ -168,7 +174,7 @@ def kept_name(tool: str) -> str:
 
 
 def told_name(kept: str) -> str:
-    """Return the original name of a tool on its server, from the stored name."""
+    """Return the name that a tool has on its server, from the stored name."""
     try:
         return str(json.loads(kept)) if kept.startswith('"') else kept
     except ValueError:

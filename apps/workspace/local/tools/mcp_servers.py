@@ -1,6 +1,6 @@
-"""MCP servers that are programs: rows that administrators add, and built-in servers.
+"""Finds MCP servers that are programs: rows that administrators add, and built-in servers.
 
-The process caches them for a moment.
+The process caches the servers for a moment.
 """
 
 import sys
@@ -23,10 +23,11 @@ WEB_SEARCH = "duckduckgo"
 
 @dataclass(frozen=True, slots=True)
 class RegisteredServer:
-    """A program to start. An edited row (with another `version`) counts as another server.
+    """A program that is an MCP server. After an edit, it has another `version` and counts as
+    another server.
 
-    A built-in server (`is_built_in`) or one from a setting has no row: its `id` and `version` are
-    0.
+    A built-in server (`is_built_in`), or a server from a setting, has no row: its `id` and
+    `version` are 0.
     """
 
     id: int
@@ -48,8 +49,8 @@ def forget_servers() -> None:
 
 
 async def find(name: str) -> RegisteredServer:
-    """Return an enabled server; the row is at most `MAX_AGE_SECONDS` old. Raises `Unsupported`,
-    `NotRegistered`.
+    """Return an enabled server by name. The result may be outdated by up to `MAX_AGE_SECONDS`.
+    Raises `Unsupported`, `NotRegistered`.
     """
     found = await _kept.renewed(
         name,
@@ -65,9 +66,10 @@ async def find(name: str) -> RegisteredServer:
 
 
 def look_up(name: str) -> RegisteredServer | None:
-    """Find a server. A row replaces or disables the built-in program of the same name.
+    """Return the server with this name, or None. A row replaces or disables the built-in program
+    with the same name.
 
-    Raises `Unsupported` for a row that was saved without validation.
+    Raises `Unsupported` if the row was saved without validation.
     """
     row = McpServer.objects.filter(name=name).first()
     if row is None:
@@ -90,7 +92,9 @@ def look_up(name: str) -> RegisteredServer | None:
 
 
 def built_in(name: str) -> RegisteredServer | None:
-    """Return a module that this installation's Python runs, or None for an unknown name."""
+    """Return a built-in server, which is a module that this installation's Python runs, or None for
+    an unknown name.
+    """
     if name not in PROGRAMS:
         return None
     return RegisteredServer(

@@ -22,9 +22,9 @@ to sign in again after their session has expired.
 class ToolAccount(models.Model):
     """A user's account on a tool server. It has no token until the user has signed in.
 
-    `server` is the recipient of the token: the URL of an MCP server, or the origin of a REST
-    service. Together with it, `client` and `token_service`, as the manifest specifies them,
-    identify the account. `service` describes the sign-in in the format of
+    `server` receives the token: the URL of an MCP server, or the origin of a REST service. The
+    account is identified by `server`, and by `client` and `token_service` as the manifest specifies
+    them. `service` describes the sign-in in the format of
     `apps.workspace.oauth.services.SignInService`.
     """
 
@@ -71,12 +71,14 @@ class ToolAccount(models.Model):
 
     @property
     def secret(self) -> Credential:
-        """Return the client's secret: its text, or a reference to a secret."""
+        """Return the OAuth client's secret, which is a text or a reference to a stored secret."""
         return Credential(self.client_secret, self.secret_name)
 
 
 class RegisteredClient(models.Model):
-    """The OAuth client of this installation at a sign-in service, created by dynamic registration."""
+    """The OAuth client of this installation at a sign-in service, created by dynamic
+    registration.
+    """
 
     issuer = models.CharField(max_length=LONGEST_URL)
     redirect_url = models.CharField(max_length=LONGEST_URL)
@@ -101,15 +103,15 @@ def delete_of_bucket(bucket: str) -> None:
 
 
 def delete_unfinished(awaited: Collection[str]) -> int:
-    """Delete accounts whose users were asked to sign in long ago and have not done so, and return
-    their number.
+    """Delete accounts whose users were asked to sign in long ago and have not done so. Return the
+    number of deleted accounts.
 
-    `awaited` contains the IDs of accounts that a run is still waiting for.
+    `awaited` contains the IDs of accounts for which a run is still waiting.
     """
     old = ToolAccount.objects.filter(asked_at__lt=timezone.now() - UNFINISHED)
     return old.filter(connected_at=None).exclude(pk__in=awaited).delete()[0]
 
 
 def delete_accounts_of_user(sender: object, instance: models.Model, **kwargs: Any) -> None:
-    """Delete the tool accounts of a user whose account was deleted."""
+    """Delete a user's tool accounts when the user's account is deleted."""
     ToolAccount.objects.filter(of_person(instance.pk)).delete()

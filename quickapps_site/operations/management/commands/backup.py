@@ -65,7 +65,9 @@ class Command(BaseCommand):
 
 
 def write(file: IO[bytes], copy: DatabaseCopy) -> tuple[int, list[str]]:
-    """Return the number of stored files, and the names of missing ones."""
+    """Write the backup into the file. Return the number of stored files, and the names of files
+    that are missing from the storage.
+    """
     archive = ArchiveWriter(file)
     known = known_migrations()
     header = Header(

@@ -1,4 +1,4 @@
-"""Writes migrations for changes of the schema. Changed texts and choices need none."""
+"""Writes migrations for changes to the schema. Changed texts and choices need no migrations."""
 
 from django.core.management.commands import makemigrations
 

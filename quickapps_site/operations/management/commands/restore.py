@@ -84,7 +84,7 @@ class Command(BaseCommand):
         self.check_secrets(is_expected=options["without_secrets"])
 
     def check_secrets(self, *, is_expected: bool) -> None:
-        """Check that the stored secrets are readable. Raises `CommandError`."""
+        """Raise `CommandError` if stored secrets cannot be decrypted, unless this `is_expected`."""
         unreadable = list(keys.unreadable_secrets())
         if not unreadable:
             return
@@ -99,8 +99,8 @@ class Command(BaseCommand):
 
 
 def check_header(header: Header, *, without_secrets: bool) -> None:
-    """Check that this installation can restore the archive. Raises `CommandError`,
-    `DamagedArchive`.
+    """Raise `CommandError` if this installation cannot restore the archive, and `DamagedArchive` if
+    the header is invalid.
     """
     ours = product_version()
     try:
@@ -139,8 +139,8 @@ def check_emptiness() -> None:
 
 
 def check_space(size: int) -> None:
-    """Raise `CommandError` if there is not enough space. The database needs its space twice, but is
-    rarely the larger part.
+    """Raise `CommandError` if there is not enough disk space. The database needs twice its size,
+    but is rarely the larger part.
     """
     if settings.FILES_URL:
         return  # The files are stored elsewhere.
@@ -152,7 +152,9 @@ def check_space(size: int) -> None:
 
 
 def load(file: IO[bytes]) -> int:
-    """Restore files and database, or neither. Return the number of files."""
+    """Restore the files and the database, or neither if one of them fails. Return the number of
+    files.
+    """
     saved: set[str] = set()
     try:
         with tempfile.TemporaryDirectory(dir=settings.VAR_DIR) as folder:
@@ -177,7 +179,9 @@ def load(file: IO[bytes]) -> int:
 
 
 def check_counts(contents: Contents) -> None:
-    """Compare the row counts with the backup's. Raises `CommandError`."""
+    """Raise `CommandError` if the number of rows in a table differs from the number in the
+    backup.
+    """
     with connection.cursor() as cursor:
         present = [*{*connection.introspection.table_names(cursor)} & {*contents.tables}]
         found = count_rows(cursor, present)

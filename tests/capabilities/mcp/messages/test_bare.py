@@ -352,3 +352,34 @@ async def test_what_nobody_can_read_is_told_in_our_words():
 
     assert told.startswith("desk_act: the server's response does not follow the protocol.")
     assert "input" not in told.split("\n")[0]
+
+
+LAST = '{"name":"last","inputSchema":{"type":"object"}}'
+MANY = {f"parameter_{number}": {"type": "string"} for number in range(130_000)}
+LARGE_SCHEMAS: dict[str, dict[str, Any]] = {
+    "parameters": MANY,
+    "values": {"a": {"enum": ["x" * 40] * 120_000}},
+    "numbers": {"a": {"enum": [*range(700_000)]}},
+    "a text": {"a": {"description": "x" * 5_000_000}},
+}
+
+
+@pytest.mark.parametrize("levels", [1_000, 10_000])
+@pytest.mark.parametrize("properties", LARGE_SCHEMAS.values(), ids=LARGE_SCHEMAS)
+async def test_a_deep_schema_and_one_of_5_mb_take_no_other_tool_away(
+    properties: dict[str, Any], levels: int, caplog: pytest.LogCaptureFixture
+):
+    deep = nested(levels, '{"type":"object","properties":{"a":', "}}")
+    large = json.dumps({"type": "object", "properties": properties})
+    odd = f'{{"name":"deep","inputSchema":{deep}}},{{"name":"large","inputSchema":{large}}}'
+
+    async with desk_before(answer=serving_bodies(f"{ECHO},{odd},{LAST}", "{}")) as contribution:
+        names = [tool.spec.name for tool in contribution.tools]
+        told = messages(contribution)
+
+    assert names == ["desk_echo", "desk_last"]
+    assert {name: sum(name in one for one in told) for name in ("'deep'", "'large'")} == {
+        "'deep'": 1,
+        "'large'": 1,
+    }
+    assert [sum(one in line for line in caplog.messages) for one in told] == [1, 1]

@@ -134,7 +134,7 @@ def test_what_an_operator_changes_waits_until_the_owner_agrees():
         {"label": "Token budget", "before": "none", "after": "500"},
     ]
     assert all(one["after"] in listed for one in api["differences"])
-    assert f'Changes that <span dir="auto">{user}</span> proposes' in listed
+    assert f'Changes proposed by <span dir="auto">{user}</span>' in listed
 
     theirs.post(f"/scheduled/{row.pk}/agree/")
 

@@ -13,7 +13,7 @@ from django.test import Client
 from apps.catalog.models import Change
 from apps.workspace.local.deployments.breakers import breaker_store, key_of_row
 from apps.workspace.local.models import Deployment
-from tests.catalog.rows import make_deployment
+from tests.catalog.rows import make_application, make_deployment
 from tests.console.pages import browser_of, staff, staff_account
 
 pytestmark = pytest.mark.django_db
@@ -517,3 +517,18 @@ def test_before_a_deployment_goes_those_that_rely_on_it_are_named(admin_client):
     page = admin_client.get(f"{LIST}{row.pk}/delete/").text
 
     assert "These use a as a fallback and continue without it:</p><ul><li>Bee</li></ul>" in page
+
+
+def test_before_a_deployment_goes_the_applications_that_use_it_are_named(admin_client):
+    row = make_deployment("gpt")
+    manifest = {"orchestrator": {"deployment": {"name": "gpt"}}}
+    application = make_application("travel", manifest=manifest)
+    form = {"action": "delete_selected", "_selected_action": [row.pk]}
+
+    pages = (admin_client.get(f"{LIST}{row.pk}/delete/"), admin_client.post(LIST, form))
+
+    link = f'href="/admin/catalog/application/{application.pk}/studio/"'
+    for page in pages:
+        assert "These use gpt and can no longer call it afterwards:" in page.text
+        assert "application Travel</a> <code>orchestrator.deployment.name</code>" in page.text
+    assert link in pages[0].text

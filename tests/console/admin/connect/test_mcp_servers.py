@@ -150,6 +150,21 @@ def test_only_superusers_see_and_edit_what_is_executed_here():
     assert McpServer.objects.get().command == "x"
 
 
+def test_before_a_server_goes_the_applications_that_use_it_are_named(admin_client):
+    row = McpServer.objects.create(name="local", command="x")
+    server = {"protocol": "stdio", "server": "local"}
+    toolset = {"type": "mcp", "name": "desk", "mcp_server_info": server}
+    orchestrator = {"deployment": {"name": "gpt"}}
+    make_application(
+        "travel", manifest={"contexts": [], "orchestrator": orchestrator, "tool_sets": [toolset]}
+    )
+
+    page = admin_client.get(f"{LIST}{row.pk}/delete/").text
+
+    assert "local is used by these, which lose its tools:" in page
+    assert "application Travel</a> <code>desk</code>" in page
+
+
 def test_programs_are_started_by_posts_alone(admin_client):
     row = McpServer.objects.create(name="local", command="x")
 

@@ -54,6 +54,22 @@ def test_an_operator_makes_a_case_and_mistakes_are_told_at_their_place(client):
     assert not case.is_from_real_run
 
 
+def test_each_mistake_in_a_case_is_shown_once(client):
+    client, user = staff()
+    application = make_application(owner=user)
+    wrong = json.dumps([{"kind": "matches", "pattern": "("}])
+    fields = {"name": "Greets", "application": application.pk, "expectations": wrong}
+    messages = ("[", "[]", '[{"role": "user", "text": ""}]', '[{"role": "user", "text": 1}]')
+
+    found = []
+    for text in messages:
+        page = client.post(f"{LIST}add/", {**fields, "messages": text})
+        found.append(page.context["adminform"].form.errors)
+
+    counts = [{name: len(texts) for name, texts in errors.items()} for errors in found]
+    assert counts == [{"messages": 1, "expectations": 1}] * len(messages)
+
+
 def test_cases_of_other_applications_are_as_if_there_were_none():
     client, user = staff()
     mine = make_case(make_application("mine", owner=user), "Mine")

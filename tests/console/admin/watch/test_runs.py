@@ -11,6 +11,9 @@ from apps.agent.messages import Attachment, ModelMessage, ToolCall
 from apps.agent.model import Reply
 from apps.agent.run_answer import Allowance
 from apps.agent.steps.results import RecordedOpening, write_record, write_reply
+from apps.catalog.models import Application
+from apps.console.admin.watch.runs import IS_RUNNING, NOT_STORED
+from apps.console.studio.page import NOTHING_TO_REPLAY
 from apps.live.models import HelperRun, Run, RunStep
 from apps.live.run_summary import RunSummary
 from tests.catalog.rows import make_application, make_operator
@@ -243,3 +246,31 @@ def test_the_page_of_a_run_takes_twenty_four_queries_at_most(
 
     with django_assert_max_num_queries(24):
         client.get(f"{PAGE}{runs[0].pk}/change/")
+
+
+def test_a_run_is_replayed_and_made_a_test_case_only_if_its_messages_are_stored(
+    client, runs, operator
+):
+    stored, unstored = runs[0], runs[1]
+    active = going(status="running")
+    for pk in (stored.pk, active.pk):
+        run = Run.objects.filter(pk=pk).first() or going(pk=pk, status="done")
+        said = RecordedOpening((ModelMessage("user", "What is tea?"),), {})
+        step(run, "open", "open", write_record(said))
+
+    pages = [
+        client.get(f"{PAGE}{pk}/change/").context for pk in (stored.pk, unstored.pk, active.pk)
+    ]
+
+    both = ["The application", "Replay on the draft", "Create a test case"]
+    links = [[link.text for link in page["links"]] for page in pages]
+    assert links == [both, both[:1], both[:1]]
+    assert [page["why_no_replay"] for page in pages] == ["", NOT_STORED, IS_RUNNING]
+
+
+def test_the_studio_says_why_it_replays_nothing(client, runs, operator):
+    application = Application.objects.get(slug="travel")
+
+    page = client.get(f"/admin/catalog/application/{application.pk}/studio/?replay={runs[1].pk}")
+
+    assert [str(one) for one in page.context["messages"]] == [NOTHING_TO_REPLAY]

@@ -21,7 +21,7 @@ from apps.console.admin.watch.charts import Chart, ChartPoint, Series, round_up
 from apps.insights.models import Price
 from apps.live.run_summary import RunSummary
 from tests.accounts.teams import make_team
-from tests.catalog.rows import make_deployment
+from tests.catalog.rows import make_application, make_deployment
 from tests.console.pages import permit, staff_account
 from tests.insights.calls import model_call, store, tool_use
 
@@ -140,6 +140,22 @@ def test_a_table_is_sorted_by_the_heading_that_is_chosen(client, operator):
             "sort": "descending",
         }
     ]
+
+
+def test_names_are_sorted_as_they_are_shown(client, operator):
+    recent = {"started_at": timezone.now() - timedelta(minutes=1)}
+    titles = {"a": "Zoo", "b": "apples", "c": "Maps"}
+    for slug, title in titles.items():
+        make_application(slug, title=title)
+    store(*(model_call(**recent, application=slug) for slug in (*titles, "gone")))
+
+    shown = {
+        sort: [row[0].text for row in client.get(f"{PAGE}?sort={sort}").context["table"].rows]
+        for sort in ("name", "-name")
+    }
+
+    names = ["apples", "gone", "Maps", "Zoo"]
+    assert shown == {"name": names, "-name": names[::-1]}
 
 
 def test_callers_are_shown_by_their_names(client, operator):

@@ -180,7 +180,7 @@ async def test_where_the_operator_allows_it_the_installation_pays_and_the_answer
     events = await ask(caller_of(user), FIRST)
 
     host = service.url.removeprefix("http://").removesuffix("/v1")
-    text = f"{host} did not accept your key, so the key of this installation was used."
+    text = f"{host} did not accept your key, so this installation’s key was used."
     assert told(events) == [text, "Yes."]
     assert service.sent == [OWN, PLATFORM]
 

@@ -35,8 +35,7 @@ async def test_bytes_are_counted_for_each_owner_and_nothing_remains_of_what_was_
         await MINE.keep("b.txt", b"12345", "text/plain")
 
     assert str(refused.value) == (
-        "Your files would have 11 bytes in total; the limit is 10. Delete some that you "
-        "no longer need."
+        "Your files would take up 11 bytes; the limit is 10. Delete some that you no longer need."
     )
     assert stored(storage) == [b"123456", b"1234567890"]
     with pytest.raises(FileMissing):

@@ -18,9 +18,11 @@ import { piece } from "./prompt-layers.js";
  */
 
 export class DraftChat {
-  /** @type {Message[]} */
+  /** @type {Message[]} with the answers of the draft */
   conversation = [];
-  /** @type {{text: string, length: number, manifest: string} | null} */
+  /** @type {Message[]} the same questions with the answers of the live version, where it was asked too */
+  live = [];
+  /** @type {{text: string, lengths: [number, number], manifest: string} | null} `lengths` are those of both conversations before it */
   asked = null;
   /** The question of an earlier run. @type {Message | undefined} */
   replayed;
@@ -64,6 +66,7 @@ export class DraftChat {
     const question = turns.at(-1);
     if (question?.role !== "user") return;
     this.conversation = turns.slice(0, -1);
+    this.live = [...this.conversation];
     this.replayed = question;
     this.input.value = question.content;
     this.status.textContent = "The run's question is in the box below. Send it to the draft.";
@@ -82,6 +85,7 @@ export class DraftChat {
   begin() {
     this.asking?.abort();
     this.conversation = [];
+    this.live = [];
     this.asked = null;
     this.replayed = undefined;
     this.log.replaceChildren(
@@ -115,18 +119,18 @@ export class DraftChat {
   // Send the last question again, to the current draft.
   replay() {
     if (this.asking || !this.asked) return;
-    const { text, length } = this.asked;
-    this.conversation.length = length;
+    const { text, lengths } = this.asked;
+    [this.conversation.length, this.live.length] = lengths;
     this.ask(text);
   }
 
   /** @param {string} text */
   async ask(text) {
-    const length = this.conversation.length;
-    this.asked = { text, length, manifest: JSON.stringify(this.store.manifest) };
-    if (!length) this.log.replaceChildren();
+    const { conversation, live } = this;
+    this.asked = { text, lengths: [conversation.length, live.length], manifest: JSON.stringify(this.store.manifest) };
+    if (!conversation.length) this.log.replaceChildren();
     const { name } = this.replayed?.content.trim() === text ? this.replayed : { name: undefined };
-    this.conversation.push({ role: "user", content: text, ...(name && { name }) });
+    for (const one of [conversation, live]) one.push({ role: "user", content: text, ...(name && { name }) });
     this.log.append(element("div", { class: "studio-said" }, element("p", {}, text)));
     const which = this.beside.checked ? ["draft", "live"] : ["draft"];
     const row = element("div", { class: "studio-answers" });
@@ -137,13 +141,14 @@ export class DraftChat {
     const { signal } = this.asking;
     this.busy(true);
     this.status.textContent = "Answering…";
-    const messages = structuredClone(this.conversation);
-    await Promise.all(answers.map((answer) => answer.run(messages, signal)));
+    const sent = [structuredClone(conversation), structuredClone(live)];
+    await Promise.all(answers.map((answer, place) => answer.run(sent[place], signal)));
     this.asking = null;
     this.busy(false);
-    const [draft] = answers;
+    const [draft, other = draft] = answers;
     this.status.textContent = draft.end;
-    if (draft.message) this.conversation.push(draft.message);
+    if (draft.message) conversation.push(draft.message);
+    if (other.message) live.push(other.message);
   }
 
   /** @param {boolean} isBusy */

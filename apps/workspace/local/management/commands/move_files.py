@@ -80,8 +80,8 @@ def find_storage(address: str) -> FileStorage:
 
 
 def check_owner(row: Installation, files: FileStorage) -> None:
-    """Check that the files do not belong to another installation. Raises `CommandError` if they do,
-    and `OSError` or `ValueError` if the marker is unreadable.
+    """Raise `CommandError` if the files belong to another installation, and `OSError` or
+    `ValueError` if the marker cannot be read.
     """
     if read_marker(files) not in ("", str(row.uuid)):
         raise CommandError(

@@ -76,7 +76,7 @@ export class ChatAnswer extends LitElement {
       )}
       ${cardsAndSources(answer.attachments, answer.annotations)}
       ${answer.continued
-        ? html`<p class="notice">${icon("refresh-cw")}${gettext("Continued after an interruption.")}</p>`
+        ? html`<p class="notice">${icon("refresh-cw")}${gettext("This answer continued after an interruption.")}</p>`
         : nothing}
       ${going ? activity(answer) : this.#outcome(answer)} ${this.#helper(answer)}
     `;
@@ -132,7 +132,7 @@ export class ChatAnswer extends LitElement {
 
   /** @param {Answer} answer */
   #stopped(answer) {
-    const words = textOf(answer).trim() ? gettext("The answer is incomplete.") : gettext("No answer.");
+    const words = textOf(answer).trim() ? gettext("The answer is incomplete.") : gettext("No answer was written.");
     return html`<div class="stopped">
       <p class="notice">${icon("circle-alert")}<span><strong>${gettext("Stopped.")}</strong> ${words}</span></p>
       ${this.#retryButton()}

@@ -14,11 +14,11 @@ import { gettext } from "../texts.js";
 /** @type {Feedback} */
 const NONE = { rating: "", reason: "", comment: "", shares_transcript: false };
 const REASONS = [
-  ["wrong", gettext("It is wrong")],
-  ["incomplete", gettext("It is incomplete")],
-  ["not_asked", gettext("It is not what I asked")],
-  ["slow", gettext("It was too slow")],
-  ["unsafe", gettext("It is unsafe")],
+  ["wrong", gettext("Incorrect")],
+  ["incomplete", gettext("Incomplete")],
+  ["not_asked", gettext("Not what I asked for")],
+  ["slow", gettext("Too slow")],
+  ["unsafe", gettext("Unsafe")],
   ["other", gettext("Something else")],
 ];
 const LONGEST_COMMENT = 2_000;
@@ -54,6 +54,12 @@ async function ask() {
     for (const [message, feedback] of Object.entries(told?.feedback ?? {})) found.set(message, feedback);
   }
   return found;
+}
+
+/** Show feedback that was given elsewhere on the page. @param {string} message @param {Feedback} given */
+export function noteFeedback(message, given) {
+  asked.set(message, Promise.resolve(new Map([[message, given]])));
+  for (const one of document.querySelectorAll("chat-feedback")) if (one instanceof ChatFeedback && one.message === message) one.given = given;
 }
 
 /** @param {string | undefined} message of an answer that is stored @returns {unknown} a template for Lit */
@@ -124,7 +130,7 @@ class ChatFeedback extends LitElement {
     return html`<form class="menu-popover feedback-form" popover aria-label=${gettext("Your feedback")} @submit=${this.#submit} @toggle=${this.#toggled}>
       ${rating === "down"
         ? html`<fieldset class="reasons">
-            <legend>${gettext("What is wrong with it? (optional)")}</legend>
+            <legend>${gettext("What was wrong with the answer? (optional)")}</legend>
             ${REASONS.map(
               ([value, words]) => html`<label class="reason"><input type="radio" name="reason" value=${value} ?checked=${value === reason} />${words}</label>`,
             )}

@@ -30,16 +30,16 @@ export function figureLine(answer) {
     </dl>
     ${isKept
       ? html`<a href="/answers/${id}/requests/" target="_blank" rel="noopener"
-          >${gettext("What the model saw")}<span class="visually-hidden"> ${gettext("(a new tab)")}</span></a
+          >${gettext("What the model saw")}<span class="visually-hidden"> ${gettext("(opens in a new tab)")}</span></a
         >`
       : nothing}
   </details>`;
 }
 
 /** @param {Record<string, number>} values @returns {string} */
-const CACHED = (values) => gettext("{whole}, {some} of them from the cache", values);
+const CACHED = (values) => gettext("{whole} ({some} from the cache)", values);
 /** @param {Record<string, number>} values @returns {string} */
-const THINKING = (values) => gettext("{whole}, {some} of them thinking", values);
+const THINKING = (values) => gettext("{whole} ({some} for thinking)", values);
 
 /** The duration of each step. @param {Answer} answer @returns {[string, string][]} */
 function stepRows({ steps }) {

@@ -25,7 +25,7 @@ const COPIED_FOR = 2_000;
 /** Prefix of a model's ID in the name of a menu item. */
 const WITH = "with ";
 
-/** Dispatches `branch-ask`, `branch-change` and `fork` (detail: the ID of the answer), which bubble. */
+/** Dispatches `branch-ask`, `branch-change`, `compare` (detail: the ID of the question) and `fork` (detail: the ID of the answer), which bubble. */
 export class AnswerFoot extends LitElement {
   static properties = {
     answer: { attribute: false },
@@ -76,7 +76,7 @@ export class AnswerFoot extends LitElement {
     const { answer } = this;
     if (!answer) return nothing;
     return html`<div class="answer-foot">
-      <action-row .label=${gettext("Actions of the answer")} .actions=${this.#actions()}></action-row>
+      <action-row .label=${gettext("Answer actions")} .actions=${this.#actions()}></action-row>
       <row-menu @chosen=${(/** @type {CustomEvent<string>} */ { detail }) => this.#choose(detail)}></row-menu>
       <span class="visually-hidden" aria-live="polite">${this.copied ? gettext("Copied") : ""}</span>
       ${feedbackOn(answer.message?.id)} ${figureLine(answer)}
@@ -106,7 +106,7 @@ export class AnswerFoot extends LitElement {
       this.#items().length > 0 && {
         name: "more",
         icon: "ellipsis",
-        label: gettext("More about this answer"),
+        label: gettext("More options for this answer"),
         opensMenu: true,
         run: (button) => this.#openMenu(button),
       },
@@ -122,7 +122,8 @@ export class AnswerFoot extends LitElement {
     const items = [
       isText && { name: "text", icon: "file-text", words: gettext("Copy as text") },
       isText && canSpeak && { name: "read", icon: "volume-2", words: gettext("Read aloud") },
-      ...models.map(({ id, title }) => ({ name: `${WITH}${id}`, icon: "refresh-cw", words: gettext("Again with {title}", { title }) })),
+      ...models.map(({ id, title }) => ({ name: `${WITH}${id}`, icon: "refresh-cw", words: gettext("Answer again with {title}", { title }) })),
+      (models.length > 0 || Boolean(this.branch)) && this.#changes !== "" && Boolean(this.answer?.message) && { name: "compare", icon: "columns-2", words: gettext("Compare models") },
       this.#changes !== "" && Boolean(this.answer?.message) && { name: "fork", icon: "square-pen", words: gettext("New chat from here") },
       this.#changes !== "" && { name: "delete", icon: "trash-2", words: gettext("Delete question and answer") },
     ];
@@ -139,6 +140,7 @@ export class AnswerFoot extends LitElement {
   #choose(name) {
     if (name === "text") void this.#copy(this.#seen());
     else if (name === "read") this.#readAloud();
+    else if (name === "compare") this.dispatchEvent(new CustomEvent("compare", { bubbles: true, detail: this.#changes }));
     else if (name === "fork") this.dispatchEvent(new CustomEvent("fork", { bubbles: true, detail: this.answer?.message?.id }));
     else if (name === "delete") changeBranches(this, "turn.delete", this.#changes, "delete");
     else this.#again(this.#changes, name.slice(WITH.length));

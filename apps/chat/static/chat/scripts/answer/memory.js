@@ -75,5 +75,5 @@ export function offerMemorySwitch(button, session, base, tell) {
   });
 }
 
-const ON = gettext("Memory is on for this conversation, from your next message.");
-const OFF = gettext("Memory is off for this conversation, from your next message.");
+const ON = gettext("Memory is on for this conversation, starting with your next message.");
+const OFF = gettext("Memory is off for this conversation, starting with your next message.");

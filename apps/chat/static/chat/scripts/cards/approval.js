@@ -10,9 +10,9 @@ import { gettext } from "../texts.js";
 
 /** @type {Record<string, [string, string]>} icon and words */
 const RISKS = {
-  "read-only": ["file-text", gettext("Only reads")],
+  "read-only": ["file-text", gettext("Only reads data")],
   changes: ["pencil", gettext("Makes changes")],
-  destructive: ["triangle-alert", gettext("Destroys or overwrites something")],
+  destructive: ["triangle-alert", gettext("Deletes or overwrites data")],
 };
 /** @type {Record<string, string>} */
 const SCOPES = {
@@ -31,7 +31,7 @@ export function approvalCard({ asked }, id, isOpen, send) {
   const editable = asked.editable ?? {};
   if (asked.four_eyes)
     return html`${because(asked.because)} ${risk(asked.risk)} ${argumentFields(values, {}, id)}
-      <p class="hint">${gettext("Another user has to decide this. Ask the administrators of this server.")}</p>`;
+      <p class="hint">${gettext("Another user must approve or deny this call. Ask an administrator of this server.")}</p>`;
   /** @param {HTMLFormElement} form */
   const approve = (form) => {
     const changed = changedArguments(form, values, editable);
@@ -49,10 +49,10 @@ export function approvalCard({ asked }, id, isOpen, send) {
     }}
   >
     <fieldset class="fields" ?disabled=${!isOpen}>
-      <legend class="visually-hidden">${gettext("The call")}</legend>
+      <legend class="visually-hidden">${gettext("Tool call")}</legend>
       ${because(asked.because)} ${risk(asked.risk)} ${argumentFields(values, editable, id)} ${scopes(asked.always ?? [], id)}
       <div class="argument">
-        <label class="argument-name" for="${id}-reason">${gettext("Reason, if you deny it (optional)")}</label>
+        <label class="argument-name" for="${id}-reason">${gettext("Reason for denying (optional)")}</label>
         <input id="${id}-reason" name="reason" maxlength="2000" dir="auto" @keydown=${denyByKey(deny)} />
       </div>
       <div class="interaction-buttons">

@@ -87,12 +87,12 @@ export class ChatInteraction extends LitElement {
       return questionCard(interaction, this.#id, canAnswer, this.problem, send);
     if (interaction.kind === "elicitation") return elicitationCard(interaction, this.#id, canAnswer, send);
     if (interaction.kind === "sign_in") return signInCard(interaction, canAnswer, send);
-    return html`<p class="hint">${gettext("This can’t be answered on this page.")}</p>`;
+    return html`<p class="hint">${gettext("This request can’t be answered on this page.")}</p>`;
   }
 
   /** @param {Interaction} interaction @param {InteractionAnswer | null} answer */
   #send({ key, kind }, answer) {
-    this.problem = answer ? "" : gettext("Choose or write something, or skip the question.");
+    this.problem = answer ? "" : gettext("Choose or enter an answer, or skip the question.");
     if (answer) this.dispatchEvent(new CustomEvent("answer", { bubbles: true, detail: { key, kind, answer } }));
   }
 }
@@ -107,7 +107,7 @@ function leaveByKey(event) {
 
 /** @param {Record<string, any>} asked */
 export function headingOf(asked) {
-  return asked.title || asked.question || asked.name || gettext("The answer needs you");
+  return asked.title || asked.question || asked.name || gettext("Your input is needed");
 }
 
 /** @param {RunStatus} status */
@@ -129,7 +129,7 @@ function callLine({ asked, isHere }) {
     ${icon("loader-circle")}
     <span>
       <span class="decision-title" dir="auto">${headingOf(asked)}</span>
-      <span>${isHere ? gettext("On this page") : gettext("On the page that asked")}</span>
+      <span>${isHere ? gettext("Running on this page") : gettext("Running on the page where you asked")}</span>
     </span>
   </p>`;
 }
@@ -153,12 +153,12 @@ export function outcomeText({ kind, resolved }) {
   if (!resolved) return gettext("Not decided: the answer ended first.");
   const { answer, by, at } = resolved;
   const moment = momentText(new Date(at * SECOND).toISOString());
-  const signed = { name: by || gettext("nobody"), moment };
+  const signed = { name: by || gettext("an unknown user"), moment };
   const changed = Object.keys(answer.arguments ?? {});
   switch (answer.outcome) {
     case "approved":
       return changed.length
-        ? gettext("Approved by {name}, {moment}, with changed {names}.", { ...signed, names: changed.join(", ") })
+        ? gettext("Approved by {name}, {moment}, with changes to {names}.", { ...signed, names: changed.join(", ") })
         : gettext("Approved by {name}, {moment}.", signed);
     case "denied":
       return answer.reason

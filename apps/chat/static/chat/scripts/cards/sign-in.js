@@ -15,12 +15,12 @@ import { gettext } from "../texts.js";
 export function signInCard({ asked }, isOpen, send) {
   // The sign-in continues in another tab; the server notifies this one when it is done.
   return html`<p>
-      ${gettext("You sign in on this host:")} <strong>${asked.host}</strong>. ${gettext("Tools then use your account there:")}
+      ${gettext("You’ll sign in on this host:")} <strong>${asked.host}</strong>. ${gettext("Tools can then use your account on this server:")}
       <strong>${asked.server}</strong>.
     </p>
     <div class="interaction-buttons">
       <a class="button primary" href="/connect/${encodeURIComponent(asked.account)}/" target="_blank" rel="noopener"
-        >${icon("external-link")}${gettext("Connect")}<span class="visually-hidden"> ${gettext("(opens a new tab)")}</span></a
+        >${icon("external-link")}${gettext("Connect")}<span class="visually-hidden"> ${gettext("(opens in a new tab)")}</span></a
       >
       <button type="button" class="button" ?disabled=${!isOpen} @click=${() => send({ outcome: "skipped" })}>
         ${gettext("Skip")}

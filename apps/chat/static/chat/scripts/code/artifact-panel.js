@@ -1,35 +1,45 @@
-/** A page or drawing of an answer next to the conversation, in an isolated frame. */
+/** A page, drawing or other code of an answer next to the conversation: shown in an isolated frame, and edited as text. */
 
 import { html, LitElement, nothing, repeat } from "../../vendor/lit.js";
-import { artifactOf, pageOf, versionsOf } from "./artifacts.js";
+import { artifactFoot } from "./artifact-foot.js";
+import { addToMessage, isIn, messageBox, readDraft, removeFromMessage, writeDraft } from "./artifact-edits.js";
+import { blockOf, hasPreview, isPage, made, pageOf, versionsOf } from "./artifacts.js";
 import { copy } from "../clipboard.js";
 import { fileNameOf, save } from "./files.js";
 import { icon } from "../icons.js";
 import { loadStyles } from "../style-sheets.js";
 import { gettext } from "../texts.js";
 
-/** @import { Artifact } from "./artifacts.js" */
+/**
+ * @import { Artifact } from "./artifacts.js"
+ * @typedef {"preview" | "code" | "edit"} View
+ */
 
 const styles = new URL("../../styles/artifact-panel.css", import.meta.url).href;
 const COPIED_FOR = 2_000;
 /** True if there is room next to the conversation. */
 const wide = matchMedia("(min-width: 64rem)");
 
-/** @param {HTMLElement} block of code @param {HTMLElement} opener that gets the focus back */
-export function openBlock(block, opener) {
+/** @param {HTMLElement} block of code @param {HTMLElement} opener that gets the focus back @param {"open" | "edit"} [act] */
+export function openBlock(block, opener, act = "open") {
   const { versions, at } = versionsOf(block);
-  return open(versions.length ? versions : [artifactOf(block)], at, opener);
+  return open(versions, at, opener, act === "edit");
 }
 
 /** @param {string} address of a stored file @param {string} title @param {string} language @param {HTMLElement} opener */
 export async function openFile(address, title, language, opener) {
   const response = await fetch(address);
   if (!response.ok) throw new Error(response.statusText);
-  return open([{ title, language, text: await response.text() }], 0, opener);
+  return openText(title, language, await response.text(), opener);
 }
 
-/** @param {Artifact[]} versions @param {number} at @param {HTMLElement} opener */
-export async function open(versions, at, opener) {
+/** @param {string} title @param {string} language @param {string} text @param {HTMLElement} opener */
+export function openText(title, language, text, opener) {
+  return open([made(language, title, text)], 0, opener);
+}
+
+/** @param {Artifact[]} versions @param {number} at @param {HTMLElement} opener @param {boolean} [isEdited] */
+async function open(versions, at, opener, isEdited = false) {
   await loadStyles(styles);
   let panel = document.querySelector("artifact-panel");
   if (!(panel instanceof ArtifactPanel)) {
@@ -37,18 +47,20 @@ export async function open(versions, at, opener) {
     document.body.append(panel);
   }
   const shown = /** @type {ArtifactPanel} */ (panel);
-  Object.assign(shown, { versions, at, opener, isCode: false });
+  shown.show(versions, at, opener, isEdited);
   await shown.updateComplete;
-  shown.querySelector("h2")?.focus();
+  shown.focus();
 }
 
 export class ArtifactPanel extends LitElement {
   static properties = {
-    versions: { attribute: false },
+    versions: { state: true },
     at: { state: true },
-    isCode: { state: true },
+    view: { state: true },
     isFull: { state: true },
     copied: { state: true },
+    discarded: { state: true },
+    problem: { state: true },
   };
 
   constructor() {
@@ -56,15 +68,45 @@ export class ArtifactPanel extends LitElement {
     /** @type {Artifact[]} */
     this.versions = [];
     this.at = 0;
-    this.isCode = false;
+    /** @type {View} */
+    this.view = "preview";
     this.isFull = false;
     this.copied = false;
+    /** @type {Artifact | null} the user's version, which can be restored */
+    this.discarded = null;
+    /** The reason why the changes could not be added to the message, or "". */
+    this.problem = "";
     /** @type {HTMLElement | null} */
     this.opener = null;
   }
 
   createRenderRoot() {
     return this;
+  }
+
+  connectedCallback() {
+    super.connectedCallback();
+    document.addEventListener("input", this.#redraw); // The user may change the message.
+    messageBox()?.addEventListener("ask", this.#noteSent);
+  }
+
+  disconnectedCallback() {
+    super.disconnectedCallback();
+    document.removeEventListener("input", this.#redraw);
+    messageBox()?.removeEventListener("ask", this.#noteSent);
+  }
+
+  /**
+   * Show the versions, and the user's changes that were not sent yet.
+   * @param {Artifact[]} versions @param {number} at @param {HTMLElement} opener @param {boolean} isEdited whether to begin with the text
+   */
+  show(versions, at, opener, isEdited) {
+    Object.assign(this, { versions, at, opener, discarded: null, problem: "" });
+    this.view = isEdited ? "edit" : hasPreview(versions[at]) ? "preview" : "code";
+    const draft = readDraft(versions[at]);
+    if (draft && versions.some(({ text }) => text === draft)) writeDraft(versions[at], "");
+    else if (draft) this.#addOwn(draft);
+    else if (isEdited) this.#edit();
   }
 
   render() {
@@ -76,8 +118,9 @@ export class ArtifactPanel extends LitElement {
         <button type="button" class="quiet artifact-close" title=${gettext("Close")} @click=${this.#close}>${icon("x")}<span class="visually-hidden">${gettext("Close the preview")}</span></button>
         <div class="artifact-tools">
           <div class="artifact-ways" role="group" aria-label=${gettext("View")}>
-            <button type="button" class="quiet" aria-pressed=${String(!this.isCode)} @click=${() => (this.isCode = false)}>${icon("eye")}${gettext("Preview")}</button>
-            <button type="button" class="quiet" aria-pressed=${String(this.isCode)} @click=${() => (this.isCode = true)}>${icon("code")}${gettext("Code")}</button>
+            ${hasPreview(artifact) ? this.#way("preview", "eye", gettext("Preview")) : nothing}
+            ${this.#way("code", "code", gettext("Code"))}
+            ${messageBox() ? this.#way("edit", "pencil", gettext("Edit")) : nothing}
           </div>
           ${this.versions.length > 1 ? this.#versions() : nothing}
           <button type="button" class="quiet" @click=${() => this.#copy(artifact)}>${icon(this.copied ? "check" : "copy")}<span aria-live="polite">${this.copied ? gettext("Copied") : gettext("Copy")}</span></button>
@@ -91,8 +134,21 @@ export class ArtifactPanel extends LitElement {
             : nothing}
         </div>
       </div>
-      ${this.isCode ? this.#code(artifact) : this.#preview(artifact)}
+      ${this.#content(artifact)} ${artifactFoot(artifact, this.#editing(artifact), this.#acts)}
     </dialog>`;
+  }
+
+  /** @param {View} view @param {string} symbol @param {string} words */
+  #way(view, symbol, words) {
+    const choose = () => (view === "edit" ? this.#edit() : this.#show(view));
+    return html`<button type="button" class="quiet" aria-pressed=${String(this.view === view)} @click=${choose}>${icon(symbol)}${words}</button>`;
+  }
+
+  /** Without the user's version if it has no changes. @param {View} view */
+  #show(view) {
+    const own = this.versions[this.at];
+    if (own.own === "draft" && !this.#isChanged(own)) this.#remove(own);
+    this.view = view;
   }
 
   #versions() {
@@ -110,7 +166,18 @@ export class ArtifactPanel extends LitElement {
 
   /** @param {number} by */
   #turn(by) {
-    if (this.versions[this.at + by]) this.at += by;
+    const next = this.versions[this.at + by];
+    if (!next) return;
+    this.at += by;
+    // Only the user's own version is edited.
+    if (this.view === "edit" && next.own !== "draft") this.view = "code";
+  }
+
+  /** @param {Artifact} artifact */
+  #content(artifact) {
+    if (this.view === "edit") return this.#editor(artifact);
+    if (this.view === "code" || !hasPreview(artifact)) return this.#code(blockOf({ ...artifact, language: artifact.language === "svg" ? "xml" : artifact.language, written: "" }));
+    return isPage(artifact) ? this.#preview(artifact) : this.#code(artifact.text);
   }
 
   /** Each version has its own frame, so that nothing of another version keeps running. @param {Artifact} artifact */
@@ -136,12 +203,114 @@ export class ArtifactPanel extends LitElement {
     )}`;
   }
 
-  /** Markdown was displayed before the panel can be opened, so its element is defined. @param {Artifact} artifact */
-  #code({ language, text }) {
-    const fence = "`".repeat(Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length)) + 1);
-    const markdown = `${fence}${language === "svg" ? "xml" : language}\n${text}\n${fence}`;
+  /** Markdown was displayed before the panel can be opened, so its element is defined. @param {string} markdown */
+  #code(markdown) {
     return html`<div class="artifact-code"><markdown-text .text=${markdown} .complete=${true}></markdown-text></div>`;
   }
+
+  /** @param {Artifact} artifact */
+  #editor({ title, language, text }) {
+    return html`<textarea class="artifact-editor" aria-label=${gettext("Text of {title}", { title })} dir=${language in { markdown: 0, md: 0, text: 0 } ? "auto" : "ltr"}
+      spellcheck="false" autocapitalize="off" .value=${text} @input=${this.#typed}></textarea>`;
+  }
+
+  /** @param {Artifact} artifact */
+  #editing(artifact) {
+    return { isDiscarded: this.discarded !== null, isChanged: this.#isChanged(artifact), isAdded: isIn(artifact), problem: this.problem };
+  }
+
+  #acts = {
+    add: () => this.#add(this.versions[this.at]),
+    discard: () => this.#discard(),
+    remove: () => {
+      removeFromMessage(this.versions[this.at]);
+      this.requestUpdate();
+    },
+    restore: () => this.#restore(),
+  };
+
+  /** @param {Artifact} own */
+  #isChanged(own) {
+    return own.text.trim() !== "" && this.versions.every((one) => one === own || one.text !== own.text);
+  }
+
+  /** Begins with the shown version, unless the user has already changed one. */
+  #edit() {
+    const known = this.versions.findIndex(({ own }) => own === "draft");
+    if (known < 0) this.#addOwn(this.versions[this.at].text);
+    else this.at = known;
+    this.view = "edit";
+    void this.updateComplete.then(() => this.focus());
+  }
+
+  focus() {
+    this.querySelector(this.view === "edit" ? "textarea" : "h2")?.focus();
+  }
+
+  /** @param {string} text */
+  #addOwn(text) {
+    this.versions = [...this.versions, { ...this.versions[this.at], text, own: "draft" }];
+    this.at = this.versions.length - 1;
+    this.discarded = null;
+  }
+
+  /** @param {Event} event */
+  #typed(event) {
+    const { value } = /** @type {HTMLTextAreaElement} */ (event.target);
+    const own = { ...this.versions[this.at], text: value };
+    this.versions = this.versions.with(this.at, own);
+    this.problem = "";
+    writeDraft(own, this.#isChanged(own) ? value : "");
+  }
+
+  /** @param {Artifact} own */
+  #remove(own) {
+    this.versions = this.versions.filter((one) => one !== own);
+    this.at = this.versions.length - 1;
+  }
+
+  #discard() {
+    const own = this.versions[this.at];
+    removeFromMessage(own);
+    writeDraft(own, "");
+    this.#remove(own);
+    this.view = hasPreview(own) ? "preview" : "code";
+    if (this.#isChanged(own)) this.discarded = own;
+    void this.updateComplete.then(() => /** @type {HTMLElement | null} */ (this.querySelector(".artifact-foot button, h2"))?.focus());
+  }
+
+  #restore() {
+    const own = this.discarded;
+    if (!own) return;
+    this.#addOwn(own.text);
+    writeDraft(own, own.text);
+    this.#edit();
+  }
+
+  /** @param {Artifact} own */
+  #add(own) {
+    this.problem = addToMessage(own);
+    if (this.problem) return;
+    if (wide.matches && !this.isFull) {
+      this.requestUpdate();
+      return;
+    }
+    this.opener = messageBox();
+    this.#close();
+  }
+
+  #redraw = () => this.requestUpdate();
+
+  /** The user's version is part of the conversation now. @param {Event} event */
+  #noteSent = (event) => {
+    const { text } = /** @type {CustomEvent<{text: string}>} */ (event).detail;
+    this.versions = this.versions.map((one) => {
+      if (one.own !== "draft" || !isIn(one, text)) return one;
+      writeDraft(one, "");
+      return { ...one, own: "sent" };
+    });
+    if (this.view === "edit" && this.versions[this.at]?.own === "sent") this.view = "code";
+  };
 
   updated() {
     const dialog = this.querySelector("dialog");

@@ -12,8 +12,12 @@ const COPIED_FOR = 2_000;
 const FEW_LINES = 10;
 /** Longer lines may not fit. */
 const LONG_LINE = 40;
+/** Code with fewer lines is not worth a panel of its own. */
+const FEW_EDITED = 4;
 /** Languages that are shown as a page. */
 const SHOWN = new Set(["html", "svg"]);
+/** Languages that the interpreter of an app runs. */
+const PYTHON = new Set(["python", "py", "python3"]);
 
 /**
  * @param {ParentNode} root in which every code block gets its bar
@@ -63,7 +67,8 @@ export function useCode(event) {
   if (act === "copy") void copyCode(button, codeOf(block));
   else if (act === "wrap") wrap(button, block);
   else if (act === "download") save(codeOf(block), fileNameOf(block.dataset, codeOf(block)));
-  else if (act === "open") void import("./artifact-panel.js").then(({ openBlock }) => openBlock(block, button));
+  else if (act === "run") void import("./code-run.js").then(({ runOrStop }) => runOrStop(block, button));
+  else if (act === "open" || act === "edit") void import("./artifact-panel.js").then(({ openBlock }) => openBlock(block, button, act));
 }
 
 /** @param {string} act @param {string} symbol @param {string} words @returns {HTMLButtonElement} that shows its symbol alone */
@@ -80,25 +85,30 @@ export function codeButton(act, symbol, words) {
   return button;
 }
 
+/** @param {string} act @param {string} symbol @param {string} words */
+function wordedButton(act, symbol, words) {
+  const button = codeButton(act, symbol, words);
+  button.querySelector("span")?.classList.remove("visually-hidden");
+  button.removeAttribute("title");
+  return button;
+}
+
 /** @param {string} language @param {string[]} lines @param {boolean} isFinished */
 function buttonsFor(language, lines, isFinished) {
   const buttons = [];
-  if (isFinished && SHOWN.has(language)) {
-    const open = codeButton("open", "eye", gettext("Preview"));
-    open.querySelector("span")?.classList.remove("visually-hidden");
-    open.removeAttribute("title");
-    buttons.push(open);
+  if (isFinished && SHOWN.has(language)) buttons.push(wordedButton("open", "eye", gettext("Preview")));
+  if (isFinished && PYTHON.has(language) && document.getElementById("main")?.dataset.runsCode) buttons.push(wordedButton("run", "play", gettext("Run")));
+  // Where a message can be written, and not in a shared conversation.
+  if (isFinished && !SHOWN.has(language) && lines.length >= FEW_EDITED && document.querySelector("chat-composer")) {
+    buttons.push(codeButton("edit", "pencil", gettext("Edit")));
   }
   if (lines.some((line) => line.length > LONG_LINE)) {
     const wrapping = codeButton("wrap", "text-wrap", gettext("Wrap lines"));
     wrapping.setAttribute("aria-pressed", "false");
     buttons.push(wrapping);
   }
-  const copying = codeButton("copy", "copy", gettext("Copy"));
-  const label = copying.querySelector("span");
-  label?.classList.remove("visually-hidden");
-  label?.setAttribute("aria-live", "polite");
-  copying.removeAttribute("title");
+  const copying = wordedButton("copy", "copy", gettext("Copy"));
+  copying.querySelector("span")?.setAttribute("aria-live", "polite");
   return [...buttons, codeButton("download", "download", gettext("Download")), copying];
 }
 

@@ -8,7 +8,7 @@ import { gettext } from "../texts.js";
 const MOST_CHARACTERS = { mermaid: 20_000, vega: 200_000 };
 const MOST_SVG = 2_000_000;
 const PATIENCE = 15_000;
-const TOO_LONG = gettext("It took too long.");
+const TOO_LONG = gettext("Drawing took too long.");
 
 let lastId = 0;
 /** @type {Map<string, Promise<Drawing>>} finished drawings, so that a text that is rendered again does not flicker */
@@ -20,7 +20,7 @@ export function drawing(kind, text, colors) {
   const key = `${kind} ${colors.paper} ${colors.ink} ${text}`;
   const known = drawn.get(key);
   if (known) return known;
-  if (text.length > MOST_CHARACTERS[kind]) return Promise.resolve({ problem: gettext("It is too large.") });
+  if (text.length > MOST_CHARACTERS[kind]) return Promise.resolve({ problem: gettext("The source is too large to draw.") });
   const made = queues[kind].add({ id: ++lastId, text, colors });
   drawn.set(key, made);
   if (drawn.size > MOST_KEPT) drawn.delete(drawn.keys().next().value ?? "");
@@ -53,7 +53,7 @@ class DrawingQueue {
       this.#drawer ??= this.#open();
       const drawer = await this.#drawer;
       const made = await inTime(drawer.draw(asked));
-      if (made) return (made.svg?.length ?? 0) > MOST_SVG ? { problem: gettext("Its picture is too large.") } : made;
+      if (made) return (made.svg?.length ?? 0) > MOST_SVG ? { problem: gettext("The resulting picture is too large.") } : made;
       drawer.end();
       this.#drawer = null;
       return { problem: TOO_LONG };
@@ -72,7 +72,7 @@ const queues = { mermaid: new DrawingQueue(openFrame), vega: new DrawingQueue(op
 async function openFrame() {
   const frame = document.createElement("iframe");
   frame.className = "drawing-frame";
-  frame.title = gettext("Drawing of diagrams");
+  frame.title = gettext("Diagram renderer");
   frame.tabIndex = -1;
   frame.setAttribute("aria-hidden", "true");
   frame.setAttribute("sandbox", "allow-scripts");

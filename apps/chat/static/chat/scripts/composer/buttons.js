@@ -2,12 +2,14 @@
 
 import "../choice-list.js";
 import { html, ifDefined, nothing } from "../../vendor/lit.js";
+import { offersCamera } from "./camera.js";
 import { icon } from "../icons.js";
 import { sendsWithEnter } from "../preferences.js";
 import { gettext, pgettext } from "../texts.js";
 
 /** @import { ChoiceOption } from "../choice-list.js" */
 /** @import { ChatComposer } from "./composer.js" */
+/** @import { Uploads } from "../files/uploads.js" */
 
 /** By the models' names for them; unknown values are shown unchanged. @type {Record<string, string>} */
 const EFFORTS = {
@@ -20,29 +22,54 @@ const EFFORTS = {
 };
 
 /** @param {ChatComposer} composer @param {(event: Event) => void} take receives the choice */
-export function attachButton(composer, take) {
-  const { disabled, uploads } = composer;
-  if (!uploads) return nothing;
-  const choose = () => /** @type {HTMLInputElement | null} */ (composer.querySelector("#files-to-send"))?.click();
-  return html`<button type="button" class="quiet attach" title=${gettext("Attach files")} ?disabled=${Boolean(disabled)} @click=${choose}>
+export function addButton(composer, take) {
+  const { disabled, uploads, tools } = composer;
+  const hasCamera = offersCamera(uploads);
+  if (!uploads && !tools.length) return nothing;
+  const choose = (/** @type {"files" | "photo"} */ what) => /** @type {HTMLInputElement | null} */ (composer.querySelector(`#${what}-to-send`))?.click();
+  if (hasCamera || tools.length) {
+    return html`<button type="button" class="quiet attach" title=${gettext("Add")} aria-haspopup="menu" aria-expanded="false" ?disabled=${Boolean(disabled)} @click=${openMenu}>
+        ${icon("plus")}<span class="visually-hidden">${gettext("Add")}</span>
+      </button>
+      <add-menu
+        .sources=${[...(uploads ? ["files"] : []), ...(hasCamera ? ["photo"] : [])]}
+        .tools=${tools}
+        @chosen=${(/** @type {CustomEvent<"files" | "photo">} */ { detail }) => choose(detail)}
+      ></add-menu>
+      ${uploads ? fileField(uploads, take) : nothing}
+      ${hasCamera ? html`<input type="file" id="photo-to-send" accept="image/jpeg" capture="environment" hidden aria-label=${gettext("Photo")} @change=${take} />` : nothing}`;
+  }
+  return html`<button type="button" class="quiet attach" title=${gettext("Attach files")} ?disabled=${Boolean(disabled)} @click=${() => choose("files")}>
       ${icon("plus")}<span class="visually-hidden">${gettext("Attach files")}</span>
     </button>
-    <input
-      type="file"
-      id="files-to-send"
-      multiple
-      hidden
-      aria-label=${gettext("Files")}
-      accept=${ifDefined(uploads.limits.types.join(",") || undefined)}
-      @change=${take}
-    />`;
+    ${uploads ? fileField(uploads, take) : nothing}`;
+}
+
+/** @param {Event} event */
+async function openMenu({ currentTarget }) {
+  await import("./add-menu.js");
+  if (!(currentTarget instanceof HTMLElement)) return;
+  await /** @type {import("./add-menu.js").AddMenu | null} */ (currentTarget.parentElement?.querySelector("add-menu"))?.open(currentTarget);
+}
+
+/** @param {Uploads} uploads @param {(event: Event) => void} take */
+function fileField(uploads, take) {
+  return html`<input
+    type="file"
+    id="files-to-send"
+    multiple
+    hidden
+    aria-label=${gettext("Files")}
+    accept=${ifDefined(uploads.limits.types.join(",") || undefined)}
+    @change=${take}
+  />`;
 }
 
 /** @param {ChatComposer} composer */
 export function sendButton({ busy, isAnswer, uploads, canSend }) {
   const word = !busy ? gettext("Send") : isAnswer ? pgettext("to answer", "Answer") : pgettext("to put a message into the queue", "Queue");
   const key = sendsWithEnter() ? gettext("Enter") : gettext("Ctrl + Enter");
-  const why = uploads?.isPending ? gettext("The files are being uploaded") : gettext("{word} ({key})", { word, key });
+  const why = uploads?.isPending ? gettext("Files are still uploading") : gettext("{word} ({key})", { word, key });
   return html`<button type="submit" class="round" aria-disabled=${String(!canSend)} title=${why}>
     ${icon("arrow-up")}<span class="visually-hidden">${word}</span>
   </button>`;

@@ -133,10 +133,10 @@ export class CaretMenu {
     if (!this.isOpen) return "";
     const count = this.#all.length;
     return count === 1
-      ? gettext("1 found. Enter chooses it, Escape closes the list.")
+      ? gettext("1 result. Press Enter to choose it, or Escape to close the list.")
       : ngettext(
-        "{count} found. The arrow keys move, Enter chooses, Escape closes the list.",
-        "{count} found. The arrow keys move, Enter chooses, Escape closes the list.",
+        "{count} result. Use the arrow keys to move, Enter to choose and Escape to close the list.",
+        "{count} results. Use the arrow keys to move, Enter to choose and Escape to close the list.",
         count,
       );
   }

@@ -9,6 +9,7 @@ import { gettext } from "../texts.js";
  *
  * @typedef {{name: string, title: string, text: string, own: boolean}} Prompt
  * @typedef {{name: string, url: string, type: string, size: number}} RecentFile
+ * @typedef {{name: string, title: string, detail: string, on: boolean}} ToolSwitch
  *
  * @typedef {object} Offered
  * @property {Prompt[]} prompts
@@ -18,14 +19,15 @@ import { gettext } from "../texts.js";
  * @property {string[]} efforts the thinking efforts of the model
  * @property {string} effort the chosen effort, "" for the default
  * @property {OfferedModel[]} models that can be chosen, the application's own first
- * @property {string} model the id of the chosen effort, "" for the default
+ * @property {string} model the ID of the chosen model, "" for the default
+ * @property {ToolSwitch[]} tools toolsets that the user can turn on and off
  *
  * @typedef {{name: string, detail: string, icon: string, isOffered?: () => boolean, act: () => void}} Command
  * @typedef {{title: string, text: string}} Starter
  */
 
 /** @type {Offered} */
-const NOTHING = { prompts: [], skills: [], applications: [], files: [], efforts: [], effort: "", models: [], model: "" };
+const NOTHING = { prompts: [], skills: [], applications: [], files: [], efforts: [], effort: "", models: [], model: "", tools: [] };
 /** Milliseconds for which fetched options are shown without a refresh. */
 const FRESH = 30_000;
 
@@ -81,9 +83,18 @@ export class Choices extends EventTarget {
     return true;
   }
 
-  /** Another application has other models. */
+  /** @param {string} name of a toolset @param {boolean} on @returns {Promise<boolean>} whether it is kept */
+  async switchTool(name, on) {
+    const id = this.#conversation();
+    if (id && !(await post(`${this.#base()}${id}/tools/`, { tool: name, on: String(on) }))) return false;
+    this.offered = { ...this.offered, tools: this.offered.tools.map((one) => (one.name === name ? { ...one, on } : one)) };
+    this.dispatchEvent(new CustomEvent("change"));
+    return true;
+  }
+
+  /** Another application has other models and tools. */
   forget() {
-    this.offered = { ...this.offered, efforts: [], effort: "", models: [], model: "" };
+    this.offered = { ...this.offered, efforts: [], effort: "", models: [], model: "", tools: [] };
     this.dispatchEvent(new CustomEvent("change"));
   }
 
@@ -99,7 +110,7 @@ export class Choices extends EventTarget {
     return [
       { title: gettext("Your prompts"), choices: this.#prompts(true, acts.prompt) },
       { title: gettext("Shared prompts"), choices: this.#prompts(false, acts.prompt) },
-      { title: gettext("Start with"), choices: this.starters.map(starterChoice) },
+      { title: gettext("Suggestions"), choices: this.starters.map(starterChoice) },
       { title: gettext("Skills"), choices: this.offered.skills.map(skillChoice) },
       { title: gettext("Commands"), choices: this.#commands() },
     ];

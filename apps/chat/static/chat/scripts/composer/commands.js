@@ -26,7 +26,7 @@ export function pageCommands({ session, composer, announcer, go, showShortcuts }
   /** @param {string} text @param {string} words @param {string} none */
   const take = async (text, words, none) => {
     if (!text) announcer.say(none);
-    else announcer.say((await copy(text)) ? words : gettext("Copying failed."));
+    else announcer.say((await copy(text)) ? words : gettext("The text could not be copied. Try again."));
   };
   const beginTemporary = async () => {
     const begin = document.getElementById("new-chat");
@@ -76,7 +76,7 @@ export function pageCommands({ session, composer, announcer, go, showShortcuts }
     { name: "print", detail: gettext("Print or save as PDF"), icon: "printer", isOffered: () => isShown("print"), act: () => click("print") },
     {
       name: "memory",
-      detail: gettext("Turn the memory of this conversation on or off"),
+      detail: gettext("Turn memory on or off for this conversation"),
       icon: "file-text",
       isOffered: () => isShown("memory-switch"),
       act: () => click("memory-switch"),
@@ -92,7 +92,7 @@ export function pageCommands({ session, composer, announcer, go, showShortcuts }
     { name: "shortcuts", detail: gettext("Keyboard shortcuts"), icon: "file-text", keys: ["Ctrl", "/"], act: showShortcuts },
     {
       name: "rail",
-      detail: gettext("Show or hide the list of conversations"),
+      detail: gettext("Show or hide the sidebar"),
       icon: "panel-left",
       keys: ["Ctrl", "Shift", "S"],
       act: toggleRail,

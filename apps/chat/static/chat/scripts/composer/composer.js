@@ -2,7 +2,7 @@
 
 import { html, ifDefined, LitElement, live, nothing } from "../../vendor/lit.js";
 import { CaretMenu } from "./caret-menu.js";
-import { attachButton, composerChoices, dictateButton, sendButton, stopButton } from "./buttons.js";
+import { addButton, composerChoices, dictateButton, sendButton, stopButton } from "./buttons.js";
 import { countWords, hintOf, obstacleOf, placeholderOf } from "./words.js";
 import { canDictate, Dictation } from "./dictation.js";
 import { isLong, named, textFile } from "./pasting.js";
@@ -24,7 +24,7 @@ const COUNT_FROM = 0.8;
 const GROWS_BY_ITSELF = CSS.supports("field-sizing", "content");
 
 /**
- * Dispatches `ask` (detail: `{text, attachments, isAnswer}`), `stop`, `effort` (detail: the thinking effort), `model` (detail: the ID of the model), `application` (detail: the slug of the first application) and `edit-last`, to edit the user's last message.
+ * Dispatches `ask` (detail: `{text, attachments, isAnswer}`), `stop`, `effort` (detail: the thinking effort), `model` (detail: the ID of the model), `tool` (detail: `{name, on}`), `application` (detail: the slug of the first application) and `edit-last`, to edit the user's last message.
  */
 export class ChatComposer extends LitElement {
   static properties = {
@@ -44,6 +44,7 @@ export class ChatComposer extends LitElement {
     effort: { attribute: false },
     models: { attribute: false },
     model: { attribute: false },
+    tools: { attribute: false },
     text: { state: true },
     tried: { state: true },
     heard: { state: true },
@@ -81,6 +82,8 @@ export class ChatComposer extends LitElement {
     /** @type {OfferedModel[]} that can be chosen */
     this.models = [];
     this.model = "";
+    /** @type {import("./choices.js").ToolSwitch[]} that the user can turn on and off */
+    this.tools = [];
     this.text = "";
     /** @type {{text: string, isSent: boolean} | null} the text of the box when another conversation was opened; `isSent` if the question was sent since */
     this.leaving = null;
@@ -188,7 +191,7 @@ export class ChatComposer extends LitElement {
     if (this.ended) return this.#ending();
     return html`<form class="composer" @submit=${this.#submit} @focusout=${this.#leave}>
       ${this.menu.render((event) => this.menu.press(event) && this.focus())} ${this.uploads ? tray(this.uploads, () => this.focus()) : nothing}
-      ${this.pasted ? this.#pastedNotice() : nothing} ${attachButton(this, (event) => this.#choose(event))}
+      ${this.pasted ? this.#pastedNotice() : nothing} ${addButton(this, (event) => this.#choose(event))}
       <label class="visually-hidden" for="question">${gettext("Your question")}</label>
       <textarea
         id="question"

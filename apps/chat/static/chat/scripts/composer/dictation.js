@@ -5,10 +5,10 @@ import { gettext } from "../texts.js";
 /** @type {Record<string, string>} by the browser's names */
 const PROBLEMS = {
   "not-allowed": gettext("The microphone is blocked. Allow it for this site in your browser."),
-  "service-not-allowed": gettext("Your browser doesn’t support transcription here."),
-  "audio-capture": gettext("There is no microphone."),
-  network: gettext("The transcription service can’t be reached."),
-  "no-speech": gettext("Nothing was heard."),
+  "service-not-allowed": gettext("Your browser doesn’t support transcription."),
+  "audio-capture": gettext("No microphone was found. Connect a microphone and try again."),
+  network: gettext("The transcription service can’t be reached. Try again later."),
+  "no-speech": gettext("No speech was detected. Try again."),
   "language-not-supported": gettext("Your browser can’t transcribe this language."),
 };
 
@@ -58,7 +58,7 @@ export class Dictation {
       if (this.#going === going) this.#told.text(Array.from(results, (one) => one[0].transcript).join(""));
     };
     going.onerror = ({ error }) => {
-      if (error !== "aborted") this.#told.problem(PROBLEMS[error] ?? gettext("Transcription failed."));
+      if (error !== "aborted") this.#told.problem(PROBLEMS[error] ?? gettext("Transcription failed. Try again."));
     };
     going.onend = () => {
       if (this.#going === going) this.#end();

@@ -5,7 +5,9 @@ import { gettext } from "../texts.js";
 
 /** @param {PageCommand[]} commands */
 export function offerCommands(commands) {
-  document.getElementById("palette")?.addEventListener("found", (event) => {
+  const palette = document.getElementById("palette");
+  palette?.addEventListener("found", (event) => {
+    if (palette.dataset.filters) return; // Filters select conversations.
     const { words, groups } = /** @type {CustomEvent<{words: string, groups: object[]}>} */ (event).detail;
     const wanted = words.toLowerCase();
     const found = commands

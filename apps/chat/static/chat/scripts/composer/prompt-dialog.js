@@ -1,7 +1,6 @@
-/** Asks for the fields of a prompt: one for each `{{name}}` in its text. */
+/** Asks for the fields of a prompt: one for each `{{name}}` in its text. It is loaded when it is first needed. */
 
 import { html, LitElement, nothing } from "../../vendor/lit.js";
-import { isSendKey } from "../preferences.js";
 import { gettext } from "../texts.js";
 
 /** @import { Prompt } from "./choices.js" */
@@ -23,8 +22,10 @@ export function filledIn(text, values) {
 export class PromptDialog extends LitElement {
   static properties = { prompt: { attribute: false } };
 
-  constructor() {
+  /** @param {(event: KeyboardEvent) => boolean} isSendKey */
+  constructor(isSendKey) {
     super();
+    this.isSendKey = isSendKey;
     /** @type {Prompt | null} */
     this.prompt = null;
   }
@@ -60,7 +61,7 @@ export class PromptDialog extends LitElement {
 
   /** @param {KeyboardEvent} event */
   #press(event) {
-    if (!isSendKey(event) || !(event.target instanceof HTMLTextAreaElement)) return;
+    if (!this.isSendKey(event) || !(event.target instanceof HTMLTextAreaElement)) return;
     event.preventDefault();
     event.target.form?.requestSubmit();
   }

@@ -83,7 +83,7 @@ export class ChatQueue extends LitElement {
       <label class="visually-hidden" for="queued-${id}">${gettext("Queued message")}</label>
       <textarea id="queued-${id}" name="text" rows="3" dir="auto" .value=${text}
         @input=${() => (this.isEmpty = false)}></textarea>
-      <p class="field-error" role="alert">${this.isEmpty ? gettext("Not saved: enter a text, or cancel and remove the message.") : ""}</p>
+      <p class="field-error" role="alert">${this.isEmpty ? gettext("Not saved. Enter a message, or cancel and remove it.") : ""}</p>
       <div class="queue-buttons">
         <button class="button primary">${gettext("Save")}</button>
         <button type="button" class="button" @click=${this.#cancel}>${gettext("Cancel")}</button>
@@ -153,5 +153,5 @@ customElements.define("chat-queue", ChatQueue);
 /** @param {Queued} message */
 function stateOf({ held, problem }) {
   if (problem) return gettext("Not sent: {problem}", { problem });
-  return held ? gettext("On hold until you send it") : gettext("Queued");
+  return held ? gettext("On hold. Choose “Send now” to send this message.") : gettext("Queued");
 }

@@ -86,10 +86,10 @@ export class ShortcutList extends LitElement {
       { keys: enter ? ["Enter"] : ["Ctrl", "Enter"], words: gettext("Send") },
       { keys: enter ? ["Shift", "Enter"] : ["Enter"], words: gettext("New line") },
       { keys: ["/"], words: gettext("Prompts, skills and commands") },
-      { keys: ["@"], words: gettext("Another app") },
+      { keys: ["@"], words: gettext("Ask another app") },
       { keys: ["#"], words: gettext("Attach an earlier file") },
       ...(hasShortcuts() ? [{ keys: ["Ctrl", "K"], words: gettext("Go to a conversation, an app or a page") }] : []),
-      { keys: ["Shift", "F10"], words: gettext("Menu of a conversation in the list") },
+      { keys: ["Shift", "F10"], words: gettext("Open a conversation’s menu") },
       ...ofPage.map(({ keys = [], detail }) => ({ keys, words: detail })),
     ].map(({ keys, words }) => ({ keys: keys.map(shownKey), words }));
   }

@@ -6,7 +6,7 @@ import { offeredModels } from "../session/offered-models.js";
 import { pageCommands } from "./commands.js";
 import { offerCommands } from "./palette-commands.js";
 import { afterPainting } from "../painting.js";
-import { PromptDialog, variablesOf } from "./prompt-dialog.js";
+import { isSendKey } from "../preferences.js";
 import { listenForShortcuts, ShortcutList } from "./shortcuts.js";
 import { gettext } from "../texts.js";
 
@@ -30,8 +30,7 @@ import { gettext } from "../texts.js";
  */
 export function wireComposer({ composer, session, announcer, starters, base, tell, go }) {
   const list = new ShortcutList();
-  const dialog = new PromptDialog();
-  document.body.append(list, dialog);
+  document.body.append(list);
   const commands = pageCommands({ session, composer, announcer, go, showShortcuts: () => list.open() });
   const choices = new Choices(base, () => session.conversation.id);
   list.commands = choices.commands = commands;
@@ -42,7 +41,7 @@ export function wireComposer({ composer, session, announcer, starters, base, tel
   const acts = {
     /** @param {Prompt} prompt */
     prompt: (prompt) => {
-      if (variablesOf(prompt.text).length) dialog.prompt = prompt;
+      if (prompt.text.includes("{{")) void fillIn(prompt, composer);
       else composer.insert(prompt.text);
     },
     /** @param {string} slug */
@@ -51,8 +50,6 @@ export function wireComposer({ composer, session, announcer, starters, base, tel
     attach: (file) => composer.uploads?.borrow(file),
   };
   composer.offer = (sign) => choices.groups(sign, acts);
-  dialog.addEventListener("filled", (event) => composer.insert(/** @type {CustomEvent<string>} */ (event).detail));
-  dialog.addEventListener("left", () => composer.focus());
 
   /** The user waits for the conversation, and the server handles one request at a time. */
   const loadChoices = () => {
@@ -66,6 +63,8 @@ export function wireComposer({ composer, session, announcer, starters, base, tel
     composer.effort = session.effort = choices.offered.effort;
     composer.models = choices.offered.models;
     composer.model = session.deployment = choices.offered.model;
+    composer.tools = choices.offered.tools ?? [];
+    session.tools = Object.fromEntries(composer.tools.map(({ name, on }) => [name, on]));
     offeredModels.take(choices.offered.models);
     composer.menu.refresh();
   });
@@ -80,6 +79,11 @@ export function wireComposer({ composer, session, announcer, starters, base, tel
     if (await choices.chooseModel(model)) announcer.say(gettext("Model changed. Applies from your next message."));
     else tell(gettext("That didn’t work. Check the connection and try again."));
   });
+  composer.addEventListener("tool", async (event) => {
+    const { name, on } = /** @type {CustomEvent<{name: string, on: boolean}>} */ (event).detail;
+    if (await choices.switchTool(name, on)) announcer.say(gettext("Tools changed. Applies from your next message."));
+    else tell(gettext("That didn’t work. Check the connection and try again."));
+  });
   session.addEventListener("switched", () => {
     choices.starters = starters();
     choices.forget();
@@ -87,6 +91,18 @@ export function wireComposer({ composer, session, announcer, starters, base, tel
   });
   loadChoices();
   void composer.updateComplete.then(() => fillFromAddress(composer, tell));
+}
+
+/** Insert a prompt after the user has filled in its fields. @param {Prompt} prompt @param {ChatComposer} composer */
+async function fillIn(prompt, composer) {
+  const { PromptDialog, variablesOf } = await import("./prompt-dialog.js");
+  if (!variablesOf(prompt.text).length) return composer.insert(prompt.text);
+  const dialog = new PromptDialog(isSendKey);
+  dialog.addEventListener("filled", (event) => composer.insert(/** @type {CustomEvent<string>} */ (event).detail));
+  dialog.addEventListener("left", () => composer.focus());
+  for (const name of ["filled", "left"]) dialog.addEventListener(name, () => dialog.remove());
+  dialog.prompt = prompt;
+  document.body.append(dialog);
 }
 
 /**

@@ -8,22 +8,22 @@ import { gettext, ngettext } from "../texts.js";
 /** @param {ChatComposer} composer */
 export function placeholderOf({ isAnswer, waiting, busy }) {
   if (isAnswer) return gettext("Answer the question above…");
-  if (waiting) return gettext("The answer is waiting for you, above");
+  if (waiting) return gettext("Respond to the request above first");
   return busy ? gettext("Write the next message…") : gettext("Ask something…");
 }
 
 /** Explains the send key if it does something else than ask. @param {ChatComposer} composer */
 export function hintOf({ disabled, busy, connected, isAnswer, hasWords }) {
   if (disabled || !busy) return "";
-  if (!connected) return gettext("No connection: your text stays here.");
+  if (!connected) return gettext("There is no connection. Your text is kept in the message box.");
   const withEnter = sendsWithEnter();
   if (isAnswer) {
-    return withEnter ? gettext("Enter answers the question above.") : gettext("Ctrl + Enter answers the question above.");
+    return withEnter ? gettext("Press Enter to answer the question above.") : gettext("Press Ctrl + Enter to answer the question above.");
   }
   if (!hasWords) return "";
   return withEnter
-    ? gettext("Enter queues the message: it is sent after this answer.")
-    : gettext("Ctrl + Enter queues the message: it is sent after this answer.");
+    ? gettext("Press Enter to queue the message. It will be sent after this answer.")
+    : gettext("Press Ctrl + Enter to queue the message. It will be sent after this answer.");
 }
 
 /** The reason why the message cannot be sent and how to fix it, or "". @param {ChatComposer} composer */
@@ -32,14 +32,14 @@ export function obstacleOf({ uploads, excess, busy, connected, ready, disabled, 
   const failed = items.find(({ state }) => state === "failed");
   const most = uploads?.limits.most ?? 0;
   if (disabled) return disabled;
-  if (!hasWords) return busy ? gettext("Nothing sent: enter the next message first.") : gettext("Nothing sent: enter a message first.");
-  if (failed?.isRetryable) return gettext("Not sent: {name} could not be uploaded. Remove it or retry.", { name: failed.name });
-  if (failed) return gettext("Not sent: {name} could not be uploaded. Remove it.", { name: failed.name });
-  if (uploads?.isPending) return gettext("Not sent: a file is still being uploaded.");
-  if (items.length > most) return gettext("Not sent: a question can have at most {most} files.", { most });
-  if (excess > 0) return ngettext("Not sent: the message is {count} character too long.", "Not sent: the message is {count} characters too long.", excess);
-  if (busy && !connected) return gettext("Not sent: there is no connection.");
-  return ready ? "" : gettext("Not sent: the conversation is still being loaded.");
+  if (!hasWords) return busy ? gettext("Enter your next message first.") : gettext("Enter a message first.");
+  if (failed?.isRetryable) return gettext("Not sent because {name} could not be uploaded. Remove the file or retry the upload.", { name: failed.name });
+  if (failed) return gettext("Not sent because {name} could not be uploaded. Remove the file.", { name: failed.name });
+  if (uploads?.isPending) return gettext("Not sent because files are still uploading. Wait a moment, then try again.");
+  if (items.length > most) return gettext("Not sent because a question can have at most {most} files. Remove some files.", { most });
+  if (excess > 0) return ngettext("Not sent. Shorten the message by {count} character.", "Not sent. Shorten the message by {count} characters.", excess);
+  if (busy && !connected) return gettext("Not sent because there is no connection. Try again when you’re back online.");
+  return ready ? "" : gettext("Not sent because the conversation is still loading. Wait a moment, then try again.");
 }
 
 /** @param {ChatComposer} composer */

@@ -137,8 +137,8 @@ function downloadCard(attachment, data) {
 
   /** @param {Event} event */
   async function openPage({ currentTarget }) {
-    const { open } = await import("../code/artifact-panel.js");
-    await open([{ title: name, language: "html", text: textOf(data) }], 0, /** @type {HTMLElement} */ (currentTarget));
+    const { openText } = await import("../code/artifact-panel.js");
+    await openText(name, "html", textOf(data), /** @type {HTMLElement} */ (currentTarget));
   }
 }
 

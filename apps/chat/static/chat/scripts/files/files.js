@@ -53,7 +53,7 @@ export class ChatFiles extends LitElement {
   #dialog() {
     return html`<dialog class="files" aria-labelledby="files-heading" @close=${this.#closed}>
       <div class="files-head">
-        <h2 id="files-heading" tabindex="-1">${gettext("Files of this conversation")}</h2>
+        <h2 id="files-heading" tabindex="-1">${gettext("Files in this conversation")}</h2>
         <button type="button" class="quiet" title=${gettext("Close")} @click=${this.#close}>
           ${icon("x")}<span class="visually-hidden">${gettext("Close")}</span>
         </button>

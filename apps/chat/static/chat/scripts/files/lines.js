@@ -35,7 +35,7 @@ export function fileQuestion({ name }, keep, remove) {
   return html`<div class="files-question" role="group" aria-label=${gettext("Delete {name}", { name })}>
     <p>${gettext("“{name}” will be permanently deleted. Later answers can’t use it.", { name })}</p>
     <div class="dialog-buttons">
-      <button type="button" class="button" @click=${keep}>${gettext("Keep")}</button>
+      <button type="button" class="button" @click=${keep}>${gettext("Cancel")}</button>
       <button type="button" class="button danger" @click=${remove}>${gettext("Delete")}</button>
     </div>
   </div>`;

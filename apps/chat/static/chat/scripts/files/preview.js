@@ -105,7 +105,7 @@ export class FilePreview extends LitElement {
     try {
       const response = await fetch(this.address, { headers: { Range: `bytes=0-${MOST_BYTES - 1}` } });
       if (!response.ok) {
-        this.problem = response.status === 404 ? gettext("The file no longer exists.") : gettext("The file can’t be shown.");
+        this.problem = response.status === 404 ? gettext("The file no longer exists.") : gettext("The file can’t be shown. Download it instead.");
         return;
       }
       const total = response.headers.get("Content-Range")?.split("/")[1];
@@ -113,7 +113,7 @@ export class FilePreview extends LitElement {
       this.size = Number(total ?? bytes.length);
       this.text = textOf(bytes);
     } catch {
-      this.problem = gettext("The file could not be loaded. Check the connection, then collapse and expand this again.");
+      this.problem = gettext("The file could not be loaded. Check the connection, then close the preview and open it again.");
     }
   }
 }

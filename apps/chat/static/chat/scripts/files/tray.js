@@ -28,7 +28,7 @@ export function tray(uploads, refocus) {
   return html`<ul class="tray" aria-label=${gettext("Files to send")}>
       ${uploads.items.map((upload) => html`<li>${chip(upload, uploads, refocus)}</li>`)}
     </ul>
-    ${excess > 0 ? html`<p class="tray-problem">${gettext("A question can have at most {most} files; remove {excess}.", { most, excess })}</p>` : nothing}`;
+    ${excess > 0 ? html`<p class="tray-problem">${gettext("A question can have up to {most} files. Number of files to remove: {excess}.", { most, excess })}</p>` : nothing}`;
 }
 
 /** @param {Upload} upload @param {Uploads} uploads @param {() => void} refocus */
@@ -54,7 +54,7 @@ function chip(upload, uploads, refocus) {
         </button>`
       : nothing}
     <button type="button" class="quiet" title=${going ? gettext("Cancel") : gettext("Remove")} @click=${drop}>
-      ${icon("x")}<span class="visually-hidden">${going ? gettext("Cancel {name}", { name }) : gettext("Remove {name}", { name })}</span>
+      ${icon("x")}<span class="visually-hidden">${going ? gettext("Cancel uploading {name}", { name }) : gettext("Remove {name}", { name })}</span>
     </button>
   </div>`;
 }
@@ -64,7 +64,7 @@ function detail({ state, name, size, progress, problem }) {
   if (state === "failed") return html`<span class="chip-detail">${problem}</span>`;
   if (state === "waiting") return html`<span class="chip-detail">${gettext("Waiting")}</span>`;
   if (state === "sending") {
-    return html`<progress max="1" .value=${progress} aria-label=${gettext("Upload of {name}", { name })}></progress>`;
+    return html`<progress max="1" .value=${progress} aria-label=${gettext("Uploading {name}", { name })}></progress>`;
   }
   return html`<span class="chip-detail">${size ? sizeText(size) : gettext("Uploaded")}</span>`;
 }

@@ -30,6 +30,8 @@ import { gettext, ngettext } from "../texts.js";
 /** Simultaneous uploads; browsers open few connections per host. */
 const LANES = 3;
 const LOST = gettext("The connection was lost.");
+/** Answers after which the same file may be accepted: no valid token, too slow, or a conflict. */
+const RETRYABLE = new Set([403, 408, 409]);
 
 /** Dispatches `change`, and `told` (detail: `{text, isProblem}`) for screen readers. */
 export class Uploads extends EventTarget {
@@ -178,7 +180,7 @@ export class Uploads extends EventTarget {
     if (size > limits.size) {
       return gettext("{name} is too large ({size}). The limit is {limit}.", { name, size: sizeText(size), limit: sizeText(limits.size) });
     }
-    if (size === 0) return gettext("“{name}” is empty, or a folder.", { name });
+    if (size === 0) return gettext("“{name}” can’t be attached because it is empty or a folder.", { name });
     if (type && !this.takes(type)) {
       return gettext("{name} can’t be attached: its type is {type}. Allowed types: {types}.", { name, type, types: limits.types.join(", ") });
     }
@@ -222,8 +224,8 @@ export class Uploads extends EventTarget {
       return;
     }
     const told = response?.error?.message;
-    const words = status === 403 ? gettext("This page is out of date. Reload it and try again.") : gettext("The server rejected the file.");
-    this.#failed(item, told ?? words, status >= 500 || status === 409 || status === 403);
+    const words = status === 403 ? gettext("This page is out of date. Reload it and try again.") : gettext("The server rejected the file. Try another file.");
+    this.#failed(item, told ?? words, status >= 500 || RETRYABLE.has(status));
   }
 
   /** @param {Upload} item @param {string} problem @param {boolean} isRetryable */

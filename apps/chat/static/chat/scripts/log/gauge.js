@@ -61,7 +61,7 @@ export class ChatGauge extends LitElement {
           <div class="gauge-total"><dt>${gettext("Total")}</dt><dd>${tokens(use.total)}</dd></div>
           ${use.limit ? html`<div><dt>${gettext("Context window")}</dt><dd>${tokens(use.limit)}</dd></div>` : nothing}
         </dl>
-        <p>${gettext("Estimated tokens. A conversation that becomes too long is shortened for the model; here it stays complete.")}</p>
+        <p>${gettext("Token counts are estimates. If a conversation becomes too long, it is shortened for the model, but you can still read all of it.")}</p>
       </div>
     </details>`;
   }
@@ -118,6 +118,6 @@ export function summaryBlock({ text }) {
   return html`<details class="summary-block">
     <summary>${icon("chevron-right")}${gettext("Earlier conversation, summarized for the model")}</summary>
     <p class="summary-text" dir="auto">${text}</p>
-    <p class="summary-note">${gettext("The model reads this instead of everything above.")}</p>
+    <p class="summary-note">${gettext("The model reads this summary instead of everything above.")}</p>
   </details>`;
 }

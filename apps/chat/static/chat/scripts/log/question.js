@@ -53,7 +53,7 @@ export class ChatQuestion extends LitElement {
     const { question } = this;
     if (!question) return nothing;
     const { text, attachments, place, sender, application, left_out, created_at } = question;
-    return html`${application ? html`<p class="handover" dir="auto">${gettext("From here on: {title}", { title: application.title })}</p>` : nothing}
+    return html`${application ? html`<p class="handover" dir="auto">${gettext("{title} answers from here on", { title: application.title })}</p>` : nothing}
       <h2 class="visually-hidden">${gettext("Question")}</h2>
       ${created_at ? html`<time class="printed" datetime=${created_at}>${fullMoment(created_at)}</time>` : nothing}
       ${sender ? senderLine(sender) : nothing}
@@ -66,7 +66,7 @@ export class ChatQuestion extends LitElement {
 
   /** @param {Question} question */
   #foot(question) {
-    return html`<action-row .label=${gettext("Actions of the question")} .actions=${this.#actions(question)}></action-row>
+    return html`<action-row .label=${gettext("Question actions")} .actions=${this.#actions(question)}></action-row>
       <span class="visually-hidden" aria-live="polite">${this.copied ? gettext("Copied") : ""}</span>`;
   }
 
@@ -167,8 +167,8 @@ customElements.define("chat-question", ChatQuestion);
 /** @param {string} kind @param {string} title */
 function senderText(kind, title) {
   if (kind === "alarm") return gettext("Alarm");
-  if (kind === "webhook") return gettext("From the webhook “{title}”", { title });
-  return gettext("From the schedule “{title}”", { title });
+  if (kind === "webhook") return gettext("Sent by the webhook “{title}”", { title });
+  return gettext("Sent by the schedule “{title}”", { title });
 }
 
 /** @param {string} moment */

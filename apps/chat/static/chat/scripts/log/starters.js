@@ -31,7 +31,7 @@ export class ChatStarters extends LitElement {
   render() {
     const { starters, intro_text } = this.offered;
     if (!starters.length) return nothing;
-    return html`<section class="starters" aria-label=${intro_text || gettext("Start with")}>
+    return html`<section class="starters" aria-label=${intro_text || gettext("Suggestions")}>
       ${intro_text ? html`<h3 dir="auto">${intro_text}</h3>` : nothing}
       <ul>
         ${starters.map(

@@ -17,7 +17,7 @@ export function turnDeletion({ text, cancel, confirm }) {
     <form @submit=${submit}>
       <h2 id="turn-deletion-heading">${gettext("Delete this question?")}</h2>
       ${text ? html`<blockquote dir="auto">${text}</blockquote>` : ""}
-      <p>${gettext("The question and all its answers will be permanently deleted. Later questions stay, and the model reads them without these.")}</p>
+      <p>${gettext("The question and all its answers will be permanently deleted. Later questions are kept, but the model no longer reads the deleted messages.")}</p>
       <div class="dialog-buttons">
         <button type="button" class="button" @click=${cancel}>${gettext("Cancel")}</button>
         <button class="button danger">${gettext("Delete")}</button>

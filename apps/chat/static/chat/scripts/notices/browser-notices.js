@@ -43,17 +43,17 @@ export class BrowserNotices extends LitElement {
         ? nothing
         : html`<div class="form-actions">
             <button type="button" class="button" @click=${on ? this.#switchOff : this.#switchOn}>
-              ${on ? gettext("Turn them off") : gettext("Notify me in this browser")}
+              ${on ? gettext("Turn off notifications") : gettext("Turn on notifications")}
             </button>
           </div>`}`;
   }
 
   /** @param {boolean} on */
   #state(on) {
-    if (on) return gettext("On. Conversations that you aren’t looking at notify you of answers and questions, without their content.");
+    if (on) return gettext("Notifications are on. You’re notified of answers and questions in conversations that you aren’t viewing. Notifications don’t include their content.");
     if (isPossible() && Notification.permission === "denied")
-      return gettext("Notifications are blocked for this site in your browser. Allow them in its settings first.");
-    return gettext("Off.");
+      return gettext("Notifications are blocked for this site. Allow them in your browser’s settings first.");
+    return gettext("Notifications are off.");
   }
 
   async #switchOn() {

@@ -2,11 +2,16 @@
 
 import { ActionRow } from "../answer/actions.js";
 import { afterDrawing } from "./cards.js";
+import { secondsText } from "../durations.js";
+import { attachmentCards } from "../files/attachments.js";
+import { textOf } from "../session/answers.js";
 import { tellProblem } from "./notices.js";
 import { announcer, composer, detailOf, history, log, problem, tell } from "./parts.js";
 import { base, session } from "./session.js";
 import { go } from "./switching.js";
+import { noteFeedback } from "../answer/feedback.js";
 import { postForm } from "../requests.js";
+import { offeredModels } from "../session/offered-models.js";
 import { gettext } from "../texts.js";
 
 /** @type {{at: number, name: string} | null} the turn whose branch was changed here, and the button */
@@ -14,6 +19,7 @@ let changed = null;
 
 export function offerBranches() {
   log.addEventListener("branch-change", (event) => changeBranches(event));
+  log.addEventListener("compare", (event) => void compare(detailOf(event)));
   log.addEventListener("fork", (event) => void fork(detailOf(event)));
   session.addEventListener("reopened", () => void afterDrawing().then(focusChanged));
 }
@@ -31,6 +37,13 @@ function changeBranches(event) {
   changed = { at, name };
   tell(problem, "");
   session.changeBranches(type, message);
+}
+
+/** Show the answers to a question side by side. @param {string} id of the question */
+async function compare(id) {
+  const { compare: open } = await import("../answer/comparison.js");
+  const page = { session, base: base(), models: offeredModels.all, announcer, note: noteFeedback, leave: () => composer.focus() };
+  await open({ ...page, id, textOf, cards: attachmentCards, secondsText });
 }
 
 /** Opens a new conversation with the messages up to an answer. @param {string} message its id */

@@ -7,8 +7,8 @@ import { gettext } from "../texts.js";
 const NOTICES = {
   connecting: "",
   open: "",
-  lost: gettext("Connection lost, reconnecting…"),
-  refused: gettext("The server closed the connection of this conversation. Reload the page to continue."),
+  lost: gettext("Connection lost. Reconnecting…"),
+  refused: gettext("The server closed the connection to this conversation. Reload the page to continue."),
 };
 const notice = element("notice", HTMLElement);
 const readOnlyNotice = element("read-only-notice", HTMLElement);
@@ -24,7 +24,7 @@ export function showConnection() {
   tell(notice, NOTICES[session.state]);
   tell(readOnlyNotice, session.readOnly);
   const isLost = session.state === "lost" || session.state === "refused";
-  if (isLost !== wasLost) announcer.say(isLost ? NOTICES[session.state] : gettext("Connected again."));
+  if (isLost !== wasLost) announcer.say(isLost ? NOTICES[session.state] : gettext("Reconnected."));
   wasLost = isLost;
 }
 

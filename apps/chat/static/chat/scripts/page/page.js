@@ -91,7 +91,7 @@ session.addEventListener("calling", (event) => {
   calling.take(detailOf(event));
   entitle();
 });
-session.addEventListener("queued", () => announcer.say(gettext("Message queued. It is sent after this answer.")));
+session.addEventListener("queued", () => announcer.say(gettext("Message queued. It will be sent after this answer.")));
 session.addEventListener("moved", () => location.assign("/"));
 session.addEventListener("refused", (event) => refused(detailOf(event)));
 composer.addEventListener("ask", (event) => send(detailOf(event)));

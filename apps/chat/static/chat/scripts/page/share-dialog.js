@@ -89,25 +89,25 @@ export class ShareDialog extends LitElement {
 
   /** @param {Shared} shared */
   #form({ answers, until, anyone }) {
-    if (!answers) return html`<p>${gettext("There is no answer to share yet. Try again when there is one.")}</p>`;
+    if (!answers) return html`<p>${gettext("There is no answer to share yet. Try again after the first answer.")}</p>`;
     return html`<form id="share-form" @submit=${this.#create}>
       <p>
-        ${ngettext("A link shows the conversation as it is now, with its answer.", "A link shows the conversation as it is now, with its {count} answers.", answers)}
+        ${ngettext("A shared link shows the conversation as it is now, with its answer.", "A shared link shows the conversation as it is now, with its {count} answers.", answers)}
         ${until ? html`${gettext("The last question is")} <q dir="auto">${until}</q>.` : nothing}
         ${gettext("Later messages are not included.")}
       </p>
       <fieldset>
         <legend>${gettext("Include")}</legend>
         ${tick("steps", gettext("Steps"), gettext("Tool calls and their results"))}
-        ${tick("files", gettext("The files"), gettext("Your attachments and files from answers"))}
+        ${tick("files", gettext("Files"), gettext("Your attachments and files from answers"))}
       </fieldset>
       ${anyone
         ? html`<fieldset>
-            <legend>${gettext("Who can read it")}</legend>
+            <legend>${gettext("Who can open the link")}</legend>
             ${choice("people", gettext("Signed-in users"), true)}
             ${choice("anyone", gettext("Anyone with the link, without signing in"), false)}
           </fieldset>`
-        : html`<p>${gettext("Signed-in users can read it.")}</p>`}
+        : html`<p>${gettext("Signed-in users can open the link.")}</p>`}
       <label class="share-time">
         ${gettext("Expires")}
         <select name="expires">
@@ -137,14 +137,14 @@ export class ShareDialog extends LitElement {
     const name = moment(created_at);
     const isCopied = this.copied === id;
     return html`<li data-link=${id}>
-      <input readonly aria-label=${gettext("Link of {moment}", { moment: name })} .value=${address} @focus=${select} />
+      <input readonly aria-label=${gettext("Link from {moment}", { moment: name })} .value=${address} @focus=${select} />
       <p>${wordsOf(link)}</p>
       <div class="share-buttons">
         <button type="button" class="button" data-copy @click=${() => this.#copy(link)}>
-          ${icon(isCopied ? "check" : "copy")}${isCopied ? gettext("Copied") : gettext("Copy link")}<span class="visually-hidden"> ${gettext("of {moment}", { moment: name })}</span>
+          ${icon(isCopied ? "check" : "copy")}${isCopied ? gettext("Copied") : gettext("Copy link")}<span class="visually-hidden"> ${gettext("from {moment}", { moment: name })}</span>
         </button>
         <button type="button" class="button danger" @click=${() => this.#revoke(link)}>
-          ${gettext("Revoke")}<span class="visually-hidden"> ${gettext("the link of {moment}", { moment: name })}</span>
+          ${gettext("Revoke")}<span class="visually-hidden"> ${gettext("the link from {moment}", { moment: name })}</span>
         </button>
       </div>
     </li>`;
@@ -228,7 +228,7 @@ function wordsOf({ audience, steps, files, expires_at }) {
     audience === "anyone" ? gettext("Anyone with the link") : gettext("Signed-in users"),
     steps && gettext("with steps"),
     files && gettext("with files"),
-    expires_at ? gettext("until {moment}", { moment: moment(expires_at) }) : gettext("does not expire"),
+    expires_at ? gettext("expires {moment}", { moment: moment(expires_at) }) : gettext("does not expire"),
   ]
     .filter(Boolean)
     .join(" · ");

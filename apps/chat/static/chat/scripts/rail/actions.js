@@ -27,7 +27,7 @@ export async function actOnRow(rows, name, row) {
       return { asks: { kind: name, row, applications: found.applications } };
     }
     case "pin":
-      return arrange(rows, row, { pinned: String(!row.pinned) }, row.pinned ? gettext("No longer pinned.") : gettext("Pinned."));
+      return arrange(rows, row, { pinned: String(!row.pinned) }, row.pinned ? gettext("Conversation unpinned.") : gettext("Conversation pinned."));
     case "archive":
       return arrange(rows, row, { archived: "true" }, gettext("Conversation archived."));
     case "unarchive":
@@ -46,7 +46,7 @@ export async function actOnFolder(rows, name, folder) {
     const { problem } = await rows.changeFolders(`${folder.id}/delete/`, {});
     if (problem) return { problem };
     await rows.refresh(); // Its conversations are in the main list now.
-    return { said: gettext("Folder deleted. Its conversations are still here.") };
+    return { said: gettext("Folder deleted. Its conversations were kept.") };
   }
   const at = rows.folders.findIndex(({ id }) => id === folder.id);
   const before = rows.folders[at + (name === "folder-up" ? -1 : 2)];

@@ -1,4 +1,4 @@
-/** The dialogs of the sidebar: rename a conversation or a folder, and move a conversation to a folder. */
+/** The dialogs of the sidebar: rename a conversation or a folder, and move a conversation to a folder. They are loaded when the first one is opened. */
 
 import { html, LitElement, nothing } from "../../vendor/lit.js";
 import { gettext, ngettext } from "../texts.js";
@@ -90,7 +90,7 @@ export class HistoryDialog extends LitElement {
           </label>`,
         )}
       </fieldset>
-      <p class="history-empty">${gettext("Your messages stay, and the new app reads them too.")}</p>`;
+      <p class="history-empty">${gettext("The new app can read all messages in this conversation.")}</p>`;
   }
 
   /** @param {"rename" | "new-folder" | "rename-folder"} kind @param {string} text */
@@ -107,7 +107,7 @@ export class HistoryDialog extends LitElement {
         <legend>${folderHeading(rows)}</legend>
         ${folders.map(({ id, name }) => this.#choice(String(id), name, isIn(id) && !this.isNew))}
         ${isIn(null) ? nothing : this.#choice("", gettext("No folder"), false)}
-        ${this.#choice("new", gettext("A new folder"), this.isNew)}
+        ${this.#choice("new", gettext("New folder"), this.isNew)}
       </fieldset>
       ${this.isNew ? this.#field("new-folder", "") : nothing}`;
   }
@@ -156,8 +156,8 @@ function textOf(asked) {
 /** @param {Row[]} rows */
 function folderHeading(rows) {
   const [{ title }] = rows;
-  if (rows.length > 1) return ngettext("Folder of {count} conversation", "Folder of {count} conversations", rows.length);
-  return gettext("Folder of “{title}”", { title: title || gettext("Untitled") });
+  if (rows.length > 1) return ngettext("Choose a folder for {count} conversation", "Choose a folder for {count} conversations", rows.length);
+  return gettext("Choose a folder for “{title}”", { title: title || gettext("Untitled") });
 }
 
 /** @param {Asked["kind"]} kind */
@@ -187,7 +187,7 @@ function moveInto(rows, moved, folder) {
 function doneOf(asked, text) {
   const { kind } = asked;
   if (kind === "rename") return { kind, said: gettext("Conversation renamed."), row: { ...asked.row, title: text } };
-  if (kind === "go-on") return { kind, said: gettext("Another app answers from your next message."), row: asked.row };
+  if (kind === "go-on") return { kind, said: gettext("The new app answers from your next message."), row: asked.row };
   if (kind === "move") {
     const said = ngettext("{count} conversation moved.", "{count} conversations moved.", asked.rows.length);
     return { kind, said: asked.rows.length > 1 ? said : gettext("Conversation moved."), row: asked.rows[0] };

@@ -3,10 +3,12 @@
 import { html, LitElement, nothing, repeat } from "../../vendor/lit.js";
 import { fileAddress } from "../addresses.js";
 import { fileLine, fileQuestion } from "../files/lines.js";
+import { tray } from "../files/tray.js";
+import { Uploads } from "../files/uploads.js";
 import { icon } from "../icons.js";
-import { csrfToken, get, postForm, remove } from "../requests.js";
+import { get, postForm, remove } from "../requests.js";
 import { sizeText } from "../sizes.js";
-import { gettext, ngettext } from "../texts.js";
+import { gettext } from "../texts.js";
 
 /**
  * @import { StoredFile } from "../files/lines.js"
@@ -22,7 +24,7 @@ export class FolderDialog extends LitElement {
     folder: { state: true },
     instructions: { state: true },
     files: { state: true },
-    uploading: { state: true },
+    changes: { state: true },
     problem: { state: true },
     asked: { state: true },
   };
@@ -34,8 +36,13 @@ export class FolderDialog extends LitElement {
     this.instructions = "";
     /** @type {StoredFile[] | null} null before they are known */
     this.files = null;
-    /** The name of the file that is being uploaded, "" for none. */
-    this.uploading = "";
+    this.uploads = new Uploads("", { size: 0, types: [], most: Infinity }, () => "");
+    this.uploads.addEventListener("change", () => this.#uploaded());
+    this.uploads.addEventListener("told", (event) => this.#say(/** @type {CustomEvent<{text: string}>} */ (event).detail.text));
+    /** The folder that the uploads are shown for. */
+    this.shown = "";
+    /** Grows with each change of the uploads. */
+    this.changes = 0;
     this.problem = "";
     /** @type {StoredFile | null} the file to delete */
     this.asked = null;
@@ -56,15 +63,23 @@ export class FolderDialog extends LitElement {
   async open(folder) {
     this.opener = document.activeElement;
     this.files = null;
-    this.problem = this.uploading = "";
+    this.problem = "";
     this.asked = null;
     this.folder = folder;
     const found = await get(this.#address("content"));
     if (this.folder !== folder) return;
     this.files = found?.files ?? null;
     this.instructions = found?.instructions ?? "";
+    if (found) this.#openUploads(String(folder.id), found.limits);
     if (!found) this.problem = gettext("The folder can’t be shown. Check the connection and try again.");
     void this.updateComplete.then(() => this.#field?.focus());
+  }
+
+  /** Files that are still on their way to another folder wait there. @param {string} folder @param {{size: number, types: string[]}} limits */
+  #openUploads(folder, limits) {
+    this.uploads.open(this.shown || folder, folder, this.#address("files"), { ...limits, most: Infinity });
+    this.shown = folder;
+    this.uploads.take(); // The list has what was stored in the meantime.
   }
 
   render() {
@@ -77,7 +92,7 @@ export class FolderDialog extends LitElement {
         ${this.files === null ? (this.problem ? nothing : html`<p class="working">${gettext("Loading…")}</p>`) : this.#content(this.files)}
         <div class="dialog-buttons">
           <button type="button" class="button" @click=${this.#close}>${gettext("Close")}</button>
-          ${this.files === null ? nothing : html`<button class="button primary" ?disabled=${this.uploading !== ""}>${gettext("Save instructions")}</button>`}
+          ${this.files === null ? nothing : html`<button class="button primary" >${gettext("Save instructions")}</button>`}
         </div>
       </form>
     </dialog>`;
@@ -96,17 +111,17 @@ export class FolderDialog extends LitElement {
         aria-describedby="folder-instructions-hint"
         .value=${this.instructions}
       ></textarea>
-      <p id="folder-instructions-hint" class="history-empty">${gettext("The model reads them with each question, starting with the next one.")}</p>
+      <p id="folder-instructions-hint" class="history-empty">${gettext("These instructions are sent to the model with each question, starting with your next question.")}</p>
       <h3 id="folder-files-heading" tabindex="-1">${gettext("Files")}</h3>
       <ul class="files-list" aria-labelledby="folder-files-heading">
         ${repeat(files, ({ url }) => url, (file) => html`<li>${this.#line(file)}</li>`)}
       </ul>
-      ${files.length ? nothing : html`<p class="files-none">${gettext("No files yet. They are sent with each question, as if they were attached.")}</p>`}
-      <p role="status">${this.uploading ? gettext("“{name}” is being uploaded…", { name: this.uploading }) : ""}</p>
-      <button type="button" class="button folder-add" aria-disabled=${String(this.uploading !== "")} @click=${choose}>
+      ${files.length ? nothing : html`<p class="files-none">${gettext("No files yet. Files in this folder are sent with each question, as if you had attached them.")}</p>`}
+      ${tray(this.uploads, () => this.#focusOn(".folder-add"))}
+      <button type="button" class="button folder-add" @click=${choose}>
         ${icon("paperclip")}${gettext("Add files")}
       </button>
-      <input type="file" id="folder-files" multiple hidden aria-label=${gettext("Files of the folder")} @change=${this.#add} />`;
+      <input type="file" id="folder-files" multiple hidden aria-label=${gettext("Files in this folder")} @change=${this.#add} />`;
   }
 
   /** @param {StoredFile} file */
@@ -125,27 +140,33 @@ export class FolderDialog extends LitElement {
     return `/conversations/folders/${this.folder?.id}/${what}/`;
   }
 
-  /** One at a time, so that each keeps its name. @param {Event} event */
-  async #add(event) {
+  /** @param {Event} event */
+  #add(event) {
     const input = /** @type {HTMLInputElement} */ (event.target);
-    const chosen = [...(input.files ?? [])];
-    input.value = "";
-    this.instructions = this.#field?.value ?? "";
-    this.problem = "";
-    for (const file of chosen) {
-      this.uploading = file.name;
-      const { stored, problem } = await upload(this.#address("files"), file);
-      if (stored) this.files = [...(this.files ?? []), stored];
-      else this.problem = problem;
+    this.#keepText();
+    this.uploads.add(input.files ?? []);
+    input.value = ""; // The same file may be selected again.
+  }
+
+  /** Stored files move from the tray to the list. */
+  #uploaded() {
+    const stored = this.uploads.items.filter(({ state }) => state === "done");
+    if (this.folder && this.files && stored.length) {
+      this.#keepText();
+      this.files = [...this.files, ...stored.map(({ name, url, type, size }) => ({ name, url, type, size, updated_at: "", uploaded: true }))];
+      this.uploads.take();
     }
-    this.uploading = "";
-    if (!this.problem) this.#say(ngettext("File added.", "{count} files added.", chosen.length));
+    this.changes += 1;
+  }
+
+  #keepText() {
+    this.instructions = this.#field?.value ?? this.instructions;
   }
 
   /** @param {StoredFile} file */
   async #delete(file) {
     this.problem = "";
-    this.instructions = this.#field?.value ?? "";
+    this.#keepText();
     if (!(await remove(fileAddress(file.url)?.pathname ?? ""))) {
       this.problem = FAILED;
       return;
@@ -157,7 +178,7 @@ export class FolderDialog extends LitElement {
 
   /** @param {StoredFile} file */
   #ask(file) {
-    this.instructions = this.#field?.value ?? "";
+    this.#keepText();
     this.asked = file;
     void this.updateComplete.then(() => this.#focusOn(".files-question .button"));
   }
@@ -176,7 +197,7 @@ export class FolderDialog extends LitElement {
   /** @param {SubmitEvent} event */
   async #save(event) {
     event.preventDefault();
-    this.instructions = this.#field?.value ?? "";
+    this.#keepText();
     const { status, told } = await postForm(this.#address("content"), { instructions: this.instructions });
     this.problem = status === 200 ? "" : (told?.error?.message ?? FAILED);
     if (this.problem) return;
@@ -199,16 +220,3 @@ export class FolderDialog extends LitElement {
   }
 }
 customElements.define("folder-dialog", FolderDialog);
-
-/** @param {string} address @param {File} file @returns {Promise<{stored: StoredFile | null, problem: string}>} */
-async function upload(address, file) {
-  const body = new FormData();
-  body.append("file", file);
-  try {
-    const response = await fetch(address, { method: "POST", body, headers: { "X-CSRFToken": csrfToken() } });
-    const told = await response.json();
-    return response.ok ? { stored: told, problem: "" } : { stored: null, problem: told.error?.message ?? FAILED };
-  } catch {
-    return { stored: null, problem: FAILED };
-  }
-}

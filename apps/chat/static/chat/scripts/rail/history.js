@@ -3,7 +3,6 @@
 import { html, LitElement, nothing, repeat } from "../../vendor/lit.js";
 import "./folder-dialog.js";
 import { actOnFolder, actOnRow, drop } from "./actions.js";
-import "./dialog.js";
 import { HistoryRows } from "./rows.js";
 import "./search.js";
 import { CONVERSATION } from "./section.js";
@@ -57,8 +56,6 @@ export class ChatHistory extends LitElement {
   }
 
   updated() {
-    const dialog = this.#dialog;
-    if (dialog) dialog.rows = this.rows;
     this.onMore.disconnect(); // Observed again, so that a button that is still in view is reported again.
     for (const button of this.querySelectorAll("[data-more]")) this.onMore.observe(button);
   }
@@ -73,13 +70,14 @@ export class ChatHistory extends LitElement {
         ?hidden=${this.shows === "hits"}
         @keydown=${this.#press}
         @row-menu=${(/** @type {CustomEvent} */ { detail }) => this.#openRowMenu(detail)}
-        @row-rename=${(/** @type {CustomEvent<Row>} */ { detail }) => this.#dialog?.ask({ kind: "rename", row: detail })}
+        @row-rename=${(/** @type {CustomEvent<Row>} */ { detail }) => this.#ask({ kind: "rename", row: detail })}
       >
         ${this.shows === "archive" ? this.#archive() : this.#lists()}
       </div>
       <row-menu @chosen=${(/** @type {CustomEvent<string>} */ { detail }) => this.#chosen(detail)}></row-menu>
       <history-dialog @done=${this.#done}></history-dialog>
-      <folder-dialog @said=${this.#say}></folder-dialog>`;
+      <folder-dialog @said=${this.#say}></folder-dialog>
+      <tag-dialog @done=${this.#tagged}></tag-dialog>`;
   }
 
   #lists() {
@@ -94,7 +92,7 @@ export class ChatHistory extends LitElement {
         : html`<p class="history-empty">${gettext("Your conversations will be listed here.")}</p>`}
       ${this.#moreButton("main", gettext("Show older conversations"))}
       <div class="history-foot" ?hidden=${this.selection !== null}>
-        <button type="button" class="quiet" @click=${() => this.#dialog?.ask({ kind: "new-folder" })}>
+        <button type="button" class="quiet" @click=${() => this.#ask({ kind: "new-folder" })}>
           ${icon("folder-plus")}${gettext("New folder")}
         </button>
         ${this.#selectButton(sections.some(({ rows }) => rows.length))}
@@ -119,9 +117,9 @@ export class ChatHistory extends LitElement {
         <summary>${icon("chevron-right")}${icon("folder")}<h3 dir="auto">${folder.name}</h3></summary>
         ${folder.collapsed || rows.length || this.rows.hasMore(String(folder.id))
           ? nothing
-          : html`<p class="history-empty">${gettext("Nothing here yet.")}</p>`}
+          : html`<p class="history-empty">${gettext("This folder is empty.")}</p>`}
         <chat-history-section .rows=${folder.collapsed ? [] : rows} .current=${this.#currentIn(rows)} .selection=${this.selection} .version=${this.selection ? this.rowsChanged : 0}></chat-history-section>
-        ${folder.collapsed ? nothing : this.#moreButton(String(folder.id), gettext("Show more of this folder"))}
+        ${folder.collapsed ? nothing : this.#moreButton(String(folder.id), gettext("Show more conversations in this folder"))}
       </details>
       <button
         type="button"
@@ -130,7 +128,7 @@ export class ChatHistory extends LitElement {
         aria-haspopup="menu"
         @click=${(/** @type {Event} */ { currentTarget }) => this.#openFolderMenu(folder, currentTarget)}
       >
-        ${icon("ellipsis")}<span class="visually-hidden">${gettext("More for the folder {name}", { name: folder.name })}</span>
+        ${icon("ellipsis")}<span class="visually-hidden">${gettext("More options for the folder {name}", { name: folder.name })}</span>
       </button>
     </section>`;
   }
@@ -185,10 +183,19 @@ export class ChatHistory extends LitElement {
   /** Edit the title. A hidden sidebar, as on a phone, is shown in the meantime. @param {import("./rows.js").Named} row */
   rename(row) {
     const rail = this.closest("[popover]");
-    this.#dialog?.ask({ kind: "rename", row });
+    void this.#ask({ kind: "rename", row });
     if (!(rail instanceof HTMLElement) || rail.checkVisibility()) return;
     rail.showPopover();
     this.#dialog?.addEventListener("left", () => rail.hidePopover(), { once: true });
+  }
+
+  /** @param {import("./dialog.js").Asked} asked */
+  async #ask(asked) {
+    await import("./dialog.js");
+    const dialog = this.#dialog;
+    if (!dialog) return;
+    dialog.rows = this.rows;
+    dialog.ask(asked);
   }
 
   get #dialog() {
@@ -227,6 +234,7 @@ export class ChatHistory extends LitElement {
     if (name === "end") this.#endSelection();
     else if (name === "all") selection.selectAll();
     else if (name === "none") selection.clear();
+    else if (name === "tag") await this.#openTags(selection.rows);
     else {
       const outcome = await selection.act(name);
       if (outcome.undoable) this.#endSelection();
@@ -284,6 +292,7 @@ export class ChatHistory extends LitElement {
       return;
     }
     if (name === "select") return void this.#select(chosen);
+    if (name === "tags") return void this.#openTags([chosen]);
     const outcome = await actOnRow(rows, name, chosen);
     if (outcome.leaves) this.#tell(outcome.leaves, chosen);
     this.#tellOf(outcome);
@@ -292,7 +301,7 @@ export class ChatHistory extends LitElement {
   /** @param {import("./actions.js").Outcome} outcome */
   #tellOf({ said, problem = "", id, undoable, asks }) {
     this.problem = problem;
-    if (asks) this.#dialog?.ask(asks);
+    if (asks) void this.#ask(asks);
     if (undoable) this.#tell("undoable", undoable);
     if (!said) return;
     this.#tell("said", said);
@@ -315,6 +324,19 @@ export class ChatHistory extends LitElement {
     if (!row || event.defaultPrevented) return;
     event.preventDefault();
     if (row.folder !== (folder?.id ?? null)) void drop(this.rows, row, folder).then((outcome) => this.#tellOf(outcome));
+  }
+
+  /** @param {Row[]} rows */
+  async #openTags(rows) {
+    await import("./tag-dialog.js");
+    await /** @type {import("./tag-dialog.js").TagDialog | null} */ (this.querySelector("tag-dialog"))?.open(this.rows, rows);
+  }
+
+  /** @param {CustomEvent<{said: string, rows: Row[]}>} event */
+  #tagged({ detail: { said, rows } }) {
+    this.#tell("said", said);
+    if (this.selection) this.#endSelection();
+    this.#keepFocus(rows[0].id);
   }
 
   #openArchive() {

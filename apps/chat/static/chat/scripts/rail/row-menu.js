@@ -19,6 +19,7 @@ export function itemsOfRow(row, isSignedIn) {
     !archived && { name: "pin", words: pinned ? gettext("Unpin") : gettext("Pin"), icon: "pin" },
     !archived && { name: "go-on", words: gettext("Continue in another app…"), icon: "log-in" },
     !archived && { name: "move", words: gettext("Move to folder…"), icon: "folder" },
+    { name: "tags", words: gettext("Tags…"), icon: "tag" },
     isSignedIn && { name: "share", words: gettext("Share…"), icon: "external-link" },
     { name: "export", words: gettext("Export as Markdown"), icon: "download", href: `${address}download/` },
     { name: "export-json", words: gettext("Export as JSON"), icon: "code", href: `${address}download/?format=json` },
@@ -40,7 +41,7 @@ export function itemsOfFolder(folder, all) {
     { name: "rename-folder", words: gettext("Rename folder"), icon: "pencil" },
     folder !== all[0] && { name: "folder-up", words: gettext("Move up"), icon: "arrow-up" },
     folder !== all.at(-1) && { name: "folder-down", words: gettext("Move down"), icon: "arrow-down" },
-    { name: "delete-folder", words: gettext("Delete folder, keep its conversations"), icon: "trash-2" },
+    { name: "delete-folder", words: gettext("Delete folder and keep its conversations"), icon: "trash-2" },
   ];
   return items.filter((item) => item !== false);
 }

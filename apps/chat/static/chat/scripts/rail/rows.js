@@ -18,6 +18,7 @@ import { gettext } from "../texts.js";
  * @property {number | null} folder
  * @property {boolean} pinned
  * @property {boolean} archived
+ * @property {string[]} tags
  *
  * @typedef {Pick<Row, "id" | "title" | "address">} Named a conversation that the list may not have got to
  *
@@ -121,8 +122,8 @@ export class HistoryRows extends EventTarget {
   }
 
   /**
-   * Pin, archive or move a conversation.
-   * @param {Row} row @param {{pinned?: string, archived?: string, folder?: string}} fields
+   * Pin, archive, move or tag a conversation.
+   * @param {Row} row @param {Record<string, string>} fields
    * @returns {Promise<string>} the error, or ""
    */
   async arrange(row, fields) {
@@ -133,7 +134,7 @@ export class HistoryRows extends EventTarget {
   }
 
   /**
-   * Archive, move, delete or restore several conversations.
+   * Archive, move, tag, delete or restore several conversations.
    * @param {Row[]} rows @param {Record<string, string>} fields @returns {Promise<string>} the error, or ""
    */
   async changeAll(rows, fields) {

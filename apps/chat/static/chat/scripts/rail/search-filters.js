@@ -1,4 +1,4 @@
-/** The filters of the search in the rail, in a menu. It is loaded when it is first opened. */
+/** The filters of the searches in the rail and in the palette: their menu, and chips of the chosen ones. Loaded when they are first opened. */
 
 import { html, LitElement, nothing } from "../../vendor/lit.js";
 import { icon } from "../icons.js";
@@ -7,7 +7,7 @@ import { get } from "../requests.js";
 import { gettext } from "../texts.js";
 
 /**
- * @typedef {{name: "app" | "days" | "has", value: string, title: string}} Filter one condition of a search; `name` and `value` are in the address
+ * @typedef {{name: "app" | "days" | "tag" | "has", value: string, title: string}} Filter one condition of a search; `name` and `value` are in the address
  */
 
 /** @returns {Filter[]} */
@@ -24,7 +24,7 @@ const contents = () => [
 
 /** Dispatches `filtered` (detail: all filters that are chosen now). */
 export class SearchFilters extends LitElement {
-  static properties = { chosen: { attribute: false }, applications: { state: true } };
+  static properties = { chosen: { attribute: false }, applications: { state: true }, tags: { state: true } };
 
   constructor() {
     super();
@@ -32,6 +32,8 @@ export class SearchFilters extends LitElement {
     this.chosen = [];
     /** @type {Filter[]} the apps of the user's conversations */
     this.applications = [];
+    /** @type {Filter[]} */
+    this.tags = [];
     /** @type {HTMLElement | null} */
     this.opener = null;
   }
@@ -42,7 +44,8 @@ export class SearchFilters extends LitElement {
 
   render() {
     return html`<div class="menu-popover filter-popover" popover role="menu" aria-label=${gettext("Filters")} @keydown=${this.#press} @toggle=${this.#toggled}>
-      ${this.#group(gettext("Date"), dates())} ${this.#group(gettext("Contains"), contents())} ${this.#group(gettext("App"), this.applications)}
+      ${this.#group(gettext("Date"), dates())} ${this.#group(gettext("Contains"), contents())} ${this.#group(gettext("Tag"), this.tags)}
+      ${this.#group(gettext("App"), this.applications)}
       ${this.chosen.length
         ? html`<button type="button" role="menuitem" tabindex="-1" class="filter-clear" @click=${this.#clear}>${icon("x")}${gettext("Clear filters")}</button>`
         : nothing}
@@ -78,7 +81,7 @@ export class SearchFilters extends LitElement {
     return this.chosen.some((one) => one.name === name && one.value === value);
   }
 
-  /** Toggles a filter. Only one date and one app can be set. The menu stays open, because filters can be combined. @param {Filter} filter */
+  /** Toggles a filter. Only one date, one tag and one app can be set. The menu stays open, because filters can be combined. @param {Filter} filter */
   #toggle(filter) {
     const others = this.chosen.filter(({ name, value }) => name !== filter.name || (name === "has" && value !== filter.value));
     this.#tell(this.#isChosen(filter) ? others : [...others, filter]);
@@ -101,6 +104,7 @@ export class SearchFilters extends LitElement {
     await this.#show();
     const told = await get("/conversations/search/filters/");
     this.applications = (told?.applications ?? []).map((/** @type {{slug: string, title: string}} */ { slug, title }) => ({ name: "app", value: slug, title }));
+    this.tags = (told?.tags ?? []).map((/** @type {string} */ tag) => ({ name: "tag", value: tag, title: tag }));
     await this.updateComplete;
     if (this.#menu?.matches(":popover-open")) placeBeside(this.#menu, opener);
   }
@@ -142,3 +146,17 @@ export class SearchFilters extends LitElement {
   }
 }
 customElements.define("search-filters", SearchFilters);
+
+/** The chosen filters, as chips that remove them. @param {Filter[]} filters @param {(filter: Filter) => void} remove */
+export function filterChips(filters, remove) {
+  if (!filters.length) return nothing;
+  return html`<ul class="search-chips" aria-label=${gettext("Filters")}>
+    ${filters.map(
+      (filter) => html`<li>
+        <button type="button" class="button" aria-label=${gettext("Remove the filter {name}", { name: filter.title })} @click=${() => remove(filter)}>
+          <span dir="auto">${filter.title}</span>${icon("x")}
+        </button>
+      </li>`,
+    )}
+  </ul>`;
+}

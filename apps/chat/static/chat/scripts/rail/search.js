@@ -3,6 +3,7 @@
 import { html, LitElement, nothing } from "../../vendor/lit.js";
 import { icon } from "../icons.js";
 import { get } from "../requests.js";
+import { tagLine } from "./section.js";
 import { gettext, ngettext } from "../texts.js";
 import { tile } from "../tile.js";
 
@@ -23,7 +24,7 @@ export class HistorySearch extends LitElement {
     hits: { state: true },
     failed: { state: true },
     answered: { state: true },
-    hasMenu: { state: true },
+    menu: { state: true },
   };
   #timer = 0;
 
@@ -37,8 +38,8 @@ export class HistorySearch extends LitElement {
     /** The query of the address that the hits were found for. */
     this.answered = "";
     this.failed = false;
-    /** True once the script of the menu is loaded. */
-    this.hasMenu = false;
+    /** @type {typeof import("./search-filters.js") | null} the script of the menu, once it is loaded */
+    this.menu = null;
   }
 
   createRenderRoot() {
@@ -64,20 +65,8 @@ export class HistorySearch extends LitElement {
           ${icon("sliders-horizontal")}<span class="visually-hidden">${gettext("Filters")}</span>
         </button>
       </div>
-      ${this.hasMenu ? html`<search-filters .chosen=${this.filters} @filtered=${this.#filter}></search-filters>` : nothing}
-      ${this.filters.length ? this.#chips() : nothing} ${this.#asked ? this.#results() : nothing}`;
-  }
-
-  #chips() {
-    return html`<ul class="search-chips" aria-label=${gettext("Filters")}>
-      ${this.filters.map(
-        (filter) => html`<li>
-          <button type="button" class="button" aria-label=${gettext("Remove the filter {name}", { name: filter.title })} @click=${() => this.#remove(filter)}>
-            <span dir="auto">${filter.title}</span>${icon("x")}
-          </button>
-        </li>`,
-      )}
-    </ul>`;
+      ${this.menu ? html`<search-filters .chosen=${this.filters} @filtered=${this.#filter}></search-filters>` : nothing}
+      ${this.menu?.filterChips(this.filters, (filter) => this.#remove(filter))} ${this.#asked ? this.#results() : nothing}`;
   }
 
   /** The search as the query of a URL, or "" without one. */
@@ -100,22 +89,21 @@ export class HistorySearch extends LitElement {
   }
 
   /** @param {Hit} hit @param {string[]} words */
-  #hit({ id, title, address, application, excerpt, message, archived }, words) {
+  #hit({ id, title, address, application, excerpt, message, archived, tags }, words) {
     return html`<li class="history-entry">
       <a href="${address}${message ? `#message-${message}` : ""}" data-conversation=${id}>
         ${tile(application, "small")}
         <span class="history-title" dir="auto">${marked(title || gettext("Untitled"), words)}</span>
         <span class="visually-hidden">${application.title}</span>
         ${archived ? html`<span class="hit-note">${gettext("Archived")}</span>` : nothing}
-        ${excerpt ? html`<span class="hit-excerpt" dir="auto">${marked(excerpt, words)}</span>` : nothing}
+        ${tagLine(tags)} ${excerpt ? html`<span class="hit-excerpt" dir="auto">${marked(excerpt, words)}</span>` : nothing}
       </a>
     </li>`;
   }
 
   /** @param {Event} event */
   async #openMenu({ currentTarget }) {
-    await import("./search-filters.js");
-    this.hasMenu = true;
+    this.menu = await import("./search-filters.js");
     await this.updateComplete;
     const menu = /** @type {SearchFilters | null} */ (this.querySelector("search-filters"));
     if (currentTarget instanceof HTMLElement) await menu?.open(currentTarget);

@@ -9,7 +9,7 @@ import { tile } from "../tile.js";
 /** @import { Row } from "./rows.js" */
 
 /** The labels of the marks. A finished conversation without unread answers has none. @type {Record<string, string>} */
-const MARKS = { running: gettext("Being answered"), waiting: gettext("Waiting for you"), unread: gettext("Unread") };
+const MARKS = { running: gettext("In progress"), waiting: gettext("Waiting for you"), unread: gettext("Unread") };
 
 const KEYS = ["F2", "Shift+F10"].join(" ");
 
@@ -70,7 +70,7 @@ export class HistorySection extends LitElement {
         ${tile(application, "small")}
         <span class="history-title" dir="auto">${name}</span>
         <span class="visually-hidden">${application.title}</span>
-        ${isCurrent && state === "unread" ? nothing : mark(state)}
+        ${isCurrent && state === "unread" ? nothing : mark(state)} ${tagLine(row.tags)}
       </a>
       <button
         type="button"
@@ -80,7 +80,7 @@ export class HistorySection extends LitElement {
         aria-haspopup="menu"
         @click=${(/** @type {Event} */ event) => this.#tell("row-menu", { row, button: event.currentTarget })}
       >
-        ${icon("ellipsis")}<span class="visually-hidden">${gettext("More for {name}", { name })}</span>
+        ${icon("ellipsis")}<span class="visually-hidden">${gettext("More options for {name}", { name })}</span>
       </button>
     </li>`;
   }
@@ -105,6 +105,14 @@ export class HistorySection extends LitElement {
   }
 }
 customElements.define("chat-history-section", HistorySection);
+
+/** The tags below a title. @param {string[]} tags */
+export function tagLine(tags) {
+  if (!tags?.length) return nothing;
+  return html`<span class="history-tags">
+    <span class="visually-hidden">${gettext("Tags:")}</span>${tags.map((tag) => html` <bdi>${tag}</bdi>`)}
+  </span>`;
+}
 
 /** The drag data type: the ID of a conversation. */
 export const CONVERSATION = "application/x-quickapps-conversation";

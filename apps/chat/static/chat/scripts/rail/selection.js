@@ -132,7 +132,7 @@ export class Selection extends EventTarget {
   }
 }
 
-/** Dispatches `act` (detail: `archive`, `unarchive`, `move`, `delete`, `all`, `none` or `end`). */
+/** Dispatches `act` (detail: `archive`, `unarchive`, `move`, `tag`, `delete`, `all`, `none` or `end`). */
 export class SelectionBar extends LitElement {
   static properties = { count: { attribute: false }, all: { attribute: false }, archived: { attribute: false }, full: { attribute: false } };
 
@@ -168,6 +168,7 @@ export class SelectionBar extends LitElement {
         ${archived
           ? this.#button("unarchive", gettext("Restore"), "archive-restore")
           : [this.#button("archive", gettext("Archive"), "archive"), this.#button("move", gettext("Move…"), "folder")]}
+        ${this.#button("tag", gettext("Tag…"), "tag")}
         ${this.#button("delete", gettext("Delete"), "trash-2")}
       </div>
     </div>`;
@@ -203,5 +204,5 @@ function countText(count) {
 }
 
 function mostText() {
-  return gettext("{count} selected, the maximum", { count: String(MOST) });
+  return gettext("{count} selected (maximum)", { count: String(MOST) });
 }

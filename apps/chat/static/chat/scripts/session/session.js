@@ -9,7 +9,7 @@ import { gettext } from "../texts.js";
  * @import { Answer } from "./answers.js"
  * @import { Attachment, Event, Frame, InteractionAnswer, Opened, Queued, QueueChanged, Refusal, ResultsExpired, StoredMessage, WholeTurn } from "./frames.js"
  *
- * @typedef {{again?: string, edits?: string, continues?: string}} Branching ids of messages: as the frame `ask` has them
+ * @typedef {{again?: string, edits?: string, continues?: string, deployment?: string}} Branching ids of messages, and of the model that answers again: as the frame `ask` has them
  *
  * @typedef {{id: string, text: string, attachments: Attachment[]} & Branching} Asked
  *
@@ -20,7 +20,7 @@ import { gettext } from "../texts.js";
 const PATIENCE = 10_000;
 /** @type {{text: string, attachments: Attachment[]}} */
 const NOTHING = { text: "", attachments: [] };
-const NOT_SENT = gettext("There is no connection. Try again when it is back.");
+const NOT_SENT = gettext("There is no connection. Try again when you’re back online.");
 const MAYBE_NOT_SENT = gettext("The connection was lost. Send your answer again.");
 
 /**
@@ -77,6 +77,8 @@ export class Session extends EventTarget {
     this.temporary = false;
     /** The thinking effort of a new conversation; "" for the default. */
     this.effort = "";
+    /** The toolsets of a new conversation that are on or off. @type {Record<string, boolean>} */
+    this.tools = {};
     /** The ID of the model of a new conversation; "" for the default. */
     this.deployment = "";
     /** The slug of the user's place, and a description of what the user is viewing. */
@@ -297,6 +299,7 @@ export class Session extends EventTarget {
       temporary: this.temporary,
       effort: this.effort,
       deployment: this.conversation.id ? "" : this.deployment,
+      ...(this.conversation.id || !Object.keys(this.tools).length ? {} : { tools: this.tools }),
       place: this.place,
       narrative: this.narrative,
       attachments: attachments.map(({ url }) => ({ url })),

@@ -7,7 +7,7 @@ if (field instanceof HTMLInputElement) {
   const most = Number(field.dataset.most);
   field.addEventListener("change", () => {
     const size = field.files?.[0]?.size ?? 0;
-    const words = gettext("The file is larger than {megabytes} MB. Unpack a ZIP, and choose the file conversations.json in it.", { megabytes: Math.floor(most / 1024 / 1024) });
+    const words = gettext("The file is larger than {megabytes} MB. If it’s a ZIP, unpack it and choose the conversations.json file inside.", { megabytes: Math.floor(most / 1024 / 1024) });
     field.setCustomValidity(size > most ? words : "");
     field.reportValidity();
   });

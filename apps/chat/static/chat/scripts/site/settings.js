@@ -71,7 +71,7 @@ async function save(form, earlier) {
   if (looks.theme && !isSignedIn) localStorage.setItem("theme", looks.theme);
   if (LANGUAGE in chosen && chosen[LANGUAGE] !== earlier[LANGUAGE]) readIn(chosen[LANGUAGE]);
   if (isSignedIn) return gettext("Saved.");
-  return isKept ? gettext("Saved in this browser.") : gettext("Applies only to this page, because the browser stores nothing.");
+  return isKept ? gettext("Saved in this browser.") : gettext("This setting applies only to this page, because your browser blocks storage.");
 }
 
 /** @param {HTMLFormElement} form @returns {Promise<boolean>} */

@@ -1,6 +1,7 @@
 /** Scripts of every page of the site. */
 
 import "./menus.js";
+import "./palette.js";
 import "./sections.js";
 import "./theme-switch.js";
 import "./service-worker.js";

@@ -24,7 +24,7 @@ export function helperDialog(step, { redraw, close }) {
         ${[helper.agent, WORDS[helper.state]].filter(Boolean).join(" · ")}
       </p>
     </header>
-    <div class="helper-read" tabindex="0" role="group" aria-label=${gettext("Activity of the sub-agent")}>
+    <div class="helper-read" tabindex="0" role="group" aria-label=${gettext("Sub-agent activity")}>
       ${stepContent(step)} ${step.children.length ? stepList(step.children, redraw) : nothing}
     </div>
     <form method="dialog" class="dialog-buttons">

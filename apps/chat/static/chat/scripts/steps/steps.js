@@ -79,7 +79,7 @@ function line({ title, state, seconds, text }, isExpired) {
   return html`<span class="step-mark">${icon(symbol)}</span>
     <span class="step-title" dir="auto">${title}</span>
     <span class="step-state ${state === "done" ? "visually-hidden" : ""}">${words}</span>
-    ${isExpired ? html`<span class="visually-hidden">${gettext(", no longer read by the model")}</span>` : nothing}
+    ${isExpired ? html`<span class="visually-hidden">${gettext("(no longer read by the model)")}</span>` : nothing}
     ${seconds === null ? nothing : html`<span class="step-time">${secondsText(seconds)}</span>`}`;
 }
 

@@ -23,7 +23,7 @@ import { Uploads } from "../files/uploads.js";
  * @import { Attachment } from "../session/frames.js"
  */
 
-const LOST = gettext("Connection lost, reconnecting…");
+const LOST = gettext("Connection lost. Reconnecting…");
 
 export class Chat {
   #log = element("log", ChatLog);
@@ -68,7 +68,7 @@ export class Chat {
       this.#jump.note();
       host.tell("message", { role: "assistant" });
     });
-    session.addEventListener("queued", () => this.#announcer.say(gettext("Message queued. It is sent after this answer.")));
+    session.addEventListener("queued", () => this.#announcer.say(gettext("Message queued. It will be sent after this answer.")));
     session.addEventListener("refused", (event) => {
       const { text, code, question, attachments } = detailOf(event);
       if (code === "conversation_not_found") return this.begin();

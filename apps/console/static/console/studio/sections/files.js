@@ -7,9 +7,16 @@ import { button, element, field, findings, focusOn, link, newId, numberField, pa
  * @import { Choices, Json } from "../data.js"
  * @import { Section } from "../sections.js"
  * @import { Store } from "../store.js"
+ *
+ * @typedef {{place: string, address: string, score: number, text: string}} Passage
+ * @typedef {{passages: Passage[], notice: string, indexed: number, files: number}} SearchAnswer the best passage is first
  */
 
 const PATH = "contexts";
+const RESULTS = "features.documents.results";
+const USUAL_RESULTS = 3;
+/** How many of the passages are shown that the number of passages leaves out. */
+const LEFT_OUT = 5;
 /** @type {Record<string, string>} */
 const KINDS = { "user-defined": "Text", file: "File", folder: "Folder" };
 /** @type {Record<string, Json>} */
@@ -53,7 +60,8 @@ export const files = {
         isOn: (value) => Boolean(value?.enabled),
         help: "Gives the model a tool that reads documents and one that answers from them, with sources. The files above are indexed in advance.",
         children: () => [
-          numberField(store, { label: "Passages per answer", path: "features.documents.results", min: 1, max: 20, step: 1, placeholder: "3" }),
+          numberField(store, { label: "Passages per answer", path: RESULTS, min: 1, max: 20, step: 1, placeholder: String(USUAL_RESULTS) }),
+          ...(store.data.may_change ? [searchTrial(store)] : []),
         ],
       }),
       switchField(store, {
@@ -68,6 +76,68 @@ export const files = {
     ];
   }),
 };
+
+/**
+ * A search in the indexed files, which shows the passages that an answer would be based on.
+ * @param {Store} store
+ */
+function searchTrial(store) {
+  const id = newId("search");
+  const input = element("input", { id, type: "search", maxLength: 1000, autocomplete: "off", placeholder: "A question or keywords" });
+  const found = element("div", { class: "studio-passages", "aria-live": "polite" });
+  /** @type {SearchAnswer | null} */
+  let answer = null;
+  const show = () => answer && found.replaceChildren(...passagesOf(answer, Number(store.get(RESULTS) ?? USUAL_RESULTS)));
+  const search = async () => {
+    const q = input.value.trim();
+    if (!q) return;
+    found.replaceChildren(quiet("Searching…"));
+    try {
+      const response = await store.send("file_search", { ...store.current, q });
+      const told = await response.json();
+      if (!response.ok) throw new Error(told.message ?? "The search failed. Try again.");
+      answer = told;
+      show();
+    } catch (error) {
+      answer = null;
+      found.replaceChildren(element("p", { class: "studio-error" }, reasonOf(error)));
+    }
+  };
+  // Enter searches, and does not send a form around it.
+  input.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.isComposing) return;
+    event.preventDefault();
+    void search();
+  });
+  store.subscribe((what) => what === "change" && show(), found);
+  return element(
+    "div",
+    { class: "studio-search" },
+    element("label", { htmlFor: id }, "Try a search"),
+    element("div", { class: "studio-search-row" }, input, button("Search", search)),
+    quiet("Shows the passages that an answer would be based on. Files are indexed when they are published."),
+    found,
+  );
+}
+
+/** @param {SearchAnswer} answer @param {number} most the number of passages of an answer */
+function passagesOf({ passages, notice, indexed, files }, most) {
+  const state = indexed === files ? "" : `${indexed} of ${files} files are indexed. `;
+  const shown = passages.slice(0, most);
+  const rest = passages.slice(most, most + LEFT_OUT);
+  return [
+    notice || state ? quiet(state, notice) : "",
+    passages.length ? "" : quiet(files ? "No results." : "No file of the draft is indexed yet. Publish it first."),
+    shown.length ? element("ol", { "aria-label": "Passages of an answer" }, ...shown.map(passageItem)) : "",
+    rest.length ? quiet("Left out, because of the number of passages per answer:") : "",
+    rest.length ? element("ol", { class: "studio-left-out", start: most + 1, "aria-label": "Passages that are left out" }, ...rest.map(passageItem)) : "",
+  ];
+}
+
+/** @param {Passage} passage */
+function passageItem({ place, score, text }) {
+  return element("li", {}, element("strong", {}, place), element("span", { class: "studio-quiet" }, ` score ${score.toFixed(4)}`), element("blockquote", {}, text));
+}
 
 /**
  * Uploads files from this computer; each becomes a context. @param {Store} store @param {Choices} choices @param {(path: string) => void} done

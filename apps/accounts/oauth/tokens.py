@@ -1,0 +1,77 @@
+"""Finds the users for whom MCP clients act, by their access tokens.
+
+Like a key, a token is looked up in the database at most once in `KEY_MAX_AGE_SECONDS`, and the
+process caches only the hash of the token.
+"""
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from allauth.idp.oidc.models import Token
+from channels.db import database_sync_to_async
+from django.utils import timezone
+
+from apps.accounts.authentication import client_of
+from apps.accounts.buckets import caller_in
+from apps.accounts.caller import Caller
+from apps.accounts.keys.holders import KEY_MAX_AGE_SECONDS
+from apps.accounts.oauth.resources import SCOPE, covers
+from apps.accounts.sender_headers import read_headers
+from apps.aged_cache import AgedCache
+from apps.errors import NotAuthenticated
+from apps.process_state import on_reset
+
+MOST_KEPT_TOKENS = 1024
+TOKEN_FORM = re.compile(r"[A-Za-z0-9_-]{86}")
+"""The form of allauth's opaque tokens, which differs from the form of our keys."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenHolder:
+    """The user of an access token, and the resources at which the token can be used."""
+
+    user_id: int
+    resources: tuple[str, ...]
+    expires_at: datetime
+
+
+_kept = AgedCache[bytes, TokenHolder](MOST_KEPT_TOKENS)
+on_reset(_kept.clear)
+
+
+def sends_token(scope: Mapping[str, Any]) -> bool:
+    """Return True if the request has an access token instead of a key."""
+    sent = read_headers(scope["headers"])
+    return not sent.api_key and TOKEN_FORM.fullmatch(sent.bearer) is not None
+
+
+async def authenticate_token(scope: Mapping[str, Any], resource: str) -> Caller:
+    """Return the user for whom the sender of an ASGI request acts. The user works outside teams.
+
+    Raises `NotAuthenticated` for an unknown, revoked or expired token, and for a token of another
+    resource.
+    """
+    sent = read_headers(scope["headers"])
+    digest = hashlib.sha256(sent.bearer.encode()).digest()
+    holder = await _kept.renewed(
+        digest, KEY_MAX_AGE_SECONDS, lambda _: database_sync_to_async(read_holder)(sent.bearer)
+    )
+    if holder is None or holder.expires_at <= timezone.now():
+        raise NotAuthenticated
+    if not any(covers(granted, resource) for granted in holder.resources):
+        raise NotAuthenticated
+    return replace(caller_in(holder.user_id), client=client_of(sent))
+
+
+def read_holder(token: str) -> TokenHolder | None:
+    rows = Token.objects.valid().by_value(token).filter(type=Token.Type.ACCESS_TOKEN)
+    row = rows.select_related("user").first()
+    if row is None or row.user is None or row.expires_at is None or not row.user.is_active:
+        return None
+    if SCOPE not in row.get_scopes():
+        return None
+    return TokenHolder(row.user.pk, tuple(row.get_resources()), row.expires_at)

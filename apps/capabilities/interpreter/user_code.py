@@ -1,0 +1,74 @@
+"""Runs code that a user starts, with the interpreter of an application and without a model."""
+
+import asyncio
+from collections.abc import Sequence
+
+from django.utils.translation import gettext
+
+from apps.agent.messages import ModelMessage
+from apps.capabilities.interpreter.capability import (
+    TOOL_NAME,
+    choose_engine,
+    find_tool,
+    time_limit,
+)
+from apps.capabilities.interpreter.engines import Execution, ExecutionTimedOut
+from apps.capabilities.interpreter.requests import InterpreterFailed, Request, attachment_urls
+from apps.capabilities.registry import Opening
+from apps.capabilities.wrappers.approval_rules import ApprovalRules, approval_rules
+from apps.errors import Forbidden, Missing
+from apps.manifest.manifest import Manifest
+
+
+def can_run(manifest: Manifest) -> bool:
+    """Return True if users can run code with the application's interpreter."""
+    rules = rules_for(manifest)
+    return rules is not None and not (rules.mode == "confirm" and rules.nearest("four_eyes"))
+
+
+def rules_for(manifest: Manifest) -> ApprovalRules | None:
+    """Return the approval rules of the interpreter, or None if the application has none."""
+    found = find_tool(manifest)
+    if found is None:
+        return None
+    toolset, tool = found
+    return approval_rules(manifest, tool.approval, toolset.approval)
+
+
+def check_code(manifest: Manifest, code: str) -> None:
+    """Raise `Refused` if the user may not run the code.
+
+    The user starts the code, so a rule that requires the user's approval is met.
+    """
+    rules = rules_for(manifest)
+    if rules is None:
+        raise Missing("no_interpreter", gettext("This app can’t run code."))
+    decision = rules.judge(TOOL_NAME, {"code": code})
+    if decision == "deny":
+        raise Forbidden("code_denied", gettext("The rules of this app forbid this code."))
+    if decision == "confirm" and rules.nearest("four_eyes"):
+        raise Forbidden(
+            "code_denied",
+            gettext("In this app, another user has to approve code, so you can’t run it here."),
+        )
+
+
+async def run_user_code(
+    manifest: Manifest, code: str, opening: Opening, messages: Sequence[ModelMessage] = ()
+) -> Execution:
+    """Run the code in a new interpreter session. The attachments of the messages are its input
+    files.
+
+    The caller has checked the code. If it takes too long or cannot be run, the result contains the
+    reason.
+    """
+    seconds = time_limit(manifest)
+    session = choose_engine(manifest).open(opening)
+    request = Request(code=code, attachment_urls=list(attachment_urls(messages)))
+    try:
+        async with asyncio.timeout(seconds):
+            return await session.execute(request, messages)
+    except InterpreterFailed as failure:
+        return Execution("FAILURE", stderr=str(failure))
+    except TimeoutError:
+        return Execution("FAILURE", stderr=str(ExecutionTimedOut(TOOL_NAME, seconds)))

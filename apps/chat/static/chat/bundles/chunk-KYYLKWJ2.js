@@ -1,7 +1,0 @@
-import{b as t}from"./chunk-GDVCXHG5.js";import{html as r,LitElement as c,nothing as u}from"../vendor/lit.js";var o="notices";function f(){return n()&&Notification.permission==="granted"&&l()==="on"}function n(){return"Notification"in window&&isSecureContext}function l(){try{return localStorage.getItem(o)}catch{return null}}var s=class extends c{createRenderRoot(){return this}connectedCallback(){super.connectedCallback(),this.hidden=!n()}render(){let e=f(),a=n()&&Notification.permission==="denied";return r`<h3>${t("Notifications in this browser")}</h3>
-      <p role="status">${this.#t(e)}</p>
-      ${a?u:r`<div class="form-actions">
-            <button type="button" class="button" @click=${e?this.#n:this.#e}>
-              ${e?t("Turn them off"):t("Notify me in this browser")}
-            </button>
-          </div>`}`}#t(e){return e?t("On. Conversations that you aren’t looking at notify you of answers and questions, without their content."):n()&&Notification.permission==="denied"?t("Notifications are blocked for this site in your browser. Allow them in its settings first."):t("Off.")}async#e(){await Notification.requestPermission()==="granted"&&localStorage.setItem(o,"on"),this.requestUpdate()}#n(){localStorage.setItem(o,"off"),this.requestUpdate()}};customElements.define("browser-notices",s);var i=document.querySelector("#notice-form[data-new] [name=time_zone]");i instanceof HTMLInputElement&&(i.value=Intl.DateTimeFormat().resolvedOptions().timeZone||i.value);export{f as a,s as b};

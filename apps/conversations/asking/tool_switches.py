@@ -1,0 +1,82 @@
+"""Applies the user's choice of toolsets, for those that the application lets users switch."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TypeGuard
+
+from apps.capabilities.registry import prepare
+from apps.catalog.resolved_application import ResolvedApplication
+from apps.errors import Refused
+from apps.manifest.manifest import Manifest
+from apps.manifest.names import localize_text
+from apps.manifest.toolsets.shared_fields import Described
+
+MOST_SWITCHES = 50
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSwitch:
+    """A toolset that users can turn on and off. `name` identifies it, and `is_on` is its state in
+    new conversations.
+    """
+
+    name: str
+    title: str
+    detail: str
+    is_on: bool
+
+
+def tool_switches(manifest: Manifest, locale: str = "en") -> list[ToolSwitch]:
+    """Return the switches of an application, one for each name, with texts in the locale."""
+    found: dict[str, ToolSwitch] = {}
+    for toolset in manifest.tool_sets:
+        if is_switched(toolset) and toolset.label not in found and len(found) < MOST_SWITCHES:
+            found[toolset.label] = ToolSwitch(
+                toolset.label,
+                localize_text(toolset.name, locale),
+                localize_text(toolset.description or "", locale),
+                toolset.user_switch == "on",
+            )
+    return list(found.values())
+
+
+def is_switched(toolset: object) -> TypeGuard[Described]:
+    """Return True for an enabled toolset that users can switch."""
+    return (
+        isinstance(toolset, Described)
+        and toolset.enabled
+        and toolset.user_switch is not None
+        and bool(toolset.label)
+    )
+
+
+def check_switches(application: ResolvedApplication, chosen: Mapping[str, bool]) -> None:
+    """Raise `Refused` if one of the toolsets has no switch."""
+    known = [one.name for one in tool_switches(application.manifest)]
+    for name in chosen:
+        if name not in known:
+            offered = ", ".join(known) or "none"
+            raise Refused("bad_frame", f"tools: unknown toolset {name!r}; use {offered}.")
+
+
+def with_switches(
+    application: ResolvedApplication, chosen: Mapping[str, bool] | None
+) -> ResolvedApplication:
+    """Return the application without the toolsets that are off. Toolsets without a choice are in
+    their default state.
+    """
+    states = {one.name: one.is_on for one in tool_switches(application.manifest)} | dict(
+        chosen or {}
+    )
+    manifest = application.manifest
+    kept = tuple(
+        toolset.model_copy(update={"enabled": False})
+        if is_switched(toolset) and not states.get(toolset.label, True)
+        else toolset
+        for toolset in manifest.tool_sets
+    )
+    if all(one is other for one, other in zip(kept, manifest.tool_sets, strict=True)):
+        return application
+    changed = manifest.model_copy(update={"tool_sets": kept})
+    issues = application.prepared.issues
+    return replace(application, manifest=changed, prepared=replace(prepare(changed), issues=issues))

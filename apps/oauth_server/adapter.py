@@ -1,0 +1,23 @@
+"""Configures allauth's OpenID provider."""
+
+from typing import Any
+
+from allauth.idp.oidc.adapter import DefaultOIDCAdapter
+from allauth.idp.oidc.models import Client
+from django.conf import settings
+
+from apps.accounts.oauth.programs import delete_excess
+from apps.oauth_server.clients import prepare_client
+
+
+class OAuthAdapter(DefaultOIDCAdapter):  # type: ignore[misc]
+    def get_issuer(self) -> str:
+        issuer: str = settings.PUBLIC_URL
+        return issuer
+
+    def validate_client_registration(self, *, client: Client, **_: Any) -> None:
+        """Prepare a client before it is stored. Raises ValidationError."""
+        prepare_client(client)
+        # allauth would store everything that the client sent.
+        client.data = {"dcr": True}
+        delete_excess()

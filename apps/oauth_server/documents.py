@@ -1,0 +1,87 @@
+"""Reads client ID metadata documents. The ID of such a client is the URL of its document."""
+
+import asyncio
+import time
+from typing import Any
+
+import msgspec
+from allauth.idp.oidc.models import Client
+from asgiref.sync import async_to_sync
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest
+from django.utils.translation import gettext
+
+from apps.accounts.allauth_internals import described_client, may_read_document
+from apps.errors import EgressRefused
+from apps.oauth_server.clients import prepare_client
+from apps.workspace.egress.bodies import read_body
+from apps.workspace.egress.clients import HTTPError, InvalidURL, find_client, parse_url
+from apps.workspace.egress.guard import Trust
+
+MOST_BYTES = 8192
+SECONDS = 5.0
+"""The timeout for the whole response in seconds."""
+FRESH_SECONDS = 3600
+READ_AT = "read_at"
+"""The key of a client's data with the time at which its document was read."""
+COLUMNS = (
+    *("name", "type", "scopes", "default_scopes"),
+    *("grant_types", "redirect_uris", "response_types"),
+)
+UNUSABLE = (
+    *(ValidationError, EgressRefused, HTTPError, InvalidURL, TimeoutError),
+    *(ValueError, RecursionError),  # of the JSON
+)
+
+
+def find_oauth_client(request: HttpRequest, client_id: str) -> Client | None:
+    """Return the client, or None if it is unknown. Read its document if the ID is a URL.
+
+    Raises ValidationError if the document of a new client cannot be used, or if the user requests
+    too many documents.
+    """
+    known = Client.objects.filter(pk=client_id).first()
+    if not client_id.startswith("https://") or (known is not None and is_fresh(known)):
+        return known
+    if not may_read_document(request):
+        raise ValidationError(gettext("Too many attempts. Wait a few minutes, then try again."))
+    try:
+        return read_client(client_id, known)
+    except UNUSABLE:
+        if known is not None:
+            return known
+        raise ValidationError(
+            gettext("The program’s description at {address} can’t be read.").format(
+                address=client_id[:200]
+            )
+        ) from None
+
+
+def is_fresh(client: Client) -> bool:
+    read_at = (client.data or {}).get(READ_AT, 0)
+    return bool(time.time() - read_at < FRESH_SECONDS)
+
+
+def read_client(client_id: str, known: Client | None) -> Client:
+    """Read the document of a client, and store the client."""
+    client = described_client(client_id, lambda: async_to_sync(fetch_document)(client_id))
+    prepare_client(client)
+    kept: dict[str, Any] = {} if known is None else known.data or {}
+    values = {name: getattr(client, name) for name in COLUMNS}
+    values["data"] = {**kept, "cimd": True, READ_AT: int(time.time())}
+    row, _ = Client.objects.update_or_create(pk=client_id, defaults=values)
+    return row
+
+
+async def fetch_document(address: str) -> Any:
+    """Return the JSON at a URL that a stranger chose. Redirects are not followed."""
+    client = find_client(Trust.GUARDED)
+    async with (
+        asyncio.timeout(SECONDS),
+        client.stream(
+            "GET", parse_url(address), headers={"Accept": "application/json"}
+        ) as response,
+    ):
+        if response.status_code != 200:
+            raise ValidationError(f"The server returned status {response.status_code}.")
+        return msgspec.json.decode(await read_body(response, MOST_BYTES))

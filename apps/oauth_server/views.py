@@ -1,0 +1,211 @@
+"""The pages and endpoints of the authorization server."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from allauth.idp.oidc.models import Client
+from allauth.idp.oidc.views import AuthorizationView, ClientRegistrationView, TokenView
+from django.conf import settings
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.http.response import HttpResponseRedirectBase
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import gettext
+from django.views.decorators.http import require_safe
+
+from apps.accounts.allauth_internals import is_redirect_allowed, use_client
+from apps.accounts.buckets import caller_in
+from apps.accounts.client_address import address_of
+from apps.accounts.oauth import programs
+from apps.accounts.oauth.resources import SCOPE, slug_of
+from apps.catalog.access import usable
+from apps.catalog.resolve import versioned_name
+from apps.oauth_server.clients import (
+    GRANT_TYPES,
+    loopback_address,
+    redirect_host,
+    redirect_source,
+)
+from apps.oauth_server.documents import find_oauth_client
+
+MOST_REGISTRATION_BYTES = 16_384
+INVALID_TARGET = "invalid_target", "Send one resource: the URL of the MCP server."
+
+
+class AuthorizeView(AuthorizationView):  # type: ignore[misc]
+    """Asks a user whether a program may act for them, and redirects to the program with a code."""
+
+    def get(self, request: HttpRequest, *args: Any, **named: Any) -> HttpResponse:
+        if not request.user.is_authenticated:
+            return redirect_to_login(request.get_full_path())
+        try:
+            client = find_oauth_client(request, request.GET.get("client_id", ""))
+        except ValidationError as error:
+            return show_problem(request, " ".join(error.messages))
+        if client is not None:
+            use_client(with_any_port(client, request.GET.get("redirect_uri", "")))
+        problem = problem_of(request.GET)
+        if client is not None and problem is not None and redirects(client, request.GET):
+            return with_issuer(refuse(request.GET, *problem))
+        if not may_use(request):
+            return show_problem(request, gettext("You can’t use this app with your account."))
+        answer = with_issuer(super().get(request, *args, **named))
+        if answer.status_code == 200 and client is not None:
+            source = redirect_source(request.GET.get("redirect_uri", ""))
+            # Browsers apply the policy to the redirect that follows the form.
+            vars(answer)["_csp_update"] = {"form-action": [source]}
+        return answer
+
+    def post(self, request: HttpRequest, *args: Any, **named: Any) -> HttpResponse:
+        return with_issuer(super().post(request, *args, **named))
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        client_id = self._request_info["client_id"]
+        if client := Client.objects.filter(pk=client_id).first():
+            use_client(with_any_port(client, self._request_info["redirect_uri"]))
+        answer: HttpResponse = super().form_valid(form)
+        if answer.status_code == 302:
+            programs.connect(self.request.user, client_id, address_of(self.request))
+        return answer
+
+    def get_context_data(self, **values: Any) -> dict[str, Any]:
+        info = self._request_info
+        slug = slug_of(info["resources"][0]) or ""
+        added = {
+            "application": find_title(self.request, slug),
+            "document_host": programs.document_host(info["client_id"]),
+            "redirect_host": redirect_host(info["redirect_uri"]),
+            "scopes": self._scopes,
+        }
+        return {**super().get_context_data(**values), **added}
+
+
+def problem_of(sent: QueryDict) -> tuple[str, str] | None:
+    """Return the OAuth error of a request and its description, or None. allauth checks only what
+    this function does not.
+    """
+    if not sent.get("code_challenge") or sent.get("code_challenge_method") != "S256":
+        return "invalid_request", "Send a code_challenge with the code_challenge_method S256."
+    resources = sent.getlist("resource")
+    if len(resources) != 1 or slug_of(resources[0]) is None:
+        return INVALID_TARGET
+    if sent.get("response_mode", "query") != "query":
+        return "invalid_request", "Use the response_mode query, or omit it."
+    if "none" in sent.get("prompt", "").split():
+        return "interaction_required", "Users confirm each sign-in to a program."
+    return None
+
+
+def with_any_port(client: Client, address: str) -> Client:
+    """Allow a redirect to any port of localhost if the client has one there. allauth allows this only
+    for loopback IP addresses, but the documents of common programs contain localhost.
+    """
+    local = loopback_address(address)
+    known = filter(None, map(loopback_address, client.get_redirect_uris()))
+    if local and is_redirect_allowed(local, known):
+        client.set_redirect_uris([*client.get_redirect_uris(), address])
+    return client
+
+
+def redirects(client: Client, sent: QueryDict) -> bool:
+    """Return True if errors can be sent to the client."""
+    return is_redirect_allowed(sent.get("redirect_uri", ""), client.get_redirect_uris())
+
+
+def refuse(sent: QueryDict, error: str, description: str) -> HttpResponse:
+    """Return a redirect to the client with an error. The address may have the scheme of a
+    program.
+    """
+    told = {"error": error, "error_description": description}
+    if "state" in sent:
+        told["state"] = sent.get("state", "")
+    address = with_parameters(sent.get("redirect_uri", ""), told)
+    return HttpResponse(status=302, headers={"Location": address})
+
+
+def with_issuer(answer: HttpResponse) -> HttpResponse:
+    """Add our issuer to a redirect to a client (RFC 9207)."""
+    if answer.status_code == 302 and not isinstance(answer, HttpResponseRedirectBase):
+        answer["Location"] = with_parameters(answer["Location"], {"iss": settings.PUBLIC_URL})
+    return answer
+
+
+def with_parameters(address: str, told: dict[str, str]) -> str:
+    return f"{address}{'&' if '?' in address else '?'}{urlencode(told)}"
+
+
+def find_title(request: HttpRequest, slug: str) -> str:
+    """Return the title of the user's application, or "" if the user has no such application."""
+    found = usable(caller_in(request.user.pk)).filter(slug=versioned_name(slug)[0])
+    return found.values_list("title", flat=True).first() or ""
+
+
+def may_use(request: HttpRequest) -> bool:
+    slug = slug_of(request.GET.get("resource", ""))
+    return not slug or bool(find_title(request, slug))
+
+
+def show_problem(request: HttpRequest, text: str) -> HttpResponse:
+    return render(request, "idp/oidc/error.html", {"text": text}, status=400)
+
+
+class IssueView(TokenView):  # type: ignore[misc]
+    """Exchanges codes and refresh tokens for access tokens."""
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        if None in map(slug_of, request.POST.getlist("resource")):
+            error, description = INVALID_TARGET
+            return JsonResponse({"error": error, "error_description": description}, status=400)
+        answer: HttpResponse = super().post(request)
+        answer["Cache-Control"] = "no-store"
+        return answer
+
+
+class RegisterView(ClientRegistrationView):  # type: ignore[misc]
+    """Registers a program (RFC 7591). Anyone may do so, so the rate and the size are limited."""
+
+    def post(self, request: HttpRequest, *args: Any, **named: Any) -> HttpResponse:
+        size = len(request.body)
+        if size > MOST_REGISTRATION_BYTES:
+            return refuse_registration(
+                f"The body has {size} bytes; the limit is {MOST_REGISTRATION_BYTES}."
+            )
+        try:
+            answer: HttpResponse = super().post(request, *args, **named)
+        except RecursionError:
+            return refuse_registration("The JSON is nested too deeply.")
+        answer["Cache-Control"] = "no-store"
+        return answer
+
+
+def refuse_registration(description: str) -> HttpResponse:
+    told = {"error": "invalid_client_metadata", "error_description": description}
+    return JsonResponse(told, status=400)
+
+
+@require_safe
+def metadata(request: HttpRequest) -> HttpResponse:
+    """Return the metadata of the authorization server (RFC 8414)."""
+    names = {
+        "authorization_endpoint": "authorization",
+        "token_endpoint": "token",
+        "revocation_endpoint": "revoke",
+        "registration_endpoint": "client_registration",
+    }
+    methods = [*settings.IDP_OIDC_AUTH_METHODS]
+    told = {
+        "issuer": settings.PUBLIC_URL,
+        **{key: settings.PUBLIC_URL + reverse(f"idp:oidc:{name}") for key, name in names.items()},
+        "scopes_supported": [SCOPE],
+        "response_types_supported": ["code"],
+        "response_modes_supported": ["query"],
+        "grant_types_supported": sorted(GRANT_TYPES),
+        "code_challenge_methods_supported": ["S256"],
+        "token_endpoint_auth_methods_supported": methods,
+        "revocation_endpoint_auth_methods_supported": methods,
+        "client_id_metadata_document_supported": True,
+        "authorization_response_iss_parameter_supported": True,
+    }
+    return JsonResponse(told)
