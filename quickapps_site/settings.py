@@ -449,6 +449,16 @@ UNFOLD = {
         },
         # Notices.
         "blue": {"100": "#e2f1ee", "400": "#5cc9bd", "500": "#3fb0a4", "700": "#0b5d57"},
+        # Switches, and marks of values that are true, in the accent color; errors.
+        "green": {"100": "#e2f1ee", "400": "#86dbd1", "500": "#0f766e", "700": "#0b5d57"},
+        "red": {
+            "100": "#fcecea",
+            "300": "#f2a29b",
+            "400": "#f2a29b",
+            "500": "#c9453c",
+            "600": "#b3261e",
+            "700": "#8f1d17",
+        },
     },
     "SCRIPTS": [
         lambda request: static("console/landmarks.js"),

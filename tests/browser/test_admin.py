@@ -12,6 +12,7 @@ from tests.browser.conftest import barriers
 pytestmark = pytest.mark.usefixtures("demo_model")
 
 LIST = "/admin/catalog/application/"
+DEPLOYMENTS = "/admin/workspace/deployment/"
 
 
 def test_a_connection_is_tested_without_saving(admin_page: Page):
@@ -47,6 +48,29 @@ def test_a_test_shows_what_is_known_of_a_model_and_fills_in_what_its_service_say
     expect(page.get_by_label("Tools", exact=True)).to_have_value("true")
     expect(page.get_by_label("Prompt caching")).to_have_value("true")
     expect(page.get_by_label("Maximum output")).to_have_value("500")
+
+
+def test_the_box_of_a_selected_row_shows_its_mark(admin_page: Page):
+    page = admin_page
+    page.goto(DEPLOYMENTS)
+    box = page.locator("input.action-select").first
+
+    box.check()
+
+    expect(box).to_have_css("background-color", "rgb(15, 118, 110)")
+
+
+def test_the_rows_of_a_list_are_cards_with_labels_on_phones(admin_page: Page):
+    page = admin_page
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(DEPLOYMENTS)
+
+    row = page.locator(".data-row").first
+
+    cell = row.locator("[data-label='Kind']")
+    expect(cell).to_have_css("content", '"Kind"', pseudo="before")
+    expect(cell).to_have_css("text-transform", "none", pseudo="before")
+    expect(row.get_by_role("checkbox")).to_be_visible()
 
 
 @pytest.mark.slow("axe reads pages in a browser, one after the other")

@@ -4,6 +4,10 @@ document.addEventListener("DOMContentLoaded", () => {
   mark("#nav-sidebar", "navigation", "Administration");
   mark("#main", "main");
   if (!document.querySelector("#main")) mark("#page", "main");
+  for (const cell of document.querySelectorAll("#result_list [data-label]")) {
+    const label = cell.getAttribute("data-label") ?? "";
+    cell.setAttribute("data-label", label.charAt(0).toUpperCase() + label.slice(1));
+  }
   name();
   new MutationObserver(name).observe(document.body, { childList: true, subtree: true });
 });
