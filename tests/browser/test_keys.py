@@ -71,7 +71,7 @@ def test_a_key_is_stored_and_tested_by_keyboard_and_pays_for_an_answer(
     page.get_by_role("button", name=f"Test the key for {host}").focus()
     page.keyboard.press("Enter")
     expect(page.get_by_role("alert")).to_contain_text("Check the key.")
-    page.get_by_label(f"Another key for {host}").fill(OWN)
+    page.get_by_label(f"New key for {host}").fill(OWN)
     page.keyboard.press("Enter")
     expect(page.get_by_text("Saved on")).to_be_visible()
     assert barriers(page) == []
