@@ -95,7 +95,7 @@ def test_another_model_is_chosen_for_the_conversation_and_for_one_more_answer(
 def test_answers_of_two_models_are_compared_and_one_is_picked(page: Page, address: str):
     page.goto(address)
     ask(page, "Which is better?")
-    page.get_by_role("button", name="More about this answer").press("Enter")
+    page.get_by_role("button", name="More options for this answer").press("Enter")
     page.get_by_role("menuitem", name="Compare models").press("Enter")
     dialog = page.get_by_role("dialog", name="Compare models")
     expect(dialog.get_by_role("heading", level=3)).to_have_text(

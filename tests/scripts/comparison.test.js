@@ -35,7 +35,7 @@ function finish(tab, stored, model, text) {
 }
 
 async function openComparison(tab) {
-  await tab.click("More about this answer");
+  await tab.click("More options for this answer");
   await tab.click("Compare models");
   await tab.appears("dialog.comparison h3", "Quick");
   return tab.find("dialog.comparison");
