@@ -337,9 +337,7 @@ async def test_a_conversation_is_told_of_the_soft_line_once_in_a_window(budgets)
     assert [len(found) for found in notices] == [1, 0, 1]
     [[notice], _, _] = notices
     begin, _, renewal = notice.text.partition("The budget renews on ")
-    assert begin == (
-        "82% of this app’s daily budget is used: 17,900 of 100,000 tokens left. "
-    )
+    assert begin == ("82% of this app’s daily budget is used: 17,900 of 100,000 tokens left. ")
     assert renewal in {
         f"{end + timedelta(hours=off):%-d %B at %H:%M} (Europe/Berlin)." for off in (1, 2)
     }
