@@ -165,8 +165,8 @@ class AnnotationAdded:
 
 @dataclass(frozen=True, slots=True)
 class Noticed:
-    """A notice to the user about the answer, such as which fallback answered: one sentence of plain
-    text.
+    """A one-sentence, plain-text notice to the user about the answer, for example that a fallback
+    model was used.
 
     `notice_id` is unique within the run. If another process resumes the run, the notice may be
     emitted again.
@@ -202,8 +202,8 @@ class TurnRestarted:
 
 @dataclass(frozen=True, slots=True)
 class InteractionRequested:
-    """The run waits for a user's answer until `due`, a time in seconds since 1970, or None for no
-    time limit.
+    """The run waits for a user's answer. `due` is the deadline as a Unix timestamp, or None if there
+    is none.
 
     The `key` of the interaction is its key in the ledger of the outermost run.
     """

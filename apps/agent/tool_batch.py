@@ -27,8 +27,8 @@ from apps.errors import ToolTimedOut
 class ToolBatch:
     """Executes the tool calls of `steps`.
 
-    `find` returns the tool with a name, and `refuse` returns the result for a call to an unknown
-    tool. `seconds` limits all calls together; None means no limit.
+    `find` looks up a tool by name, and `refuse` returns the result for a call to an unknown tool.
+    `seconds` is the timeout for the whole batch; None means no timeout.
     """
 
     steps: ToolSteps

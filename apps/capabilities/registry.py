@@ -154,8 +154,8 @@ class GivenConversation:
 
 @dataclass(frozen=True, slots=True)
 class PredefinedContent:
-    """The predefined content of this installation: prompts and agents by name, and places by
-    slug.
+    """The predefined content of this installation: skills, prompts by name, sub-agents by name, and
+    the places of the host's product from which users chat, by slug.
     """
 
     skills: tuple[InstalledSkill, ...] = ()

@@ -62,6 +62,6 @@ def number_of(application: Application, target: str) -> int | None:
 
 
 def digest_of_document(document: Any) -> str:
-    """Return a digest that is the same for equal manifests."""
+    """Return a manifest's SHA-256 digest. Equal manifests have the same digest."""
     written = msgspec.json.encode(document, order="deterministic")
     return hashlib.sha256(written).hexdigest()

@@ -116,5 +116,5 @@ def durations(seconds: Seconds) -> list[Cell]:
 
 
 def is_offered(request: HttpRequest) -> bool:
-    """Return True if the admin's menu contains the page for this user."""
+    """Return True if the admin menu shows the latency page to this user."""
     return bool(settings.DEV_ENDPOINTS and request.user.has_perm(OPERATORS))

@@ -73,7 +73,12 @@ def caller_of_run(run: Run) -> Caller:
     if number is not None:
         user = get_user_model().objects.filter(pk=number, is_active=True).first()
         if user is None:
-            raise Refused("no_account", gettext("The account that sent the question is closed."))
+            raise Refused(
+                "no_account",
+                gettext(
+                    "The account of the user who sent the question was deactivated or deleted."
+                ),
+            )
         if not may_work_in(user, team):
             raise Refused(
                 "no_team", gettext("The user who sent the question is no longer in the team.")
@@ -183,16 +188,16 @@ def why_ended(caller: Caller, conversation: Conversation) -> str:
     application = conversation.application
     if application is None:
         reason = gettext(
-            "“{former_title}” was deleted. You can read this conversation, download it and delete it, but not continue it."
+            "The app “{former_title}” was deleted. You can still read, download or delete this conversation, but you can’t continue it."
         )
     elif application.archived_at is not None:
         reason = gettext(
-            "“{former_title}” was archived. You can read this conversation, download it and delete it, but not continue it."
+            "The app “{former_title}” was archived. You can still read, download or delete this conversation, but you can’t continue it."
         )
     elif continuable(caller, [conversation]):
         return ""
     else:
         reason = gettext(
-            "“{former_title}” is not available to you. You can read this conversation, download it and delete it, but not continue it."
+            "The app “{former_title}” isn’t available to you. You can still read, download or delete this conversation, but you can’t continue it."
         )
     return reason.format(former_title=conversation.application_title)

@@ -1,4 +1,4 @@
-"""Defines the format of a question, for all doors that store conversations."""
+"""The format of a question, shared by all entry points that store conversations."""
 
 from typing import Annotated, Literal
 from uuid import UUID

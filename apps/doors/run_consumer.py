@@ -1,5 +1,5 @@
-"""Handles requests to every door that answers: parses the request, runs the application and encodes
-the answer.
+"""Handles requests at every entry point that runs an application: parses the request, runs the
+application and encodes the response.
 """
 
 import asyncio

@@ -114,8 +114,8 @@ class PricedService:
         return listed_rates(model[:LONGEST_NAME], self.base_url, day)
 
     def model_of(self, deployment: str, usage: ModelUsage | None) -> str:
-        """Return the model's name for a usage entry, or the deployment's own model if `usage` is
-        None.
+        """Return the name of the model that a usage entry was billed for. Defaults to the
+        deployment's own model if `usage` is None or contains only the deployment ID.
         """
         named = usage.model if usage is not None else deployment
         return self.model if named == deployment else named

@@ -15,7 +15,7 @@ def uri_of(path: str) -> str:
 
 
 def path_of(uri: str) -> str:
-    """Return the path of a file on this server, or "" for other URIs."""
+    """Return the file path in a `quickapps://` URI, or "" for any other URI."""
     path = uri.removeprefix(SCHEME)
     return path if path != uri and path.startswith(ROOT) and "\0" not in path else ""
 

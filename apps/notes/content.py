@@ -101,14 +101,24 @@ def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
     """Return the distinct tags. Raises `NoteRefused` if a tag is invalid."""
     found = {title_key(tag): checked_title(tag, "tags") for tag in tags if tag.strip()}
     if len(found) > MOST_TAGS:
-        raise NoteRefused("tags", too_many(len(found), MOST_TAGS))
+        raise NoteRefused(
+            "tags",
+            gettext("The note has {count} tags. The limit is {limit}. Remove some tags.").format(
+                count=len(found), limit=MOST_TAGS
+            ),
+        )
     return tuple(found.values())
 
 
 def checked_fields(fields: Mapping[str, str]) -> dict[str, str]:
     """Return the fields. Raises `NoteRefused` if there are too many or a field is invalid."""
     if len(fields) > MOST_FIELDS:
-        raise NoteRefused("fields", too_many(len(fields), MOST_FIELDS))
+        raise NoteRefused(
+            "fields",
+            gettext(
+                "The note has {count} fields. The limit is {limit}. Remove some fields."
+            ).format(count=len(fields), limit=MOST_FIELDS),
+        )
     for name, value in fields.items():
         check_field(name, value)
     return dict(fields)
@@ -136,10 +146,6 @@ def too_long(count: int, limit: int) -> str:
     return gettext("it has {count} characters; the limit is {limit}.").format(
         count=f"{count:,}", limit=f"{limit:,}"
     )
-
-
-def too_many(count: int, limit: int) -> str:
-    return gettext("there are {count}; the limit is {limit}.").format(count=count, limit=limit)
 
 
 def is_control(letter: str) -> bool:

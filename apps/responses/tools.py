@@ -159,8 +159,8 @@ def read_choice(written: str | Object | None, there: Collection[str]) -> Respons
 
 
 def read_name(written: Object, path: str, there: Collection[str]) -> str:
-    """Return the tool's name. Raises `BadRequest` if it is not in `there`, the names of the
-    request's tools.
+    """Return the tool name in a `tool_choice` entry. Raises `BadRequest` if the request has no tool
+    with this name.
     """
     name = converted(written, NamedTool, path).full_name
     if name not in there:

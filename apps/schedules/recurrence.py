@@ -115,8 +115,8 @@ def expand_rule(rule: str, start: datetime, horizon: datetime) -> rrule:
 
 
 def next_of_rule(rule: str, start: datetime, zone: ZoneInfo, after: datetime) -> datetime | None:
-    """Return the rule's first time after a moment, in UTC. `start` is timezone-aware. Return None
-    if there is no time in the next years.
+    """Return the rule's first occurrence after `after`, in UTC, or None if it does not occur within
+    `HORIZON`. `start` is timezone-aware.
     """
     naive = start.astimezone(zone).replace(tzinfo=None)
     # In a night with a skipped hour, a time may move to after a later time, so begin a day earlier

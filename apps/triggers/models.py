@@ -169,7 +169,7 @@ class Subscription(Endpoint):
     former_secret = SecretField(blank=True, default="", editable=False)
     former_secret_until = models.DateTimeField(null=True, editable=False)
     has_text = models.BooleanField(
-        "with the answer's text",
+        "Include answer text",
         default=False,
         help_text="If off, only IDs and statuses are sent.",
     )

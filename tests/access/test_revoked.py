@@ -42,7 +42,7 @@ async def test_the_next_question_of_an_open_page_is_refused_as_for_a_missing_app
     text = f"There is no application named '{slug}' that you may use."
     assert refused == {"type": "error", "text": text, "code": "DeploymentNotFound"}
     assert continued["code"] == "application_unavailable"
-    assert continued["text"].startswith("“Demo” is not available to you. You can read")
+    assert continued["text"].startswith("The app “Demo” isn’t available to you. You can still read")
 
 
 @proves("access")

@@ -13,9 +13,7 @@ from tests.browser.conftest import barriers, open_more
 from tests.browser.serving import Site
 from tests.browser.test_demo import question, wait_for_answer
 
-ENDED = (
-    "was deleted. You can read this conversation, download it and delete it, but not continue it."
-)
+ENDED = "was deleted. You can still read, download or delete this conversation, but you can’t continue it."
 CREATE = """
 from apps.catalog.models import Application
 manifest = {"orchestrator": {"deployment": {"deployment_id": "demo-model"}}, "contexts": [], "tool_sets": []}

@@ -59,7 +59,7 @@ FEATURES: Mapping[str, str] = {
     "client tools": "The model calls tools that the client offers and runs",
     "files in": "The user attaches a file",
     "files out": "The answer contains a file",
-    "questions": "The application asks the user, and continues with the answer",
+    "questions": "The application asks the user a question, and continues with the answer",
     "approvals": "The user approves a tool call before it runs",
     "cancel": "The client stops a running answer",
     "reconnect": "After a lost connection, the client receives the rest of the answer",
@@ -71,13 +71,13 @@ FEATURES: Mapping[str, str] = {
 
 LACKS: Mapping[Cell, Lack] = {
     ("completions", "reconnect"): Lack(
-        "A stream has no event numbers, and the API has no URL for a running answer."
+        "Stream events have no IDs, and the API has no URL to resume a running answer."
     ),
     ("messages", "files out"): Lack(
         "Answers have blocks only for files from Anthropic’s own code execution."
     ),
     ("messages", "reconnect"): Lack(
-        "A stream has no event numbers, and the API has no URL for a running answer."
+        "Stream events have no IDs, and the API has no URL to resume a running answer."
     ),
     ("mcp", "client tools"): Lack(
         "Clients call the server’s tools, and cannot offer tools themselves."
@@ -85,7 +85,7 @@ LACKS: Mapping[Cell, Lack] = {
     ("a2a", "client tools"): Lack("Messages have parts for text, files and data, but no tools."),
     ("a2a", "usage"): Lack("Tasks and messages have no field for tokens."),
     ("ag-ui", "reconnect"): Lack(
-        "Events have no numbers, and the protocol has no request for a running answer."
+        "Events have no IDs, and the protocol has no request to resume a running answer."
     ),
     ("conversations", "client tools"): Lack(
         "Tasks continue without their client, so the client may be unavailable when a tool must run. "

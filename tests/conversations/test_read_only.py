@@ -22,9 +22,9 @@ from tests.chat.scripts import open_tab, says
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres, pytest.mark.usefixtures("storage")]
 
-REST = "You can read this conversation, download it and delete it, but not continue it."
-ARCHIVED = f"“Travel” was archived. {REST}"
-UNAVAILABLE = f"“Travel” is not available to you. {REST}"
+REST = "You can still read, download or delete this conversation, but you can’t continue it."
+ARCHIVED = f"The app “Travel” was archived. {REST}"
+UNAVAILABLE = f"The app “Travel” isn’t available to you. {REST}"
 
 
 def disable(application: Application) -> None:

@@ -34,7 +34,7 @@ from tests.gateway.scripts import (
 from tests.insights.budgets.rows import make_budget, standings
 
 make = sync_to_async(make_budget)
-WORDS = "This application’s daily budget is used up: 0 of 10 tokens left. The budget renews on "
+WORDS = "This app’s daily budget is used up: 0 of 10 tokens left. The budget renews on "
 
 
 @pytest.fixture
@@ -122,7 +122,7 @@ async def test_the_soft_line_is_told_in_a_stage(writer):
 
     answer = await ask(application, model, question(stream=True), recorded=writer.recorded)
 
-    assert "0% of this application’s daily budget is used" in answer.body.decode()
+    assert "0% of this app’s daily budget is used" in answer.body.decode()
     assert answer.text() == "Hello"
 
 

@@ -53,7 +53,7 @@ UNFIT = [
     (NoteContent("a\x07b"), "title", "control character"),
     (NoteContent("a", "x" * 200_001), "text", "200,001 characters"),
     (NoteContent("a", "\0"), "text", "invalid characters"),
-    (NoteContent("a", "", tuple(map(str, range(51)))), "tags", "there are 51"),
+    (NoteContent("a", "", tuple(map(str, range(51)))), "tags", "The note has 51 tags"),
     (
         NoteContent("a", "", (), {"Big Name": "x"}),
         "fields.Big Name",

@@ -75,5 +75,5 @@ test("a refusal and a lost connection give the reason", async (t) => {
 
   tab.network.isDown = true;
   await tab.click("Run");
-  await tab.shows(".code-state", "The code could not be run. Check the connection and try again.");
+  await tab.shows(".code-state", "The code could not be run. Check your connection and try again.");
 });

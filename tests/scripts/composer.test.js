@@ -205,7 +205,7 @@ test("what was typed stays while there is no connection", async (t) => {
   await tab.shows("#notice:not([hidden])", "Connection lost. Reconnecting…");
 
   send(tab, "Stay");
-  await tab.shows(".composer-hint", "There is no connection. Your text is kept in the message box.");
+  await tab.shows(".composer-hint", "You’re offline. Your text stays in the message box.");
   await tab.shows(".composer-problem", "Not sent because there is no connection. Try again when you’re back online.");
   assert.equal(box(tab).value, "Stay");
 

@@ -275,7 +275,7 @@ test("feedback is given and removed, and a failure is reported", async (t) => {
   const good = await tab.button("Good answer");
   tab.network.isDown = true;
   good.click();
-  await tab.shows("chat-feedback [role=alert]", "That didn’t work. Check the connection and try again.");
+  await tab.shows("chat-feedback [role=alert]", "That didn’t work. Check your connection and try again.");
   assert.equal(good.getAttribute("aria-pressed"), "false");
 
   tab.network.isDown = false;

@@ -45,7 +45,7 @@ test("a card that appears has the focus, and its heading is read out", async (t)
   const { tab, card } = await openCard(t, "question", QUESTION);
 
   await until(() => tab.focused === card(), true);
-  await tab.shows("#warned", "The answer is waiting for you: The trip");
+  await tab.shows("#warned", "Your input is needed: The trip");
   assert.equal(tab.document.title, "Waiting for you · A conversation · Page tests");
   assert.equal(tab.find("#card-notice").hidden, false);
 });

@@ -129,7 +129,7 @@ def read(decode: Callable[[bytes], T], payload: bytes) -> T:
 
 
 def error_text(body: bytes) -> str:
-    """Return the message of an error in the body of a rejected request, or "" if there is none."""
+    """Return the error message from the body of an error response, or "" if there is none."""
     try:
         error = read_envelope(body).error
     except AnswerInvalid:

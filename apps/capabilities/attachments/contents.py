@@ -74,8 +74,8 @@ class ContentOffer:
         return found
 
     async def get(self, opening: Opening, invocation: Invocation) -> ToolResult:
-        """Return the content of the attachment with this URL. Raises `InvalidParameter` if the
-        model may not request it, or if the file cannot be fetched.
+        """Return the content of the attachment whose URL the model passed. Raises
+        `InvalidParameter` if the model may not request it, or if the file cannot be fetched.
         """
         found = self.find(str(invocation.arguments[URL]), invocation.messages)
         if not goes_as_it_is(found, self.info):

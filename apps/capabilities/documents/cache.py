@@ -66,8 +66,8 @@ class DocumentCache:
         self.trim()
 
     def trim(self) -> None:
-        """Drop documents until the remaining documents fit into the cache. Documents grow while
-        they are embedded.
+        """Evict documents until the cache is within its size limit. Call it after embedding too,
+        because embedding makes documents larger.
         """
         most = most_bytes()
         with self.lock:

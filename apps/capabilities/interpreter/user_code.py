@@ -38,7 +38,7 @@ def rules_for(manifest: Manifest) -> ApprovalRules | None:
 def check_code(manifest: Manifest, code: str) -> None:
     """Raise `Refused` if the user may not run the code.
 
-    The user starts the code, so a rule that requires the user's approval is met.
+    Running the code counts as the user's approval.
     """
     rules = rules_for(manifest)
     if rules is None:

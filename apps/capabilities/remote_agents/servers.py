@@ -57,8 +57,8 @@ class ConnectionLost(ToolError):
 
 @dataclass(frozen=True, slots=True)
 class AgentServer:
-    """The server of an agent. `url` is the complete URL in the manifest; `seconds` is the timeout
-    without output.
+    """The server of an agent. `url` is the complete URL in the manifest. `seconds` is the idle
+    timeout: how long the server may send no output.
     """
 
     label: str

@@ -47,7 +47,7 @@ class WritingForm(forms.ModelForm[Preferences]):
                 "If you choose Ctrl + Enter, Enter starts a new line. Shift + Enter always starts a new line."
             ),
             "has_shortcuts": gettext_lazy(
-                "If off, page shortcuts are hidden and don’t interfere with your browser or assistive technology. Enter and Esc still work."
+                "If off, page shortcuts are disabled and not shown, so they don’t interfere with your browser or assistive technology. Enter and Esc still work."
             ),
             "has_voice": gettext_lazy(
                 "Adds a microphone to the message box in browsers that can transcribe speech. Your speech may be sent to your browser’s vendor."

@@ -228,8 +228,8 @@ class RailNews:
 
 
 def find_changed(caller: Caller, since: datetime, lively: Collection[UUID]) -> list[Conversation]:
-    """Return conversations that changed after `since` or are in `lively`, including deleted
-    conversations.
+    """Return the conversations that changed after `since`, including deleted conversations, and the
+    conversations in `lively`, which are running or unread, or recently were.
     """
     # Each index has its own query, because a database would read whole tables for some unions of
     # conditions.

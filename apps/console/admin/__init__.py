@@ -1,4 +1,4 @@
-"""The admin of everything that operators edit. Each of these modules registers its models."""
+"""The admin pages for everything that operators edit. Each module registers its models."""
 
 # ruff: noqa: F401
 

@@ -1,8 +1,8 @@
 """The form field for a manifest: a text area that works without JavaScript. Scripts add a form and
 a code editor.
 
-After an error, a typed text is shown unchanged, even if it is not JSON. A stored manifest is shown
-with masked credentials.
+After a validation error, the field shows the user's input unchanged, even if it isn't valid JSON. A
+stored manifest is shown with masked credentials.
 """
 
 import json

@@ -33,7 +33,7 @@ def may_change_application(request: HttpRequest, row: Application) -> bool:
 
 
 def draft_caller(request: HttpRequest) -> Caller:
-    """Return the user who tests the draft and its tools, as a caller."""
+    """Return the caller for the user who is testing the draft."""
     return caller_in(request.user.pk, locale=locale_of_request(request))
 
 

@@ -18,7 +18,7 @@ OWNERS = {
     "user": gettext_lazy("your {term}budget"),
     "team": gettext_lazy("your team’s {term}budget"),
     "key": gettext_lazy("this API key’s {term}budget"),
-    "application": gettext_lazy("this application’s {term}budget"),
+    "application": gettext_lazy("this app’s {term}budget"),
     "run": gettext_lazy("this answer’s budget"),
 }
 TERMS = {

@@ -151,7 +151,9 @@ def taken_apart(stream: UUID, body: bytes) -> tuple[Members, Parts]:
 
 
 def requests_of(run: UUID) -> list[tuple[SentRequestRow, Mapping[str, KeptPart]]]:
-    """Return the run's model requests in order, each with its parts by digest. Runs two queries."""
+    """Return the run's model requests in order, each with a mapping of digests to parts. Runs two
+    queries.
+    """
     rows = list(SentRequestRow.objects.filter(run=run).order_by("at", "pk"))
     digests = {digest for row in rows for digest in digests_in(row.members)}
     stored = SentPart.objects.filter(stream__in={row.stream for row in rows}, digest__in=digests)

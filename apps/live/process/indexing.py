@@ -22,7 +22,9 @@ async def index() -> None:
 
 
 def index_soon() -> None:
-    """Enqueue the indexing job after the current transaction, before its next scheduled time."""
+    """Enqueue the indexing job when the current transaction commits, instead of waiting for its next
+    scheduled run.
+    """
     transaction.on_commit(partial(enqueue_chore, INDEX))
 
 

@@ -138,6 +138,6 @@ def message_of(notice: MailNotice, found: Conversation) -> tuple[str, str]:
     what = str(OUTCOMES[RunEvent(notice.event)]).format(title=found.application_title)
     where = gettext("{what} in one of your conversations:").format(what=what)
     why = gettext(
-        "You’re receiving this email because you turned on email notifications on your account page:"
+        "You’re receiving this email because email notifications are on. To change this, go to your account page:"
     )
     return " ".join(what.split()), f"{where}\n\n{address}\n\n{why}\n{account}\n"

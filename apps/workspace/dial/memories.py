@@ -125,7 +125,9 @@ class DialMemories:
         return index_of(await self.load())
 
     async def newest(self) -> tuple[str | None, MemoryList]:
-        """Return the ETag of the file and its memories. The file is read only if it has changed."""
+        """Return the memory file's ETag, and the memories in it. Download the file only if it has
+        changed.
+        """
         kept = CACHE.get(self.key)
         if kept is not None and kept[0] == await self.data.etag():
             return str(kept[0]), kept[1]

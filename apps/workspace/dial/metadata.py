@@ -212,7 +212,7 @@ def context_window(limits: Any) -> int | None:
 
 
 def most_output(limits: Any) -> int | None:
-    """Return the limit of output tokens, or None if there is none."""
+    """Return the maximum number of output tokens, or None if there is no limit."""
     return token_limit(limits.get("max_completion_tokens")) if isinstance(limits, Mapping) else None
 
 

@@ -33,7 +33,7 @@ async def test_a_question_is_refused_at_once_and_nothing_of_it_is_stored():
 
     assert refused["code"] == "insufficient_quota"
     assert refused["text"].startswith(
-        "This application’s daily budget is used up: 0 of 0 tokens left. The budget renews on "
+        "This app’s daily budget is used up: 0 of 0 tokens left. The budget renews on "
     )
     assert await Conversation.objects.acount() == 0
 
@@ -60,7 +60,7 @@ async def test_the_soft_line_is_told_once_in_a_conversation():
 
     assert [len(found) for found in notices] == [1, 0]
     assert notices[0][0]["text"].startswith(
-        "0% of this application’s daily budget is used: 1,000 of 1,000 tokens left."
+        "0% of this app’s daily budget is used: 1,000 of 1,000 tokens left."
     )
 
 
@@ -76,7 +76,7 @@ async def test_a_queued_message_is_held_with_the_reason():
 
     row = await QueuedMessage.objects.aget()
     assert row.is_held
-    assert row.problem.startswith("This application’s daily budget is used up")
+    assert row.problem.startswith("This app’s daily budget is used up")
 
 
 async def test_a_program_is_told_with_429():

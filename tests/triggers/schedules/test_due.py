@@ -210,7 +210,7 @@ def test_a_schedule_is_paused_with_the_reason_once_its_owner_may_not_ask_any_mor
 
     row.refresh_from_db()
     reasons = {
-        "account": "The account that sent the question is closed.",
+        "account": "The account of the user who sent the question was deactivated or deleted.",
         "team": "The user who sent the question is no longer in the team.",
         "key": "The API key that sent the question is no longer valid.",
     }

@@ -1,1 +1,1 @@
-"""The admin of everything that starts runs automatically, and of its notifications."""
+"""The admin pages for everything that starts runs automatically, and for its notifications."""

@@ -1,4 +1,4 @@
-"""The admin of sent, queued and failed deliveries to subscribers."""
+"""The admin pages for sent, queued and failed deliveries to subscribers."""
 
 from typing import Any, cast
 

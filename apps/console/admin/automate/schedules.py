@@ -1,5 +1,5 @@
-"""The admin of schedules. Operators see the whole schedules of service accounts, but only the times
-and limits of users' schedules.
+"""The admin pages for schedules. Operators see the whole schedules of service accounts, but only
+the times and limits of users' schedules.
 
 The message of a user's schedule is private. If an operator changes the schedule, the change takes
 effect once the user agrees.

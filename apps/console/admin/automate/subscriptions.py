@@ -1,5 +1,5 @@
-"""The admin of subscriptions: the URLs that receive events, and the applications whose events they
-receive.
+"""The admin pages for subscriptions: the URLs that receive events, and the applications whose
+events they receive.
 """
 
 from typing import Any, ClassVar

@@ -1,4 +1,4 @@
-"""The admin of webhooks: their URLs, their messages, and the requests that they received."""
+"""The admin pages for webhooks: their URLs, their messages, and the requests that they received."""
 
 from typing import Any
 

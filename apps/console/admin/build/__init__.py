@@ -1,1 +1,1 @@
-"""The admin of applications: their list, form, drafts, versions, grants and files."""
+"""The admin pages for applications: their list, form, drafts, versions, grants and files."""

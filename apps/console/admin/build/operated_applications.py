@@ -1,5 +1,5 @@
-"""The admin of applications. Users see the applications that they can edit, and can delete only
-their own.
+"""The admin pages for applications. Users see the applications that they can edit, and can delete
+only their own.
 """
 
 from django.db.models import Q, QuerySet

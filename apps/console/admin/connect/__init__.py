@@ -1,3 +1,3 @@
-"""The admin of the services that applications use: deployments and their prices, MCP servers,
-secrets and shared files.
+"""The admin pages for the services that applications use: deployments and their prices, MCP
+servers, secrets and shared files.
 """

@@ -1,4 +1,6 @@
-"""The admin of deployments. Operators can set, remove and test their keys, but cannot read them."""
+"""The admin pages for deployments. Operators can set, remove and test their keys, but cannot read
+them.
+"""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

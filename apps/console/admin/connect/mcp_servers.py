@@ -1,5 +1,5 @@
-"""The admin of MCP servers that are programs on this machine. Users who edit a server determine the
-program that runs.
+"""The admin pages for MCP servers that are programs on this machine. Users who edit a server
+determine the program that runs.
 """
 
 from collections.abc import Iterable

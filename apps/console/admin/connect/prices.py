@@ -1,4 +1,4 @@
-"""The admin of prices for deployments, on a separate page and on the page of each deployment."""
+"""The admin pages for prices: a separate page, and a part of each deployment's page."""
 
 from django.contrib import admin
 

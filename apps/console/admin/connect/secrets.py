@@ -1,4 +1,4 @@
-"""The admin of secrets, with their rotation, their deletion, and the manifests that refer to
+"""The admin pages for secrets, with their rotation, their deletion, and the manifests that refer to
 them.
 """
 

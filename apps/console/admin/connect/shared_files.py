@@ -1,5 +1,5 @@
-"""The admin of files that operators share. All manifests can use these files, and all users can
-read them.
+"""The admin pages for files that operators share. All manifests can use these files, and all users
+can read them.
 
 The list also contains the files that were uploaded for individual applications, for the editors of
 these applications.

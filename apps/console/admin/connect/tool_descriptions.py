@@ -1,5 +1,5 @@
-"""The admin of MCP tools whose descriptions have changed. Models do not see such a tool until an
-operator accepts the change.
+"""The admin pages for MCP tools whose descriptions have changed. Models do not see such a tool
+until an operator accepts the change.
 """
 
 from collections.abc import Iterator

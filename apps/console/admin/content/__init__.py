@@ -1,1 +1,1 @@
-"""The admin of predefined content and of shared prompts."""
+"""The admin pages for predefined content and shared prompts."""

@@ -1,5 +1,5 @@
-"""The admin of predefined content. It shows the layers of each item, and edits the rows with which
-operators replace items.
+"""The admin pages for predefined content. They show the layers of each item, and edit the rows with
+which operators replace items.
 """
 
 from collections.abc import Iterable, Sequence

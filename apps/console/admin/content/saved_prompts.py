@@ -1,4 +1,4 @@
-"""The admin of prompts that operators share with all users or with a team."""
+"""The admin pages for prompts that operators share with all users or with a team."""
 
 from django.contrib import admin
 from django.db.models import QuerySet

@@ -1,1 +1,1 @@
-"""The admin of test cases, their runs, and users' feedback on answers."""
+"""The admin pages for test cases, their runs, and users' feedback on answers."""

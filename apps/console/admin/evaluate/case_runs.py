@@ -1,4 +1,6 @@
-"""The admin of runs of test cases. It shows their progress and failures, and compares two runs."""
+"""The admin pages for runs of test cases. They show the runs' progress and failures, and compare
+two runs.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

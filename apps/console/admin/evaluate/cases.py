@@ -1,4 +1,6 @@
-"""The admin of test cases: their list and form, and the page that starts a run of test cases."""
+"""The admin pages for test cases: their list and form, and the page that starts a run of test
+cases.
+"""
 
 from typing import Any, cast
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""The admin of feedback: users' ratings of answers, and operators' follow-up."""
+"""The admin pages for feedback: users' ratings of answers, and operators' follow-up."""
 
 from collections.abc import Iterator
 from typing import Any

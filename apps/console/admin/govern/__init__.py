@@ -1,1 +1,1 @@
-"""The admin of users, teams, keys, budgets and the audit log."""
+"""The admin pages for users, teams, keys, budgets and the audit log."""

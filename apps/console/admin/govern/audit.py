@@ -1,4 +1,4 @@
-"""The admin of the audit log, which staff with a permission can read and filter."""
+"""The admin pages for the audit log, which staff with a permission can read and filter."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The admin of budgets, which shows their use, and resets or overrides individual windows."""
+"""The admin pages for budgets, which show their use, and reset or override individual windows."""
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal

@@ -1,4 +1,6 @@
-"""The admin of mappings from identity providers' groups to local groups, and of linked accounts."""
+"""The admin pages for mappings from identity providers' groups to local groups, and for linked
+accounts.
+"""
 
 from typing import Any
 
@@ -28,7 +30,7 @@ def providers() -> list[tuple[str, str]]:
 
 @admin.register(ClaimMapping)
 class ClaimMappingAdmin(Admin[ClaimMapping]):
-    """The admin of mappings. A mapping adds users to a group, so the form offers only groups that
+    """The admin pages for mappings. A mapping adds users to a group, so the form offers only groups that
     the operator may give.
     """
 
@@ -60,7 +62,7 @@ class ClaimMappingAdmin(Admin[ClaimMapping]):
 
 @admin.register(SocialAccount)
 class LinkedAccountAdmin(Admin[SocialAccount]):
-    """The admin of linked accounts, which lists and unlinks them."""
+    """The admin pages for linked accounts, which list and unlink them."""
 
     list_display = ("user", "provider", "uid", "date_joined", "last_login")
     list_filter = ("provider",)

@@ -1,4 +1,4 @@
-"""The admin of reports about erased accounts, which can be read and downloaded."""
+"""The admin pages for reports about erased accounts, which can be read and downloaded."""
 
 from typing import Any
 

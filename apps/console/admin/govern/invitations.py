@@ -1,5 +1,5 @@
-"""The admin of invitations to sign up. The link is emailed to the invited address, or shown once to
-the user who created the invitation.
+"""The admin pages for invitations to sign up. The link is emailed to the invited address, or shown
+once to the user who created the invitation.
 """
 
 from typing import Any

@@ -1,4 +1,6 @@
-"""The admin of API keys and operator keys. A new key is shown once, on the page after the form."""
+"""The admin pages for API keys and operator keys. A new key is shown once, on the page after the
+form.
+"""
 
 from typing import Any
 

@@ -1,5 +1,5 @@
-"""The admin of legal holds. A hold is placed with a reason and lifted later, but never changed or
-deleted.
+"""The admin pages for legal holds. A hold is placed with a reason and lifted later, but never
+changed or deleted.
 """
 
 from typing import Any

@@ -1,5 +1,5 @@
-"""The admin of service accounts. They are created in one step, have no password, and have their own
-permissions and keys.
+"""The admin pages for service accounts. A service account is created in one step. It has no
+password, and its own permissions and keys.
 """
 
 from typing import Any

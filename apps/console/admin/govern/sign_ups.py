@@ -1,4 +1,6 @@
-"""The admin of users who signed up and wait for approval. Administrators approve or reject them."""
+"""The admin pages for users who signed up and wait for approval. Administrators approve or reject
+them.
+"""
 
 from typing import Any
 

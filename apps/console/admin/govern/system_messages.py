@@ -1,4 +1,4 @@
-"""The admin of operators' messages, which all connected users see."""
+"""The admin pages for operators' messages, which all connected users see."""
 
 from typing import Any
 

@@ -1,5 +1,5 @@
-"""The admin of teams. A team is created and deleted together with its group. Team administrators
-choose its members.
+"""The admin pages for teams. A team is created and deleted together with its group. Its members are
+chosen by the team's administrators.
 """
 
 from typing import Any, cast

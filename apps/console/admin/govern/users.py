@@ -1,4 +1,4 @@
-"""The admin of users and groups. Administrators cannot give more rights than they have."""
+"""The admin pages for users and groups. Administrators cannot give more rights than they have."""
 
 from typing import Any
 

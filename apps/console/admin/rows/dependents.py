@@ -30,8 +30,8 @@ def bullet_list(lines: Iterable[SafeString | str]) -> SafeString:
 
 
 def dependent_lines(request: HttpRequest, users: Sequence[ItemUser]) -> list[SafeString | str]:
-    """Return a link to each application and item that refers to the row and that the user may see,
-    and the number of the other references.
+    """Return links to the applications and items that reference the row, followed by a count of the
+    references beyond `MOST_NAMED`, and a count of the references that the user may not see.
     """
     shown = seen_users(request, users)
     lines: list[SafeString | str] = [link_to(user) for user in shown[:MOST_NAMED]]
@@ -43,8 +43,8 @@ def dependent_lines(request: HttpRequest, users: Sequence[ItemUser]) -> list[Saf
 
 
 def dependent_names(request: HttpRequest, users: Sequence[ItemUser]) -> str:
-    """Return the applications and items that refer to the row and that the user may see, and the
-    number of the others, as the middle of a sentence.
+    """Return the names of the applications and items that reference the row and that the user may
+    see, followed by a count of the others, as the middle of a sentence.
     """
     seen = seen_users(request, users)
     names = list(dict.fromkeys(f"{user.kind} {user.name}" for user in seen))

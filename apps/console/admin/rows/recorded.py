@@ -1,4 +1,4 @@
-"""The admin of rows whose history is recorded: their forms and their deletion."""
+"""The admin pages for rows whose history is recorded: their forms and their deletion."""
 
 from collections.abc import Iterable
 from functools import partial

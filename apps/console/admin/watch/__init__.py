@@ -1,1 +1,1 @@
-"""The admin's home page, and the admin of runs and usage."""
+"""The admin's home page, and the admin pages for runs and usage."""

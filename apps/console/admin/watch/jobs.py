@@ -1,4 +1,4 @@
-"""The admin of failed attempts at background jobs, which shows their errors."""
+"""The admin pages for failed attempts at background jobs, which show their errors."""
 
 from django.apps import apps
 from django.contrib import admin

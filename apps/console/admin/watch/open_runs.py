@@ -1,5 +1,5 @@
-"""The admin of the chat page's active and waiting runs. Operators can stop the runs and answer
-their questions.
+"""The admin pages for the chat page's active and waiting runs. Operators can stop the runs and
+answer their questions.
 """
 
 from datetime import datetime

@@ -1,5 +1,5 @@
-"""The admin of runs, which come from all doors. Operators can read, filter and stop runs, and find
-a run by the reference in its error message.
+"""The admin pages for runs, which come from all doors. Operators can read, filter and stop runs,
+and find a run by the reference in its error message.
 """
 
 from collections.abc import Iterator

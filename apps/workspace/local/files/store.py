@@ -136,7 +136,9 @@ def check_size(size: int, limit: int | None = None) -> None:
 
 
 def discard(storage_name: str) -> None:
-    """Delete content to which no row refers. If that fails, housekeeping deletes it within days."""
+    """Delete content to which no row refers. If that fails, housekeeping deletes it within a few
+    days.
+    """
     try:
         storage().delete(storage_name)
     except OSError:

@@ -12,7 +12,7 @@ import { Store } from "./store.js";
  * @import { Section } from "./sections.js"
  */
 
-const PROBLEM = "This section could not be loaded. Check the connection, and whether you are still signed in.";
+const PROBLEM = "This section could not be loaded. Check your connection, and whether you are still signed in.";
 
 class Studio {
   isOutdated = false;

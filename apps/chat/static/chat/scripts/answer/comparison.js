@@ -106,7 +106,7 @@ export class ModelComparison extends LitElement {
   async #load() {
     const { id, base } = this.#question;
     const told = await get(`${base}${this.#session.conversation.id}/answers/?message=${id}`);
-    this.problem = told ? "" : gettext("The answers could not be loaded. Check the connection and try again.");
+    this.problem = told ? "" : gettext("The answers could not be loaded. Check your connection and try again.");
     this.answers = told?.answers ?? this.answers ?? [];
   }
 

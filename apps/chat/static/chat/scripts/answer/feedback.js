@@ -23,7 +23,7 @@ const REASONS = [
 ];
 const LONGEST_COMMENT = 2_000;
 const AT_ONCE = 100;
-const FAILED = gettext("That didn’t work. Check the connection and try again.");
+const FAILED = gettext("That didn’t work. Check your connection and try again.");
 
 /** @type {Map<string, Promise<Map<string, Feedback>>>} the requests in progress, by message */
 const asked = new Map();

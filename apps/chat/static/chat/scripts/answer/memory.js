@@ -66,7 +66,7 @@ export function offerMemorySwitch(button, session, base, tell) {
     const { id } = session.conversation;
     const on = !session.memory;
     if (id && !(await post(`${base()}${id}/memory/`, { on: String(on) }))) {
-      tell({ text: gettext("That didn’t work. Check the connection and try again."), isProblem: true });
+      tell({ text: gettext("That didn’t work. Check your connection and try again."), isProblem: true });
       return;
     }
     session.memory = on;

@@ -54,7 +54,7 @@ async function fetched(code, signal) {
     const told = await response.json();
     return response.ok ? parts(told) : [line("failed", told.error?.message ?? gettext("The code could not be run."))];
   } catch {
-    return [signal.aborted ? line("stopped", gettext("Stopped.")) : line("failed", gettext("The code could not be run. Check the connection and try again."))];
+    return [signal.aborted ? line("stopped", gettext("Stopped.")) : line("failed", gettext("The code could not be run. Check your connection and try again."))];
   }
 }
 

@@ -72,17 +72,17 @@ export function wireComposer({ composer, session, announcer, starters, base, tel
   composer.addEventListener("effort", async (event) => {
     const effort = /** @type {CustomEvent<string>} */ (event).detail;
     if (await choices.choose(effort)) announcer.say(gettext("Thinking changed. Applies from your next message."));
-    else tell(gettext("That didn’t work. Check the connection and try again."));
+    else tell(gettext("That didn’t work. Check your connection and try again."));
   });
   composer.addEventListener("model", async (event) => {
     const model = /** @type {CustomEvent<string>} */ (event).detail;
     if (await choices.chooseModel(model)) announcer.say(gettext("Model changed. Applies from your next message."));
-    else tell(gettext("That didn’t work. Check the connection and try again."));
+    else tell(gettext("That didn’t work. Check your connection and try again."));
   });
   composer.addEventListener("tool", async (event) => {
     const { name, on } = /** @type {CustomEvent<{name: string, on: boolean}>} */ (event).detail;
     if (await choices.switchTool(name, on)) announcer.say(gettext("Tools changed. Applies from your next message."));
-    else tell(gettext("That didn’t work. Check the connection and try again."));
+    else tell(gettext("That didn’t work. Check your connection and try again."));
   });
   session.addEventListener("switched", () => {
     choices.starters = starters();

@@ -92,7 +92,7 @@ export class ChatFiles extends LitElement {
     this.isOpen = true;
     const found = await get(`${this.base}${this.conversation}/files/`);
     this.files = found?.files ?? null;
-    if (!found) this.problem = gettext("The files can’t be listed. Check the connection and try again.");
+    if (!found) this.problem = gettext("Couldn’t load your files. Check your connection and try again.");
   }
 
   #close() {
@@ -119,7 +119,7 @@ export class ChatFiles extends LitElement {
   /** @param {StoredFile} file */
   async #delete(file) {
     if (!(await remove(fileAddress(file.url)?.pathname ?? ""))) {
-      this.problem = gettext("That didn’t work. Check the connection and try again.");
+      this.problem = gettext("That didn’t work. Check your connection and try again.");
       return;
     }
     this.files = this.files?.filter(({ url }) => url !== file.url) ?? null;

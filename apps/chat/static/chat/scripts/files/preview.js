@@ -84,7 +84,7 @@ export class FilePreview extends LitElement {
           </tbody>
         </table>
       </div>
-      ${isMore ? html`<p class="preview-foot">${ngettext("The first row", "The first {count} rows", rows.length)}</p>` : nothing}`;
+      ${isMore ? html`<p class="preview-foot">${ngettext("Showing only the first row", "Showing only the first {count} rows", rows.length)}</p>` : nothing}`;
   }
 
   /** @param {Event} event */
@@ -93,7 +93,7 @@ export class FilePreview extends LitElement {
     try {
       await openFile(this.address, this.name, "html", /** @type {HTMLElement} */ (currentTarget));
     } catch {
-      this.problem = gettext("The file could not be loaded. Check the connection and try again.");
+      this.problem = gettext("The file could not be loaded. Check your connection and try again.");
     }
   }
 
@@ -113,7 +113,7 @@ export class FilePreview extends LitElement {
       this.size = Number(total ?? bytes.length);
       this.text = textOf(bytes);
     } catch {
-      this.problem = gettext("The file could not be loaded. Check the connection, then close the preview and open it again.");
+      this.problem = gettext("The file could not be loaded. Check your connection, then close the preview and open it again.");
     }
   }
 }

@@ -61,8 +61,8 @@ export class Announcer {
     const heading = headingOf(asked);
     this.warn(
       asked.four_eyes
-        ? gettext("The answer is waiting for another user: {heading}", { heading })
-        : gettext("The answer is waiting for you: {heading}", { heading }),
+        ? gettext("Another user’s input is needed: {heading}", { heading })
+        : gettext("Your input is needed: {heading}", { heading }),
     );
   }
 

@@ -51,7 +51,7 @@ async function fork(message) {
   tell(problem, "");
   const { status, told } = await postForm(`${base()}${session.conversation.id}/fork/`, { message });
   if (status !== 201) {
-    tellProblem(told?.error?.message ?? gettext("The new chat could not be created. Check the connection and try again."));
+    tellProblem(told?.error?.message ?? gettext("The new chat could not be created. Check your connection and try again."));
     return;
   }
   const { conversation } = told;

@@ -13,7 +13,7 @@ import { gettext, locale, ngettext } from "../texts.js";
  */
 
 const COPIED_FOR = 2_000;
-const LOST = gettext("The server can’t be reached. Check the connection and try again.");
+const LOST = gettext("The server can’t be reached. Check your connection and try again.");
 const TIMES = {
   1: gettext("after 1 day"),
   7: gettext("after 7 days"),
@@ -185,7 +185,7 @@ export class ShareDialog extends LitElement {
   async #revoke({ id }) {
     this.problem = "";
     if (!(await post(`/shares/${id}/revoke/`, {}))) {
-      this.problem = gettext("The link was not revoked. Check the connection and try again.");
+      this.problem = gettext("The link was not revoked. Check your connection and try again.");
       return;
     }
     const { shared } = this;

@@ -44,7 +44,7 @@ export function offerKeeping() {
   switching.addEventListener("click", switchTemporary);
   keepButton.addEventListener("click", async () => {
     if (!(await post(`${base()}${session.conversation.id}/keep/`, {}))) {
-      tellProblem(gettext("That didn’t work. Check the connection and try again."));
+      tellProblem(gettext("That didn’t work. Check your connection and try again."));
       return;
     }
     session.temporary = false;

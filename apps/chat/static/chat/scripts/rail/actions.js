@@ -22,7 +22,7 @@ export async function actOnRow(rows, name, row) {
       return { leaves: name };
     case "go-on": {
       const found = await get(`${row.address}go-on/`);
-      if (!found) return { problem: gettext("The apps can’t be listed. Check the connection and try again.") };
+      if (!found) return { problem: gettext("Couldn’t load your apps. Check your connection and try again.") };
       if (!found.applications.length) return { problem: gettext("No other app is available to you.") };
       return { asks: { kind: name, row, applications: found.applications } };
     }
@@ -69,7 +69,7 @@ async function arrange(rows, row, fields, said) {
 /** @param {HistoryRows} rows @param {Row} row @returns {Promise<Outcome>} */
 async function remove(rows, row) {
   if (!(await post(`${row.address}delete/`, {}))) {
-    return { problem: gettext("The conversation was not deleted. Check the connection and try again.") };
+    return { problem: gettext("The conversation was not deleted. Check your connection and try again.") };
   }
   rows.remove(row.id);
   return { undoable: { rows: [row], text: gettext("Conversation deleted."), isDeletion: true, undo: () => rows.restore(row) } };

@@ -16,7 +16,7 @@ import { gettext } from "../texts.js";
  */
 
 const LONGEST = 4_000;
-const FAILED = gettext("That didn’t work. Check the connection and try again.");
+const FAILED = gettext("That didn’t work. Check your connection and try again.");
 
 /** Dispatches `said` (detail: the text for screen readers). */
 export class FolderDialog extends LitElement {
@@ -71,7 +71,7 @@ export class FolderDialog extends LitElement {
     this.files = found?.files ?? null;
     this.instructions = found?.instructions ?? "";
     if (found) this.#openUploads(String(folder.id), found.limits);
-    if (!found) this.problem = gettext("The folder can’t be shown. Check the connection and try again.");
+    if (!found) this.problem = gettext("The folder can’t be shown. Check your connection and try again.");
     void this.updateComplete.then(() => this.#field?.focus());
   }
 

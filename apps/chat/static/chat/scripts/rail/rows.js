@@ -28,7 +28,7 @@ import { gettext } from "../texts.js";
  * @typedef {import("./sections.js").Section} Section
  */
 
-const FAILED = gettext("That didn’t work. Check the connection and try again.");
+const FAILED = gettext("That didn’t work. Check your connection and try again.");
 const MAIN = "main";
 const ARCHIVED = "archived";
 

@@ -77,7 +77,7 @@ export class HistorySearch extends LitElement {
   }
 
   #results() {
-    if (this.failed) return html`<p class="history-empty">${gettext("Search is unavailable. Check the connection and try again.")}</p>`;
+    if (this.failed) return html`<p class="history-empty">${gettext("Search is unavailable. Check your connection and try again.")}</p>`;
     const isSearching = this.#asked !== this.answered;
     const state = isSearching ? html`<p class="history-empty working">${gettext("Searching…")}</p>` : nothing;
     if (!this.hits?.length) return isSearching ? state : html`<p class="history-empty">${gettext("No results.")}</p>`;

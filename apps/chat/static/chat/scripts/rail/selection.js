@@ -154,8 +154,8 @@ export class SelectionBar extends LitElement {
     const { count, archived } = this;
     return html`<div class="selection-bar" role="toolbar" aria-label=${gettext("Selected conversations")}>
       <div class="selection-count">
-        <button type="button" class="quiet" aria-keyshortcuts="Escape" title=${gettext("End selection")} @click=${() => this.#tell("end")}>
-          ${icon("x")}<span class="visually-hidden">${gettext("End selection")}</span>
+        <button type="button" class="quiet" aria-keyshortcuts="Escape" title=${gettext("Cancel selection")} @click=${() => this.#tell("end")}>
+          ${icon("x")}<span class="visually-hidden">${gettext("Cancel selection")}</span>
         </button>
         <span>${this.full ? mostText() : countText(count)}</span>
         ${this.full

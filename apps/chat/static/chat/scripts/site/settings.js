@@ -50,7 +50,7 @@ function wire(form) {
     }
     fill(form, earlier);
     before = earlier;
-    if (said) said.textContent = gettext("That didn’t work. Check the connection and try again.");
+    if (said) said.textContent = gettext("That didn’t work. Check your connection and try again.");
   });
 }
 

@@ -6,7 +6,7 @@ import { ChatLog } from "../log/log.js";
 import { postForm } from "../requests.js";
 import { gettext } from "../texts.js";
 
-const LOST = gettext("The conversation could not be copied. Check the connection and try again.");
+const LOST = gettext("The conversation could not be copied. Check your connection and try again.");
 const log = document.querySelector("chat-log");
 const turns = document.getElementById("shared-turns");
 const button = document.getElementById("continue");

@@ -128,7 +128,7 @@ async function start(identified) {
 async function anonymous() {
   const { visitor, problem } = await newVisitor(settings.token, host.origin);
   if (!visitor) {
-    fail(problem.code, problem.message || gettext("The chat can’t be reached. Check the connection and try again."));
+    fail(problem.code, problem.message || gettext("The chat can’t be reached. Check your connection and try again."));
     return null;
   }
   memory.write("visitor", JSON.stringify(visitor));
