@@ -171,7 +171,7 @@ async def test_a_spent_budget_is_refused_with_its_renewal_and_begins_no_task():
 
         for told in refused:
             assert (told.status, told.body["id"], told.body["error"]["code"]) == (429, 7, -32000)
-            assert told.body["error"]["message"].startswith("The daily budget of this application")
+            assert told.body["error"]["message"].startswith("This app’s daily budget")
             info = told.body["error"]["data"][0]
             assert (info["reason"], info["domain"]) == ("INSUFFICIENT_QUOTA", "quickapps")
         assert (over_http.status, over_http.body["error"]["status"]) == (429, "RESOURCE_EXHAUSTED")

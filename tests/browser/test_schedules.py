@@ -101,7 +101,9 @@ def test_a_schedule_is_made_runs_by_itself_and_is_approved_from_a_second_device(
         phone.set_viewport_size({"width": 390, "height": 800})
         sign_in_as_admin(phone, site)
         phone.goto("/scheduled/")
-        phone.get_by_role("link", name="Open the last answer of Weather report").click()
+        phone.get_by_role(
+            "link", name="Open the last answer from the schedule “Weather report”"
+        ).click()
         phone.locator("section.interaction").get_by_role("button", name="Approve").click()
         expect(phone.locator("chat-answer")).to_contain_text("Oslo")
         wait_for_answers(site, "careful", 1)

@@ -271,4 +271,4 @@ def test_an_operator_reads_which_version_answers_a_person_and_cannot_change_it()
     assert "version 1" in page
     assert 'name="pinned_version"' not in page
     assert (refused.status_code, told.status_code) == (400, 200)
-    assert "has no version 7" in told.content.decode()
+    assert "Version 7 of the app doesn’t exist or was withdrawn." in told.content.decode()
