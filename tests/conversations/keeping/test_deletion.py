@@ -297,7 +297,7 @@ async def test_the_socket_shows_it_and_refuses_to_continue():
 
     assert (opened["type"], text_of(frames)) == ("conversation.opened", "12 degrees")
     assert (refusal["type"], refusal["code"]) == ("error", "application_deleted")
-    assert refusal["text"].startswith("“Travel” was deleted.")
+    assert refusal["text"].startswith("The app “Travel” was deleted.")
     assert await Run.objects.acount() == 1
 
 
