@@ -152,10 +152,13 @@ def report(
     """
     period = Period.ending(timezone.now(), length)
     recent = recent_sums(period, count_runs, among)
-    ranked = read_lines(period, recent, [of(among, by)], SORT_COLUMNS[order])[by]
+    ranked = read_lines(period, recent, [dimension_filter(among, by)], SORT_COLUMNS[order])[by]
     titles = find_titles(ranked) if order == "name" else {}
     shown = in_order(ranked, order, ascending=ascending, titles=titles)[:most]
-    wanted = [of(among, "tool", "error"), of(among, by) & Q(name__in=shown)]
+    wanted = [
+        dimension_filter(among, "tool", "error"),
+        dimension_filter(among, by) & Q(name__in=shown),
+    ]
     lines = read_lines(period, recent, wanted)
     timed = {name: sums for name, sums in lines["tool"].items() if sums.total_seconds}
     slowest = in_order(timed, "mean")[:SLOWEST]
@@ -163,7 +166,9 @@ def report(
     tools = set(slowest) - shown_tools(by, timed_lines)
     timed_names = [(by, timed_lines), ("tool", tools)]
     add_histograms(
-        period, lines, [of(among, one) & Q(name__in=names) for one, names in timed_names]
+        period,
+        lines,
+        [dimension_filter(among, one) & Q(name__in=names) for one, names in timed_names],
     )
     series = read_series(period, recent, among)
     return UsageReport(
@@ -187,7 +192,7 @@ def read_points(
     return period, read_series(period, recent_sums(period, count_runs, among), among)
 
 
-def of(among: Collection[str] | None, *dimensions: str) -> Q:
+def dimension_filter(among: Collection[str] | None, *dimensions: str) -> Q:
     """Filter sums by their dimension, within these applications. None means all applications."""
     return Q(dimension__in=[one for base in dimensions for one in dimensions_within(base, among)])
 
@@ -248,7 +253,7 @@ def read_series(
 ) -> tuple[Point, ...]:
     """Return a point for each hour or day of the period, with or without calls."""
     found: dict[tuple[str, datetime], Sums] = defaultdict(Sums)
-    totals = of(among, TOTAL, TOTAL_OF_TOOLS)
+    totals = dimension_filter(among, TOTAL, TOTAL_OF_TOOLS)
     stored = UsageSum.objects.filter(period.stored_places & totals).order_by()
     names = ("dimension", "start", "currency", "cost", *COUNTS)
     for row in stored.values(*names, **HISTOGRAM_TEXTS):
@@ -272,7 +277,7 @@ def count_callers(
     if by in CALLERS:
         known |= {*ranked}
     # A union, because PostgreSQL answers each of its parts from an index alone.
-    names = UsageSum.objects.filter(of(among, *others)).order_by().values_list("name")
+    names = UsageSum.objects.filter(dimension_filter(among, *others)).order_by().values_list("name")
     parts = [names.filter(part) for part in period.stored_parts]
     stored = parts[0].union(*parts[1:]) if parts else ()
     return len(known.union(name for (name,) in stored))
