@@ -77,7 +77,7 @@ def index(request: HttpRequest) -> HttpResponse:
         "applications": applications,
         "pinned": pinned,
         "others": others,
-        "recent": content.recent_rows(caller, recent),
+        "recent": content.recent_rows(recent),
         "earlier": by_application(earlier),
         "question": question,
         "tour": tour_of(request),

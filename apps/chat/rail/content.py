@@ -75,13 +75,9 @@ def recent(caller: Caller) -> QuerySet[Conversation]:
     return kept.select_related("application").order_by("-updated_at", "-pk")[:RECENT]
 
 
-def recent_rows(caller: Caller, found: Iterable[Conversation]) -> list[dict[str, Any]]:
-    shown, states = list(found), states_of(caller)
-    tags = tags_of([one.pk for one in shown])
-    return [
-        row_of(one, states.get(one.pk, ""), tags.get(one.pk, ()), is_continuable=True)
-        for one in shown
-    ]
+def recent_rows(found: Iterable[Conversation]) -> list[dict[str, Any]]:
+    """Return the conversations for the home page, which shows neither states nor tags."""
+    return [row_of(one, "", (), is_continuable=True) for one in found]
 
 
 def applications(caller: Caller) -> list[Application]:

@@ -284,7 +284,7 @@ def test_pages_ask_the_database_a_bounded_number_of_questions(django_assert_max_
         add_application()
     client.get(f"/chat/{application.slug}/")
 
-    with django_assert_max_num_queries(17):
+    with django_assert_max_num_queries(15):
         client.get("/")
     with django_assert_max_num_queries(13):
         client.get(f"/chat/{application.slug}/")
