@@ -21,6 +21,11 @@ from apps.tasks.task import all_chores
 
 result = ChoreRun.objects.count() == len([*all_chores()])
 """
+QUIET = """
+from apps.tasks.status import queue
+
+result = not any(queue().counts().values())
+"""
 
 
 @pytest.mark.slow("counts what a process does that nobody uses")
@@ -30,6 +35,7 @@ def test_an_idle_process_sends_at_most_one_statement_a_second(
     with serve_process(tmp_path, "tests.site.counting_site", **engine) as (site, _):
         assert until(PATIENCE, lambda: site.shell(CHORES))
         wait_for_quiet_minute()
+        assert until(PATIENCE, lambda: site.shell(QUIET))
         statements = tmp_path / STATEMENTS
         before = lines_of(statements)
         time.sleep(SECONDS)
@@ -39,8 +45,8 @@ def test_an_idle_process_sends_at_most_one_statement_a_second(
 
 
 def wait_for_quiet_minute() -> None:
-    """Wait for the middle of a minute, so that the interval has the jobs of the next minute once
-    and those of no other, and until that is a minute with only the most frequent jobs."""
+    """Wait for the middle of a minute, so that the interval has the jobs of the next minute once,
+    and until that is a minute with only the most frequent jobs."""
     while (
         (minute := time.gmtime(time.time() + SECONDS).tm_min) % 5 == 0
         or minute == 7

@@ -5,6 +5,7 @@ up.
 import asyncio
 import logging
 import math
+import time
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
@@ -29,7 +30,11 @@ LEASE = timedelta(seconds=60)
 """The time without a renewal of a job's lease after which the job counts as lost."""
 LONGEST_LOOK_SECONDS = 20.0
 """The maximum number of seconds until a process checks for jobs of other processes, such as
-commands, and renews its leases.
+commands.
+"""
+LEASES_SECONDS = 15.0
+"""The minimum number of seconds between two renewals of this process's leases and searches for lost
+jobs.
 """
 
 
@@ -41,6 +46,7 @@ class EmbeddedWorker:
         self.running: dict[int, asyncio.Task[None]] = {}
         self.news = asyncio.Event()
         self.next_chores: dict[str, datetime] = {}
+        self.leases_due = 0.0
 
     async def run(self) -> None:
         """Run jobs until this call is canceled."""
@@ -76,10 +82,13 @@ class EmbeddedWorker:
         """Start the jobs that are due. Return the number of seconds until the next check."""
         await self.threads.call(self.enqueue_chores, timezone.now())
         if self.running:
-            for number in await self.threads.call(renewed, list(self.running)):
+            for number in await self.threads.call(canceled, list(self.running)):
                 if number in self.running:  # The job may have ended in the meantime.
                     self.running[number].cancel()
-        await self.threads.call(free_lost)
+        if time.monotonic() >= self.leases_due:
+            await self.threads.call(renew, list(self.running))
+            await self.threads.call(free_lost)
+            self.leases_due = time.monotonic() + LEASES_SECONDS
         rows, due_at = await self.threads.call(claim, JOBS_AT_ONCE - len(self.running))
         for row in rows:
             self.running[row.pk] = asyncio.create_task(self.work(row))
@@ -178,13 +187,14 @@ def free_lost() -> None:
                 give_up(row.task, **row.arguments)
 
 
-def renewed(jobs: list[int]) -> set[int]:
-    """Renew the leases of running jobs. Return the IDs of the jobs that an operator has
-    canceled.
-    """
-    mine = QueuedJob.objects.filter(pk__in=jobs)
-    mine.update(lease_until=timezone.now() + LEASE)
-    return set(jobs) - set(mine.values_list("pk", flat=True))
+def canceled(jobs: list[int]) -> set[int]:
+    """Return the IDs of those running jobs that an operator has canceled."""
+    return set(jobs) - set(QueuedJob.objects.filter(pk__in=jobs).values_list("pk", flat=True))
+
+
+def renew(jobs: list[int]) -> None:
+    """Renew the leases of running jobs."""
+    QueuedJob.objects.filter(pk__in=jobs).update(lease_until=timezone.now() + LEASE)
 
 
 def release(row: QueuedJob) -> None:
