@@ -109,8 +109,8 @@ def read_odd(payload: bytes) -> MessageEvent:
 
 
 def read_mended(decode: Callable[[bytes], T], kind: type[T], payload: bytes) -> T:
-    """Parse JSON whose unpaired surrogates must be replaced. `decode` returns a `kind`. Raises
-    `ModelFailed` if the JSON cannot be parsed.
+    """Parse JSON after replacing its unpaired surrogates. `decode` returns an instance of `kind`.
+    Raises `ModelFailed` if the JSON cannot be parsed.
     """
     try:
         return decode_json(decode, payload)

@@ -1,4 +1,4 @@
-"""Calls DIAL Core, except for completions, with limits on time, size and attempts."""
+"""Calls DIAL Core, except for completions, with limits on time, response size and retries."""
 
 import asyncio
 import logging

@@ -110,8 +110,8 @@ class HttpConnection(asyncio.Protocol):
         return self.head
 
     async def read_piece(self) -> bytes:
-        """Return the part of the body that arrived since the last call, or b"" at the end of the
-        body. Raises the same errors as `send`.
+        """Return the body's bytes that arrived since the last call, waiting for at least one, or
+        b"" at the end of the body. Raises the same errors as `send`.
         """
         while not self.pieces:
             if self.is_complete:

@@ -1,5 +1,5 @@
-"""Fetches OAuth tokens with client credentials. Each token is fetched once for all callers, and
-cached until it expires.
+"""Fetches OAuth tokens with client credentials. All callers share a token, which is cached until it
+expires.
 """
 
 import asyncio
@@ -21,8 +21,8 @@ from apps.workspace.egress.urls import AddressInvalid, read_url
 from apps.workspace.local.secrets.stored_secrets import reveal
 
 MARGIN_SECONDS = 30.0
-"""The time in seconds before its expiry at which a token is renewed, because a call takes time to
-arrive.
+"""The time in seconds before its expiry at which a token is renewed, because a request takes time
+to reach the service.
 """
 UNTOLD_SECONDS = 300.0
 """The lifetime of a token in seconds if the service does not report one."""
@@ -39,7 +39,7 @@ SECONDS = 30.0
 class Token:
     value: str = field(repr=False)
     good_until: float
-    """The expiry time of the token, as returned by `time.monotonic`."""
+    """The token's expiry as a time of `time.monotonic`, minus `MARGIN_SECONDS`."""
 
 
 class ClientTokens:
@@ -87,7 +87,7 @@ class TokenCache:
 
 
 def find_tokens(how: ClientIdSecretAuthorization) -> ClientTokens:
-    """Return the tokens for these credentials on the running event loop."""
+    """Return the cached tokens for these credentials, from the running event loop's cache."""
     return loop_object(TokenCache, TokenCache).find(how)
 
 

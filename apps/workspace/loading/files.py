@@ -14,7 +14,7 @@ from apps.errors import FileRefused
 DOCUMENT_SECONDS = 30.0
 """The timeout in seconds for extracting a document's text in a separate process."""
 DOCUMENT_BYTES = 512 * 1024 * 1024
-"""The memory limit of that process, in bytes."""
+"""The memory limit of the process that extracts a document's text, in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Loaded:
     data: URI.
 
     `charset` is the encoding that the server declared for a text, or "" if it is unknown. `version`
-    distinguishes contents of a stored file; it is "" for other files.
+    changes with the content of a stored file, and is "" for other files.
     """
 
     name: str

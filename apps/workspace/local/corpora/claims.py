@@ -27,7 +27,7 @@ class CorpusClaim:
         return Corpus.objects.filter(pk=self.corpus, holder=self.holder)
 
     def take(self) -> None:
-        """Claim the corpus for this job. The claim of any earlier job ends."""
+        """Claim the corpus for this job, which ends the claim of any other job."""
         Corpus.objects.filter(pk=self.corpus).update(holder=self.holder)
 
     @contextmanager

@@ -79,8 +79,8 @@ def has_index(dimension: int) -> bool:
 
 
 def nearest(documents: Sequence[int], model: str, vector: bytes, most: int) -> Found:
-    """Return up to `most` chunks of the documents that are nearest to the vector. There are fewer
-    if the index stopped early.
+    """Return up to `most` chunks of the documents that are nearest to the vector, or fewer if the
+    index stopped early.
     """
     query = NEAREST.format(dimension=len(vector) // 4)
     given: dict[str, Any] = {

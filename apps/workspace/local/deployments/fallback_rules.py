@@ -14,13 +14,11 @@ MOST_FALLBACKS = 8
 for its own attempts.
 """
 Rows = Mapping[str, "Deployment"]
-"""Maps IDs to deployments."""
+"""Maps deployment IDs to deployments."""
 
 
 def fallback_problem(row: Deployment) -> str | None:
-    """Return the problem with the fallbacks of a row and its fix, or None if there is no
-    problem.
-    """
+    """Return what is wrong with the deployment's fallbacks and how to fix it, or None."""
     names = row.fallbacks
     if problem := shape_problem(names):
         return problem
@@ -68,8 +66,8 @@ def why_unfit(row: Deployment) -> str:
 
 
 def way_back(row: Deployment, known: Rows) -> tuple[str, ...]:
-    """Return the IDs on a path of fallbacks that leads back to the row, or () if there is no such
-    path.
+    """Return the deployment IDs along a circle of fallbacks that begins and ends with this
+    deployment, or () if there is none.
     """
     ways: deque[tuple[str, ...]] = deque((row.deployment_id, name) for name in row.fallbacks)
     seen: set[str] = set()

@@ -1,4 +1,4 @@
-"""Creates the models and embedders of deployments for their providers."""
+"""Creates the chat models, image models and embedders of deployments."""
 
 from collections.abc import Callable, Mapping
 
@@ -67,8 +67,8 @@ CHAT_MODELS: Mapping[str, Callable[[FoundDeployment, float | None], WritingModel
     Deployment.Provider.RESPONSES: responses_model,
     Deployment.Provider.DEMO: demo_model,
 }
-"""Maps each provider to a function that creates a model. The argument of the function is the
-timeout without data in seconds; None selects the timeout of tools.
+"""Maps each provider to a function that creates a model. Its second argument is the timeout in
+seconds for each wait for more data; None selects the timeout of tools.
 """
 
 

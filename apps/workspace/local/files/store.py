@@ -35,8 +35,8 @@ _content_type = re.compile(r"[\w.+-]+/[\w.+-]+(\s*;[ -~]*)?", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition for a write: the file has one of the `etags` or, with `is_new`, does not
-    exist.
+    """The condition of a conditional write: the file has one of the `etags` or, with `is_new`, does
+    not exist. Without either, every write is allowed.
     """
 
     etags: Collection[str] = ()

@@ -42,9 +42,7 @@ def _is_server_alone(text: str) -> bool:
 
 
 def is_among(url: str, servers: Iterable[str]) -> bool:
-    """Return True if the URL is on one of these servers, which are in the form that `read_server`
-    returns.
-    """
+    """Return True if the URL is on one of these servers, given as `read_server` returns them."""
     origin = origin_of(url)
     own = origin_of(settings.SITE_URL)
     if origin == "/":
