@@ -1,1 +1,1 @@
-"""An app with the `backup`, `restore` and `diagnose` commands."""
+"""The Django app of the commands for operators: `backup`, `restore`, `diagnose` and others."""

@@ -1,4 +1,4 @@
-"""Daphne's `runserver`, with a warning about the features that are missing, because Daphne does not
+"""Daphne's `runserver` with a warning that it runs no background work, because Daphne does not
 support ASGI's `lifespan`.
 """
 
