@@ -399,8 +399,8 @@ be framed.
 ALLOWED_ORIGIN = env.origins("ALLOWED_ORIGIN") or [
     origin for origin in ALLOWED_FRAME_ANCESTORS if "*" not in origin
 ]
-"""The origins of pages with which the editor exchanges messages. Without this setting, they are the
-origins above.
+"""The origins of pages with which the editor exchanges messages. Without this setting, they are
+those in `ALLOWED_FRAME_ANCESTORS` that contain no star.
 """
 
 # The admin's widgets compile expressions in its pages, and its theme writes styles.
@@ -795,7 +795,7 @@ applies across all processes with Redis, otherwise in each process.
 """
 RUNS_PER_APPLICATION = env.integer("RUNS_PER_APPLICATION", 2_000, least=1, also=0)
 """The maximum number of concurrent runs per application on the chat page, across all processes. The
-gateway counts its runs separately against the same limit, as above.
+gateway counts its runs separately, with the same limit.
 """
 RUNS_PER_PROCESS = env.integer("RUNS_PER_PROCESS", 2_000, least=1, also=0)
 """The maximum number of concurrent runs of all doors per process. Above it, runs of the chat page

@@ -1,8 +1,8 @@
 """Writes the audit log. An event contains the user, the action, its subject, the time and the
 network address, but no contents.
 
-Code in an event loop queues its events in another module. Other code writes them at once with
-`record`.
+Code in an event loop queues its events, which are written later. Other code writes them at once
+with `record`.
 """
 
 import time

@@ -1,5 +1,5 @@
-"""The interface for searching the files that an operator attached to an application. Their text is
-stored in advance.
+"""Defines the interface for searching the files that an operator attached to an application. Their
+text is stored in advance.
 """
 
 from collections.abc import Collection, Mapping, Sequence

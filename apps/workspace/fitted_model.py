@@ -1,4 +1,4 @@
-"""Wraps models, and omits content from requests if the model is known not to support it."""
+"""Wraps models, and replaces content in requests that the model is known not to support."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -48,7 +48,7 @@ class FittedModel:
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
         """Call the model with unsupported content replaced, and yield its answer. Raises
-        `ModelFailed`.
+        `ModelFailed` if the service rejects the request or fails.
         """
         return self.model.stream(self.fitted(request))
 

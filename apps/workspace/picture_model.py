@@ -123,8 +123,8 @@ class PictureKeeper:
     files: Files
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
-        """Call the model, and yield its answer with images stored as files. Raises
-        `ModelFailed`.
+        """Call the model, and yield its answer with images stored as files. Raises `ModelFailed` if
+        the service rejects the request or fails.
         """
         async with aclosing(self.model.stream(request)) as batches:
             async for batch in batches:

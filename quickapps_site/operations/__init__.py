@@ -1,1 +1,1 @@
-"""The Django app of the commands for operators: `backup`, `restore`, `diagnose` and others."""
+"""Provides the commands for operators: `backup`, `restore`, `diagnose` and others."""

@@ -72,7 +72,7 @@ def sessions_of(user_id: int) -> list[UserSession]:
 
 
 def session_hashes(user_id: int) -> tuple[str, ...]:
-    """Return the hashes of which a valid session of the user contains one, or () if the account is
+    """Return the hashes that a valid session of the user may contain, or () if the account is
     closed.
     """
     # Not `django.contrib.auth.get_user`, which gives a session that was signed with an old

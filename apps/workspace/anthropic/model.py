@@ -52,7 +52,7 @@ class AnthropicModel:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
         """Call the model, and yield its answer. If the service pauses the answer, continue it with
-        another request. Raises `ModelFailed`.
+        another request. Raises `ModelFailed` if the service rejects the request or fails.
         """
         events = MessageEvents()
         while True:
@@ -206,8 +206,8 @@ def mark_blocks(blocks: list[Block]) -> list[Block]:
 
 
 def columns_of(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the service's model list contains about a model: features, attachment types,
-    capabilities and context window.
+    """Return the columns of a deployment for a model in the service's list: features, attachment
+    types, capabilities and token limits.
     """
     limits = (("context_window", "max_input_tokens"), ("max_output_tokens", "max_tokens"))
     kinds = ((PICTURES, "image_input"), (PDF, "pdf_input"))

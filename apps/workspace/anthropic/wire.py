@@ -1,4 +1,4 @@
-"""The wire format of the Messages API's events and messages. Unknown keys are skipped."""
+"""Defines the wire format of the Messages API's events and messages. Unknown keys are skipped."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar

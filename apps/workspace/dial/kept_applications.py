@@ -74,8 +74,8 @@ async def fetch_application(calls: Calls, name: str) -> Mapping[str, Any] | None
 
 
 def forget_application(core: Core, name: str) -> None:
-    """Remove a saved application from the cache, so that the next request reads it from Core
-    again.
+    """Remove an application that was just saved from the cache, so that the next request reads it
+    from Core.
     """
     _kept.drop((core.url, encoded_name(name)))
 

@@ -84,7 +84,7 @@ class HttpConnection(asyncio.Protocol):
         """Begin an exchange by sending a request. The exchange may last `total_seconds`.
 
         `idle_seconds` limits the wait for all headers, then each wait for more of the body. Raises
-        `ConnectionBroken`, `ConnectionSilent`.
+        `ConnectionBroken` if the connection closes, and `ConnectionSilent` after a time limit.
         """
         self.head = Head()
         self.has_head = self.is_complete = self.is_framed = False

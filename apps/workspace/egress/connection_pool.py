@@ -46,7 +46,9 @@ class ConnectionPool:
         return None
 
     async def connect(self, origin: Origin, seconds: float) -> HttpConnection:
-        """Open a connection to the origin. Raises httpx2's errors and `EgressRefused`."""
+        """Open a connection to the origin. Raises httpx2's errors if that fails, and
+        `EgressRefused` if the host is not allowed.
+        """
         try:
             async with asyncio.timeout(seconds):
                 addresses = await find_addresses(self.trust, origin.host, origin.port)

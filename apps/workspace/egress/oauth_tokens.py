@@ -58,7 +58,8 @@ class ClientTokens:
     async def current(self, url: str, refused: str = "") -> str:
         """Return a valid token for this URL, other than the rejected token `refused`.
 
-        The token is sent only to servers to which its secret may be sent. Raises `ToolError`.
+        The token is sent only to servers to which its secret may be sent. Raises `ToolError` if the
+        secret cannot be used or no token can be fetched.
         """
         async with self.lock:
             secret = await reveal(self.how.client_secret, self.how.token_url, url)
@@ -92,7 +93,9 @@ def find_tokens(how: ClientIdSecretAuthorization) -> ClientTokens:
 
 
 async def fetch_token(how: ClientIdSecretAuthorization, secret: str) -> Token:
-    """Fetch a token. Raises `ToolError`, whose text does not contain the service's response."""
+    """Fetch a token. Raises `ToolError` for any failure. Its text does not contain the service's
+    response.
+    """
     form = {"grant_type": "client_credentials", "scope": how.scope, "audience": how.aud}
     try:
         address = read_url(how.token_url)

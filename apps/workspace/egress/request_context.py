@@ -210,7 +210,7 @@ class RewrittenMessages:
 
 
 def data_of(lines: list[bytes]) -> bytes:
-    """Return the data of the event that consists of these lines."""
+    """Return the joined data of an event, given its lines."""
     return b"\n".join(line[len(b"data:") :].strip() for line in lines if line.startswith(b"data:"))
 
 

@@ -31,7 +31,9 @@ class GuardedSession(requests.Session):
             self.mount(scheme, GuardedAdapter())
 
     def send(self, request: requests.PreparedRequest, **options: Any) -> requests.Response:
-        """Send a request. Raises `requests.RequestException`."""
+        """Send a request without following redirects. Raises `requests.RequestException` if no
+        response arrives, or the host is not allowed.
+        """
         return super().send(request, **options | {"allow_redirects": False})
 
 

@@ -154,8 +154,8 @@ class HttpEndpoint:
 
     @classmethod
     def of(cls, url: httpx2.URL, headers: Sequence[tuple[bytes, bytes]]) -> Self:
-        """Return the endpoint for a URL. Raises `httpx2.LocalProtocolError`,
-        `httpx2.UnsupportedProtocol`.
+        """Return the endpoint for a URL. Raises `httpx2.LocalProtocolError` for a header with a
+        line break, and `httpx2.UnsupportedProtocol` for a scheme other than http and https.
         """
         if url.scheme not in PORTS:
             raise httpx2.UnsupportedProtocol(f"Unsupported scheme {url.scheme}; use http or https")
@@ -195,7 +195,9 @@ class StreamTransport(httpx2.AsyncBaseTransport):
         self.pool = ConnectionPool(trust)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a request for an SDK. Raises httpx2's errors and `EgressRefused`."""
+        """Send a request for an SDK. Raises httpx2's errors if that fails, and `EgressRefused` if
+        the host is not allowed.
+        """
         endpoint = HttpEndpoint.of(request.url, request.headers.raw)
         data = endpoint.request(request.method, "", {}, b"") + await request.aread()
         limits = request.extensions.get("timeout") or {}

@@ -58,7 +58,9 @@ def embed_batch(texts: Sequence[str]) -> Embeddings:
 
 @cache
 def load() -> MiniLM:
-    """Load the model. Raises `ServiceFailed` if it cannot be loaded."""
+    """Load the built-in model, once per process. Raises `ServiceFailed` if its files are missing or
+    invalid.
+    """
     try:
         return read_model(Path(str(files(PACKAGE))) / "model")
     except (ImportError, OSError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""A file that has been loaded, the limits for loading files, and the parsing of data: URIs."""
+"""Defines loaded files and the limits for loading them, and parses data: URIs."""
 
 import base64
 import hashlib
@@ -57,7 +57,9 @@ _media_type = re.compile(r"[\w.+-]+/[\w.+-]+", re.ASCII)
 
 
 def read_data_uri(uri: str, limit: int) -> Loaded:
-    """Parse a data: URI. Raises `FileRefused`, whose message does not quote the data."""
+    """Parse a data: URI. Raises `FileRefused` if it is invalid or its data exceeds `limit` bytes.
+    The message does not quote the data.
+    """
     head, comma, payload = uri[len("data:") :].partition(",")
     kind, *options = (word.strip().lower() for word in head.split(";"))
     if not comma:

@@ -1,4 +1,4 @@
-"""The state that all loaders of a run share: the rules, and the loaded files."""
+"""Defines what all loaders of a run share: the rules, and the cache of loaded files."""
 
 import asyncio
 from collections.abc import Callable, Coroutine

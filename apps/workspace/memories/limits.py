@@ -1,4 +1,4 @@
-"""Limits on the number, size and lifetime of memories."""
+"""Defines the limits on the number, size and lifetime of memories."""
 
 CONTENT_CHARACTERS = 2_000
 """The maximum number of characters of a memory."""

@@ -1,4 +1,4 @@
-"""The interface to one owner's memories: a user's memories in one application, or in all
+"""Defines the interface to one owner's memories: a user's memories in one application, or in all
 applications of an installation.
 """
 

@@ -118,8 +118,6 @@ class ChunkChoice(msgspec.Struct, gc=False):
 
 
 class StreamChunk(msgspec.Struct, gc=False):
-    """A chunk of a streamed completion."""
-
     choices: list[ChunkChoice] = []
     usage: TokenCounts | None = None
     statistics: Statistics | None = None

@@ -65,7 +65,9 @@ class OpenAIEmbeddings:
             raise connection_failure(error) from error
 
     async def send(self, content: bytes) -> StreamedResponse:
-        """Send a request. Raises the HTTP client's errors, `InvalidURL` and `EgressRefused`."""
+        """Send a request. Raises the HTTP client's errors if that fails, `InvalidURL` if the URL
+        cannot be used, and `EgressRefused` if the host is not allowed.
+        """
         transport = loop_object(
             (StreamTransport, Trust.OPERATOR), lambda: StreamTransport(Trust.OPERATOR)
         )

@@ -126,7 +126,7 @@ def kept_model(
 def encode_openai(
     request: ModelRequest, model: str, *, dial: bool, ids: CallIds | None = None
 ) -> bytes:
-    """Return the JSON body of a request. Only with `dial`, it contains `custom_content`. `ids`
+    """Return the JSON body of a request. `custom_content` is included only with `dial`, and `ids`
     determines the form of the calls' IDs.
 
     The request's `parameters` do not override our keys, except that `stream_options: null` omits

@@ -1,4 +1,4 @@
-"""Claims of indexing jobs. Only the job that has claimed a corpus can write to it.
+"""Lets only one indexing job write to a corpus: the job that has claimed it.
 
 The task queue runs one indexing job at a time. If a process pauses, the queue restarts the job in
 another process, and the paused process must not write after it resumes.

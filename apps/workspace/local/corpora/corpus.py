@@ -1,4 +1,6 @@
-"""The rows of attached files: the files, their text in chunks, and the vectors of the chunks."""
+"""Defines the database models of attached files: the files, the chunks of their texts, and the
+vectors of the chunks.
+"""
 
 from datetime import timedelta
 

@@ -64,7 +64,7 @@ class Trouble:
 
 
 class ProcessBreakers:
-    """The breakers of one process, in memory."""
+    """Stores circuit breakers in the memory of this process, instead of in Redis."""
 
     def __init__(self) -> None:
         self.troubles: dict[str, Trouble] = {}

@@ -1,4 +1,4 @@
-"""The database model of deployments."""
+"""Defines the database model of deployments."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Rules for the fallbacks of a deployment, checked when its row is saved."""
+"""Checks the fallbacks of a deployment when its row is saved."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ on_reset(_deployments.clear)
 async def find_deployment(deployment_id: str) -> FoundDeployment:
     """Return an enabled deployment. The result may be outdated by up to `MAX_AGE_SECONDS`.
 
-    Raises `DeploymentNotFound`.
+    Raises `DeploymentNotFound` if there is no such deployment.
     """
     found = await _deployments.renewed(
         deployment_id,

@@ -119,7 +119,9 @@ class PersonalModel:
     installed: Model | None = None
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
-        """Call the model, and yield its answer. Raises `ModelFailed`, `PersonalKeyRefused`."""
+        """Call the model, and yield its answer. Raises `ModelFailed` if the service fails, and
+        `PersonalKeyRefused` if it rejects the user's key and the installation's key is not allowed.
+        """
         has_begun = False
         try:
             async with aclosing(self.personal.stream(request)) as batches:

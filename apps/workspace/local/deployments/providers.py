@@ -129,7 +129,7 @@ def make_embedder(deployment: FoundDeployment) -> Embedder:
 
 async def find_embedder(deployment_id: str | None) -> Embedder:
     """Return the embedder of a deployment, or the installation's default embedder if the ID is
-    None. Raises `DeploymentNotFound`.
+    None. Raises `DeploymentNotFound` if there is no such deployment.
     """
     wanted = deployment_id or settings.EMBEDDINGS_DEPLOYMENT
     return make_embedder(await find_deployment(wanted)) if wanted else BuiltInEmbedder()

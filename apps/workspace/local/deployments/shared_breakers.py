@@ -1,4 +1,4 @@
-"""Circuit breakers of deployments that all processes share in Redis.
+"""Shares circuit breakers of deployments between all processes, in Redis.
 
 One hash maps each failing deployment to the time at which it may be tried again (0 while its
 breaker is closed). A process reads the hash at most once a second. The times of failures are in

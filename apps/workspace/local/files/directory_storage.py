@@ -83,7 +83,9 @@ class DirectoryStorage:
         return entries_below(self.root, "")
 
     def opened(self, name: str) -> BinaryIO:
-        """Open a file for reading. Raises OSError."""
+        """Open a stored file for reading. Raises OSError if it is missing or the folder is
+        unavailable.
+        """
         try:
             return self.path(name).open("rb")
         except FileNotFoundError:

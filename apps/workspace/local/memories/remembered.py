@@ -1,4 +1,4 @@
-"""The database models of memories and of users' memory settings."""
+"""Defines the database models of memories and of users' memory settings."""
 
 import uuid
 from datetime import timedelta

@@ -165,7 +165,7 @@ async def read_document(path: str) -> VaultDocument | None:
 
 async def find_token() -> str:
     """Return `VAULT_TOKEN` if it is set, otherwise the token from a login with the AppRole. Raises
-    `VaultUnavailable`.
+    `VaultUnavailable` if the login fails.
     """
     if settings.VAULT_TOKEN:
         return current_setting("VAULT_TOKEN")

@@ -1,4 +1,4 @@
-"""The database model of a tool description from an MCP server."""
+"""Defines the database model of a tool description from an MCP server."""
 
 from django.db import models
 from django.utils import timezone

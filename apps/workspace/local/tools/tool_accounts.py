@@ -1,4 +1,6 @@
-"""Users' accounts on tool servers, and the OAuth clients of this installation."""
+"""Defines the database models of users' accounts on tool servers, and of this installation's OAuth
+clients.
+"""
 
 import uuid
 from collections.abc import Collection
