@@ -416,7 +416,7 @@ def refuse_unknown_parameters(name: str, address: str) -> None:
     given = parse_qsl(urlsplit(address).query, keep_blank_values=True)
     if unknown := [parameter for parameter, _ in given if parameter not in known]:
         raise ImproperlyConfigured(
-            f"{name} has the parameter {unknown[0]!r}, which libpq does not know; "
+            f"{name} has the parameter {unknown[0]!r}, which libpq does not support; "
             "use parameters such as sslmode=require, in lower case."
         )
 

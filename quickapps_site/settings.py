@@ -552,7 +552,7 @@ CAPABILITIES = [
     "apps.capabilities.subagents.spawn.spawn_agent",
     "apps.capabilities.todo.capability.todo",
     "apps.capabilities.summary.capability.summary",
-    "apps.capabilities.hooks.capability.hooks",  # Before tools are withheld, because it calls those as well.
+    "apps.capabilities.hooks.capability.hooks",  # Precedes tool discovery, because hooks also call withheld tools.
     "apps.capabilities.discovery.capability.discovery",
 ]
 

@@ -32,7 +32,7 @@ def widget_bucket(visitor: WidgetVisitor, name: str) -> str:
     """Return the bucket of a widget's visitor. `name` identifies the visitor among the visitors of
     the same kind.
     """
-    # The name may be an e-mail address, so only its hash is stored.
+    # The name may be an email address, so only its hash is stored.
     digest = hashlib.sha256(name.encode()).hexdigest()[:32]
     kind = "user" if visitor.is_identified else "visitor"
     return f"widget-{visitor.application}-{kind}-{digest}"

@@ -189,6 +189,6 @@ def check_counts(contents: Contents) -> None:
         found = count_rows(cursor, present)
     if wrong := sorted(name for name, rows in contents.tables.items() if found.get(name) != rows):
         raise CommandError(
-            f"The restored database does not have the rows of the backup, in {', '.join(wrong)}. "
+            f"Restored tables have more or fewer rows than in the backup: {', '.join(wrong)}. "
             "Empty the database and the storage of files, and try again."
         )
