@@ -1,4 +1,4 @@
-"""Every exception that is raised on purpose.
+"""Defines every exception that is raised on purpose.
 
 * QuickAppError               ends the request; its text is for the user
   - BadRequest                the request could not be read

@@ -1,5 +1,5 @@
-"""The ASGI entry point of the server. It routes the doors for programs before Django, and all other
-requests to Django.
+"""Defines the server's ASGI application, which routes the doors for programs before Django, and all
+other requests to Django.
 
 Django's middleware costs several times as much as a whole streamed answer. The doors authenticate
 callers and limit requests themselves.

@@ -45,7 +45,8 @@ class FileContent:
 class Files(Protocol):
     """The files that a caller can use, by path. Another owner's file counts as missing.
 
-    All methods raise `FileRefused`, in particular `FileMissing` and `FileChanged`.
+    All methods raise `FileRefused` if the operation is not possible, in particular `FileMissing`
+    and `FileChanged`.
     """
 
     async def home(self) -> str:

@@ -1,4 +1,4 @@
-"""Creates the first administrator, for a visitor who knows a token from the log.
+"""Creates the first administrator, for a visitor who enters a token from the server's log.
 
 Each server process logs a token at its start, until there is an administrator. Then, all tokens
 expire.

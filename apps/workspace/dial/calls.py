@@ -47,7 +47,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """Calls on behalf of one caller. Every method raises `ServiceFailed`.
+    """Sends requests to DIAL Core on behalf of one caller. Every method raises `ServiceFailed` if
+    the request fails.
 
     Paths begin with a slash and are encoded. `seconds` limits a call including all attempts.
     """

@@ -1,4 +1,4 @@
-"""The workspace of a caller of DIAL Core, which calls Core with the caller's own key."""
+"""Implements the workspace of a caller of DIAL Core, which calls Core with the caller's own key."""
 
 import copy
 import logging

@@ -1,7 +1,7 @@
-"""An HTTP/1.1 connection for streamed responses: an asyncio protocol around a C parser.
+"""Implements HTTP/1.1 connections for streamed responses, as an asyncio protocol around a C parser.
 
-It forwards the data of each network read in one piece, because the number of wake-ups between the
-socket and its reader is most of the cost of a streamed token.
+A connection forwards the data of each network read in one piece, because the number of wake-ups
+between the socket and its reader is most of the cost of a streamed token.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""The pool of idle connections of a transport."""
+"""Opens connections, and keeps idle ones in a pool for each transport."""
 
 import asyncio
 import ssl

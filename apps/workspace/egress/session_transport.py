@@ -1,5 +1,5 @@
-"""The transport for an SDK with sessions. It sends each request within the limits of the request's
-`RequestContext`.
+"""Implements the HTTP transport of an SDK with sessions. It sends each request within the limits of
+the request's `RequestContext`.
 """
 
 import asyncio

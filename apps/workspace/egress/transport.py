@@ -1,7 +1,7 @@
-"""The transport for SDK clients whose responses are streams of tokens.
+"""Implements the HTTP transport of SDK clients whose responses are streams of tokens.
 
-SDKs see httpx2's requests, responses, exceptions and timeouts. Only the path from the socket to the
-reader is our own code, because the library's path costs more per token than the rest of a run.
+SDKs use httpx2's requests, responses, exceptions and timeouts. Only the code between the socket and
+the reader is our own, because the library's code costs more per token than the rest of a run.
 """
 
 import asyncio

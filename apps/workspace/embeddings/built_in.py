@@ -1,4 +1,4 @@
-"""The built-in embedder, which needs no service, key or network.
+"""Implements the built-in embedder, which needs no service, key or network.
 
 The model is loaded by the first call, not when this module is imported. It runs in its own thread,
 so that it does not block the event loop. It uses only one thread: two threads would be slower on

@@ -1,4 +1,5 @@
-"""The model all-MiniLM-L6-v2: six layers of BERT. The mean of their outputs is a text's vector.
+"""Computes the model all-MiniLM-L6-v2: six layers of BERT. The mean of their outputs is a text's
+vector.
 
 Tokens of several texts pass through the dense layers as rows of one matrix. Attention handles each
 text separately, so nothing is padded or masked.

@@ -1,5 +1,5 @@
-"""The interface of embedders, which compute vectors for texts. Texts with a similar meaning have
-similar vectors.
+"""Defines the interface of embedders, which compute vectors for texts. Texts with a similar meaning
+have similar vectors.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,6 @@
-"""WordPiece, the tokenizer of BERT's uncased models. It converts text to IDs of a vocabulary."""
+"""Implements WordPiece, the tokenizer of BERT's uncased models. It converts text to IDs of a
+vocabulary.
+"""
 
 import re
 import unicodedata

@@ -1,5 +1,5 @@
-"""The workspace without DIAL Core, which uses this installation's own deployments, database and
-storage.
+"""Implements the workspace without DIAL Core, which uses this installation's own deployments,
+database and storage.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence

@@ -106,8 +106,10 @@ def make_openai_model(
     starts_thinking: bool = False,
     idle_seconds: float | None = None,
 ) -> ServiceModel[ModelService]:
-    """`base_url` ends with the API's version. `idle_seconds` is the timeout for each wait for more
-    data, by default the timeout of a tool.
+    """Return a model of a service with the chat completions API, whose `base_url` ends with the
+    API's version.
+
+    `idle_seconds` is the timeout for each wait for more data, by default the timeout of a tool.
     """
     seconds = idle_seconds or settings.DEFAULT_TOOL_TIMEOUT_SECONDS
     return kept_model(base_url, api_key, model, dial, starts_thinking, seconds)

@@ -197,8 +197,8 @@ def length_of(kept: Mapping[str, Any]) -> int:
 
 
 def message_text(message: ModelMessage) -> str:
-    """Return the text of a message, or "" if it has only white space, which stands for an empty
-    answer.
+    """Return the text of a message, or "" if it has only white space, which means that the answer
+    was empty.
     """
     return message.text if message.text.strip() else ""
 

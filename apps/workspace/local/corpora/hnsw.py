@@ -1,4 +1,5 @@
-"""An approximate index of the vectors in very large corpora, with PostgreSQL's `vector` extension.
+"""Indexes the vectors of very large corpora for approximate searches, with PostgreSQL's `vector`
+extension.
 
 There is one index for each dimension of vectors, with half-precision floats. It contains only
 vectors of large corpora, because only their chunks have copies of their vectors. No other query

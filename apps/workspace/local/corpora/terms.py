@@ -54,8 +54,8 @@ Scores = Mapping[tuple[int, int], float]
 
 
 def term_number(corpus: int, term: str) -> int:
-    """Return the number that stands for a term in a corpus, shifted into PostgreSQL's signed 32-bit
-    range.
+    """Return the number that represents a term in a corpus. It is shifted into PostgreSQL's signed
+    32-bit range.
     """
     return crc32(f"{corpus} {term}".encode()) - 2**31
 

@@ -1,5 +1,5 @@
-"""A model field for secrets, encrypted with `SECRET_KEY` and `SALT_KEY`. It also decrypts with old
-keys.
+"""Defines a model field for secrets, encrypted with `SECRET_KEY` and `SALT_KEY`. It also decrypts
+with old keys.
 
 Unlike the library's field, it does not store "" as NULL, decrypt form input, or return the
 encrypted text as the secret when no key matches.

@@ -17,7 +17,7 @@ def read_server(text: str) -> str:
     """Return a server that an administrator entered as an origin: `https://host`, with a port
     unless it is the default.
 
-    The scheme defaults to https. `/` stands for this server, and `*.host` for all subdomains of a
+    The scheme defaults to https. `/` means this server, and `*.host` means all subdomains of a
     host. Raises ValueError if the server is invalid.
     """
     text = text.strip()
