@@ -1,4 +1,4 @@
-"""Collects the admin pages that apps declare in their configs, for the admin's menu."""
+"""Defines the admin pages that apps declare in their configs, from which the admin's menu is built."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -11,11 +11,11 @@ class AdminPage:
     """A page of the admin, by default the list of a `model` such as `catalog.contentitem`.
 
     - `place`: the position among the pages of the group.
-    - `below`: the title of another page. This page is then a tab of that page and not in the menu.
+    - `below`: the title of the page of which this one is a tab, instead of being in the menu.
     - `about`: the purpose of the list, which an empty list shows.
     - `url`: the name of the page's URL, if it is not the list of a model.
-    - `permission`: the dotted path of a function that gets the request and returns True if the
-      user can see the page. Without a function, users who can view the model see the page.
+    - `permission`: the dotted path of a function that gets the request and returns True if the user
+      can see the page. Without one, users who can view the model see the page.
     """
 
     group: Group

@@ -1,4 +1,4 @@
-"""Provides caches whose values expire a given time after they were requested."""
+"""Provides a cache whose values expire a given time after they were requested."""
 
 import math
 import time
@@ -7,8 +7,8 @@ from threading import Lock
 from typing import Generic, TypeVar
 
 MAX_AGE_SECONDS = 1.0
-"""The number of seconds for which a process caches applications, deployments and predefined content
-before it checks for changes.
+"""The time in seconds for which a process uses cached applications, deployments and predefined
+content before it checks for changes.
 """
 
 K = TypeVar("K", bound=Hashable)
@@ -16,9 +16,7 @@ V = TypeVar("V")
 
 
 class AgedCache(Generic[K, V]):
-    """A cache of at most `most` values, which evicts the oldest value. Threads can share a
-    cache.
-    """
+    """A cache of up to `most` values, which evicts the oldest. Threads can share it."""
 
     def __init__(self, most: int = 1024) -> None:
         self.most = most
@@ -31,7 +29,8 @@ class AgedCache(Generic[K, V]):
         return value if value is not None and time.monotonic() - asked_at < seconds else None
 
     def put(self, key: K, value: V | None, asked_at: float | None = None) -> None:
-        """Store a value that was requested at a `time.monotonic` time, by default now.
+        """Store a value that was requested at `asked_at`, a time of `time.monotonic`, by default
+        now.
 
         The value is ignored if a newer value was stored, or the key was dropped, after that time.
         """
@@ -47,11 +46,11 @@ class AgedCache(Generic[K, V]):
     async def renewed(
         self, key: K, seconds: float, ask: Callable[[V | None], Awaitable[V | None]]
     ) -> V | None:
-        """Return the cached value. If it is older than `seconds`, request a new value by calling
-        `ask` with the old value, and return the new value.
+        """Return the cached value if it is newer than `seconds`. Otherwise, call `ask` with the old
+        value, or None, and return and cache its result.
 
         Concurrent callers get the old value. None replaces only an existing value, so that invalid
-        keys do not evict valid keys.
+        keys do not evict valid ones.
         """
         kept = self.get(key, seconds)
         if kept is not None:
@@ -68,7 +67,7 @@ class AgedCache(Generic[K, V]):
         return found
 
     def drop(self, key: K) -> None:
-        """Drop the value, and ignore the result of a pending request for the key."""
+        """Remove the value, and ignore the result of a pending `ask` for the key."""
         self.put(key, None)
 
     def clear(self) -> None:

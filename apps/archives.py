@@ -1,4 +1,4 @@
-"""Opens ZIP archives from users and other programs."""
+"""Opens ZIP archives from users and other programs, within a limit on memory."""
 
 import lzma
 import struct
@@ -10,16 +10,16 @@ UNREADABLE = (
     *(BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError),
     *(NotImplementedError, RuntimeError, ValueError),
 )
-"""The errors that `ZipFile` can raise for a damaged, encrypted or unsupported archive. Only the
-first error is documented.
+"""The errors that `ZipFile` raises for a damaged, encrypted or unsupported archive. Only the first
+is documented.
 """
 
 SIGNATURE = b"PK\x01\x02"
 """The bytes with which each entry in the directory of an archive begins."""
 ENTRY_BYTES = 46
-"""The number of bytes of an entry before its name."""
+"""The number of bytes of a directory entry before its name."""
 LENGTHS = slice(28, 34)
-"""The bytes of an entry that contain the lengths of the name, the extra field and the comment, 16
+"""The bytes of a directory entry with the lengths of its name, its extra field and its comment, 16
 bits each.
 """
 
@@ -41,7 +41,7 @@ def open_archive(file: IO[bytes], most_entries: int) -> ZipFile:
 
 
 class CountedDirectory:
-    """A file that counts the directory entries of an archive as they are read."""
+    """A wrapper of an archive's file, which counts the directory entries that `ZipFile` reads."""
 
     def __init__(self, file: IO[bytes], most_entries: int) -> None:
         self.file = file
@@ -51,8 +51,8 @@ class CountedDirectory:
         return getattr(self.file, name)
 
     def read(self, size: int = -1) -> bytes:
-        """Read from the file. Raises `TooManyEntries` if the directory has more entries than
-        allowed.
+        """Read from the archive's file. Raises `TooManyEntries` if the directory has more than
+        `most_entries` entries.
         """
         found = self.file.read(size)
         start, entries = 0, 0

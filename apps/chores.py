@@ -1,4 +1,4 @@
-"""Collects the recurring work that apps declare in their configs. Only one worker at a time runs a
+"""Defines the recurring work that apps declare in their configs. Only one worker at a time runs a
 chore.
 """
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Interval(StrEnum):
-    """The interval of a chore, as a cron expression in UTC."""
+    """The intervals of chores, as cron expressions in UTC."""
 
     MINUTE = "* * * * *"
     FIVE_MINUTES = "*/5 * * * *"
@@ -21,7 +21,7 @@ class Chore:
     """A recurring task. `work` is the dotted path of a function that returns the number of changed
     objects, or None.
 
-    If `is_async` is True, the function is a coroutine function. The log contains the `title`.
+    If `is_async` is True, it is a coroutine function. The log contains the `title`.
     """
 
     title: str

@@ -1,5 +1,5 @@
-"""Defines migration operations that build indexes of large tables while other processes write to
-the tables.
+"""Defines a migration operation that builds an index of a large table while other processes write
+to the table.
 """
 
 from typing import Any
@@ -9,7 +9,7 @@ from django.db.migrations import AddIndex
 
 
 class AddIndexWithoutBlocking(AddIndexConcurrently):
-    """An operation like `AddIndex` that does not block writes on PostgreSQL. The migration needs
+    """Adds an index like `AddIndex`, but without blocking writes on PostgreSQL. The migration needs
     `atomic = False`.
 
     An index that an interrupted build left behind, which PostgreSQL marks as invalid, is rebuilt.

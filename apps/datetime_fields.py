@@ -1,4 +1,4 @@
-"""Defines columns for times that users enter. The columns reject times that no page can show."""
+"""Defines a database column for times that users enter. It rejects times that no page can show."""
 
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -19,16 +19,14 @@ def check_bounds(at: datetime) -> None:
 
 
 class BoundedDateTimeField(models.DateTimeField):  # type: ignore[type-arg]
-    """A `DateTimeField` that accepts only times within bounds. Forms and each save of a row check
-    the bounds.
+    """A `DateTimeField` that accepts only times within the bounds of `apps.datetimes`. Forms and
+    each save of a row check them.
     """
 
     default_validators = [check_bounds]
 
     def get_db_prep_save(self, value: Any, connection: Any) -> Any:
-        """Return the value in the form for the database. Raises `ValidationError` if the time is
-        out of bounds.
-        """
+        """Return the value for the database. Raises `ValidationError` if the time is out of bounds."""
         if isinstance(value, datetime):
             check_bounds(value)
         return super().get_db_prep_save(value, connection)
@@ -40,8 +38,8 @@ class BoundedDateTimeField(models.DateTimeField):  # type: ignore[type-arg]
 
 
 def repair_times(app: str, *columns: tuple[str, str]) -> migrations.RunPython:
-    """Return a migration operation that moves stored times into the bounds. `columns` contains
-    pairs of a model and a field.
+    """Return a migration operation that moves stored times into the bounds of `apps.datetimes`.
+    `columns` are pairs of a model and a field.
     """
 
     def repair(apps: Any, editor: Any) -> None:
@@ -53,7 +51,7 @@ def repair_times(app: str, *columns: tuple[str, str]) -> migrations.RunPython:
 
 
 def move_into_bounds(rows: "QuerySet[Any]", column: str) -> None:
-    """Move times that were stored before the bounds existed into the bounds, without loading the
+    """Change times that were stored out of bounds to the nearest allowed times, without loading the
     rows.
     """
     rows.filter(**{f"{column}__lt": EARLIEST}).update(**{column: EARLIEST})

@@ -13,9 +13,9 @@ from django.utils.translation import gettext
 
 EARLIEST = datetime(1900, 1, 1, tzinfo=UTC)
 LATEST = datetime(2200, 1, 1, tzinfo=UTC)
-"""The first moment that is rejected, like all later dates and times."""
+"""The first time that is too late. All earlier times from `EARLIEST` are accepted."""
 NOT_ZONES = frozenset({"Factory", "localtime", "posixrules"})
-"""Files among the system's time zones that do not name a specific zone."""
+"""Files among the system's time zones that are not time zones."""
 EXAMPLE = "2026-11-01T14:30:00Z"
 
 
@@ -30,22 +30,24 @@ def is_within_bounds(at: datetime) -> bool:
 
 
 def bounds_text() -> str:
-    """Return the sentence for every date that is malformed or out of bounds."""
+    """Return the sentence that asks for a date within the bounds."""
     text = gettext("Enter a date from {first} to {last}.")
     return text.format(first=EARLIEST.year, last=LATEST.year - 1)
 
 
 def date_problem(written: str, example: str = EXAMPLE) -> str:
-    """Return the sentences for a text that is no date within the bounds."""
+    """Return the message for a text that is not a date within the bounds. `example` is a valid
+    text.
+    """
     text = gettext("{written} can’t be used. {bounds} Use a format such as {example}.")
     return text.format(written=repr(written[:40]), bounds=bounds_text(), example=example)
 
 
 def read_datetime(written: str, zone: tzinfo = UTC, example: str = EXAMPLE) -> datetime:
-    """Parse an ISO 8601 date or time and return it in UTC. A time without an offset is in the time
+    """Parse an ISO 8601 date or time, and return it in UTC. A time without an offset is in the time
     zone `zone`.
 
-    Raises `ValueError` with the `date_problem` if it is malformed or out of bounds.
+    Raises `ValueError` with the message of `date_problem` if it is malformed or out of bounds.
     """
     try:
         found = datetime.fromisoformat(written.strip())
@@ -56,7 +58,7 @@ def read_datetime(written: str, zone: tzinfo = UTC, example: str = EXAMPLE) -> d
 
 
 def read_http_date(written: str) -> datetime | None:
-    """Return the time in an HTTP header in UTC, or None if it is invalid."""
+    """Return the time in an HTTP header, in UTC, or None if it is invalid."""
     try:
         found = parsedate_to_datetime(written)
         return to_utc(found if found.tzinfo is not None else found.replace(tzinfo=UTC))
@@ -65,7 +67,7 @@ def read_http_date(written: str) -> datetime | None:
 
 
 def of_timestamp(seconds: float) -> datetime | None:
-    """Return the UTC time for a Unix timestamp, or None if it is out of bounds."""
+    """Return the UTC time of a Unix timestamp, or None if it is out of bounds."""
     try:
         return to_utc(datetime.fromtimestamp(seconds, UTC))
     except (ValueError, OverflowError, OSError):
@@ -73,7 +75,7 @@ def of_timestamp(seconds: float) -> datetime | None:
 
 
 def to_utc(at: datetime) -> datetime:
-    """Convert an aware time to UTC. Raises `ValueError` if it is out of bounds."""
+    """Convert a time with an offset to UTC. Raises `ValueError` if it is out of bounds."""
     # Compare before the conversion, which fails at the ends of the calendar.
     if not is_within_bounds(at):
         raise ValueError(at)

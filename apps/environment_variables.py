@@ -1,4 +1,5 @@
-"""Reads an environment variable, or the file whose path is in the variable `NAME_FILE`.
+"""Reads environment variables, whose values may also be in files: the variable `NAME_FILE` then
+contains the path.
 
 Orchestrators mount secrets as files, which other processes and dumps of the environment do not
 show.
@@ -14,8 +15,8 @@ logger = logging.getLogger(__name__)
 
 
 class WrongVariable(ValueError):
-    """Raised if a variable cannot be read. The message contains the name of the variable but not
-    its value.
+    """Raised if an environment variable cannot be used. The message contains its name, but not its
+    value.
     """
 
 
@@ -23,8 +24,8 @@ def read_variable(name: str) -> str | None:
     """Return the value without surrounding white space, or None if neither `NAME` nor `NAME_FILE`
     is set.
 
-    Each call reads the file. Raises `WrongVariable` if both variables are set, or if the file is
-    missing, empty or not UTF-8.
+    The file is read at each call. Raises `WrongVariable` if both variables are set, or if the file
+    is missing, empty or not UTF-8.
     """
     value = os.environ.get(name)
     file = os.environ.get(f"{name}_FILE", "").strip()
@@ -48,16 +49,16 @@ def is_in_file(name: str) -> bool:
 
 
 def current_setting(name: str) -> str:
-    """Return the setting `name`. If it comes from a file, the file is read again.
+    """Return the value of the setting `name`. If it comes from a file, the file is read again.
 
-    If the file can no longer be read, the error is logged, and the setting retains its value.
+    If the file can no longer be read, a warning is logged, and the setting's value is returned.
     """
     return latest(name, str(getattr(settings, name)))
 
 
 def latest(name: str, known: str) -> str:
-    """Return the current value in the variable's file, or `known` if the variable has no file or
-    the file cannot be read.
+    """Return the current value in the file of the variable, or `known` if it has no file or the
+    file cannot be read.
     """
     if not is_in_file(name):
         return known

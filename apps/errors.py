@@ -1,4 +1,4 @@
-"""Every exception that is raised on purpose.
+"""Defines every exception that is raised on purpose.
 
 * QuickAppError               ends the request; its text is for the user
   - BadRequest                the request could not be read
@@ -53,9 +53,7 @@ from typing import Literal
 
 
 def gettext_noop(text: str) -> str:
-    """Mark a text as translatable and return it unchanged. It is translated where it is
-    displayed.
-    """
+    """Mark a text for translation, and return it unchanged. It is translated where it is displayed."""
     return text
 
 
@@ -68,18 +66,18 @@ FetchReason = Literal[
     "size_limit", "ssrf_block", "redirect_cap", "timeout", "transport",
     "admin", "builder", "admin_allowlist", "builder_allowlist",
 ]  # fmt: skip
-"""The reason why a file was not fetched. The last four values are names of the setting that forbids
-it.
+"""The reason why a file was not fetched from the Internet. The last four are the settings that
+forbid it.
 """
 
 
 TOO_LONG_CODES = frozenset({"context_length_exceeded", "truncate_prompt_error"})
-"""The codes in errors of model services for requests that are too long."""
+"""The error codes that mean that a request to a model is too long."""
 
 
 def filled(template: str, values: Mapping[str, str | int]) -> str:
-    """Return the template with its placeholders replaced by values. Numbers are written with
-    thousands separators.
+    """Return the template with its `{name}` placeholders replaced. Numbers get thousands
+    separators.
     """
     # A template without values may contain literal braces.
     shown = {name: one if isinstance(one, str) else f"{one:,}" for name, one in values.items()}
@@ -87,8 +85,8 @@ def filled(template: str, values: Mapping[str, str | int]) -> str:
 
 
 class QuickAppError(Exception):
-    """The base of the errors that end a request. `code` is a machine-readable error type, and
-    `str(error)` is the text for the user.
+    """The base class of errors that end a request. `code` is a machine-readable type of error, and
+    `str(error)` the text for the user.
 
     `http_status` is the status code of the response, unless a door's clients expect a different
     one. `text` is the message of a class whose errors all have the same message. `template` is the
@@ -106,8 +104,8 @@ class QuickAppError(Exception):
 
 
 class BadRequest(QuickAppError):
-    """Raised if the request is invalid. `message` is a summary for the log, and `display` is the
-    text for the user.
+    """Raised if a request is invalid. `message` is a summary for the log, and `display` the text
+    for the user.
     """
 
     code = "invalid_request_error"
@@ -119,8 +117,8 @@ class BadRequest(QuickAppError):
 
 
 class ContextTooLong(BadRequest):
-    """Raised if the request exceeds the model's context window. All numbers are in tokens.
-    `is_asked` is True if the client set the limit.
+    """Raised if a request exceeds the model's context window, or a limit that the client set
+    (`is_asked`). `total` and `most` are in tokens.
     """
 
     code = "context_length_exceeded"
@@ -170,8 +168,8 @@ class EmbedderNotFound(ApplicationNotFound):
 
 
 class ApplicationBroken(QuickAppError):
-    """Raised if the manifest of an application cannot be used. `problems` contains one readable
-    line for each error.
+    """Raised if the manifest of an application cannot be used. `problems` contains a readable line
+    for each error.
     """
 
     code = "application_broken"
@@ -191,7 +189,7 @@ class Unsupported(QuickAppError):
 
 
 class NotRegistered(Unsupported):
-    """Raised if no MCP server with this name is registered in the installation."""
+    """Raised if no enabled MCP server with the requested name is registered in the installation."""
 
 
 class DeploymentNotFound(QuickAppError):
@@ -208,7 +206,7 @@ class DeploymentNotFound(QuickAppError):
 
 
 class NotOfThatKind(DeploymentNotFound):
-    """Raised if a deployment exists, but is of another kind than the requested `kind`."""
+    """Raised if a deployment exists, but is not of the requested `kind`."""
 
     def __init__(self, deployment_id: str, kind: str) -> None:
         text = gettext_noop(
@@ -246,8 +244,8 @@ class FetchRefused(FileRefused):
 
 
 class MemoryRefused(QuickAppError):
-    """Raised if a memory is invalid, or if there is no room for it. `field` is the invalid field,
-    or "" if the error concerns all memories.
+    """Raised if a memory is invalid, or if the collection is full. `field` is the invalid field, or
+    "" if the error concerns all memories.
     """
 
     code = "memory_refused"
@@ -262,8 +260,8 @@ class MemoryMissing(MemoryRefused): ...
 
 
 class NoteRefused(QuickAppError):
-    """Raised if a note is invalid, or if there is no room for it. `field` is the invalid field, or
-    "" if the error concerns all notes.
+    """Raised if a note is invalid, or if the workspace is full. `field` is the invalid field, or ""
+    if the error concerns all notes.
     """
 
     code = "note_refused"
@@ -281,7 +279,7 @@ class NoteChanged(NoteRefused): ...
 
 
 class ModelFailed(QuickAppError):
-    """Raised if a model service failed.
+    """Raised if a model service fails.
 
     - `status`: the status code of its response; None if there was none, or if a stream failed.
     - `reason`: `status`, `timeout`, `connection`, `stream` or `unreadable`.
@@ -316,12 +314,12 @@ class ModelFailed(QuickAppError):
 
     @property
     def is_too_long(self) -> bool:
-        """Return True if the service may accept a shorter conversation."""
+        """Return True if the model service may accept a shorter conversation."""
         return self.code in TOO_LONG_CODES or self.status == 413
 
 
 class ServiceFailed(QuickAppError):
-    """Raised if a service that a run needs failed, for example DIAL Core when it reads a file or a
+    """Raised if a service that a run needs fails, for example DIAL Core while it reads a file or a
     prompt.
 
     `status` is the status code of the service's response, or None if there was none. `reason` is
@@ -371,8 +369,8 @@ class ToolsKeepFailing(QuickAppError):
 
 
 class Stopped(QuickAppError):
-    """Raised if a tool failed and the run must stop. If no fallback strategy applies, the text is
-    the error of the tool.
+    """Raised if a tool fails and the run must stop. If no fallback strategy applies, the text is
+    the tool's error.
     """
 
     code = "stopped"
@@ -396,8 +394,8 @@ class BudgetSpent(QuickAppError):
 
 
 class BudgetReserved(BudgetSpent):
-    """Raised if calls in progress have reserved the remaining amount of a budget. Some of these
-    calls may have ended after `retry_after` seconds.
+    """Raised if calls in progress have reserved the rest of a budget. Some of them may have ended
+    after `retry_after` seconds.
     """
 
     code = "rate_limit_exceeded"
@@ -415,8 +413,8 @@ class TooManyRuns(QuickAppError):
 
 
 class ServerStopping(QuickAppError):
-    """Raised if this process stops before the answer is complete. Another process answers after
-    `retry_after` seconds.
+    """Raised if this process stops before an answer is complete. Another process accepts requests
+    after `retry_after` seconds.
     """
 
     code = "server_stopping"
@@ -428,7 +426,9 @@ class ServerStopping(QuickAppError):
 
 
 class ReadOnly(QuickAppError):
-    """Raised during maintenance. A client can retry after `retry_after` seconds."""
+    """Raised if a request writes while the installation is read-only for maintenance. A client can
+    retry after `retry_after` seconds.
+    """
 
     code = "read_only"
     http_status = 503
@@ -453,7 +453,7 @@ class PersonalKeyRefused(QuickAppError):
 
 
 class RateLimitReached(QuickAppError):
-    """Raised if the limit for this minute is reached. `most` is the limit, and `kind` its unit:
+    """Raised if a rate limit per minute is reached. `most` is the limit, and `kind` its unit:
     requests or tokens. A client can retry after `seconds`.
     """
 
@@ -469,8 +469,8 @@ class RateLimitReached(QuickAppError):
 
 
 class Refused(QuickAppError):
-    """Raised if a request from the page is rejected. `code` is the reason. The page's connection
-    stays open.
+    """Raised if a request of the chat page is rejected. `code` is the machine-readable reason. The
+    page's WebSocket stays open.
     """
 
     http_status = 400
@@ -500,7 +500,7 @@ class MethodNotAllowed(Refused):
 
 
 class Conflict(Refused):
-    """Raised if the request conflicts with the current state."""
+    """Raised if a request conflicts with the current state of its object."""
 
     http_status = 409
 
@@ -522,7 +522,7 @@ class TooOften(Refused):
 
 
 class Failed(Refused):
-    """Raised for a failure that the client's request did not cause."""
+    """Raised for a failure that the client did not cause."""
 
     http_status = 500
 
@@ -547,7 +547,7 @@ class NotStored(QuickAppError):
 
 
 class InitializationIssue(Exception):
-    """Raised if a part of an application could not be opened.
+    """Raised if a part of an application cannot be opened. The run continues without it.
 
     `section` is the heading under which the issue is reported. If the issue `is_hard`, the report
     is marked as failed.
@@ -569,7 +569,7 @@ class InitializationIssue(Exception):
 
 
 class ToolError(Exception):
-    """Raised if a tool call failed in a way that the model can react to. The message is the result
+    """Raised if a tool call fails in a way to which the model can react. The message is the result
     of the call.
 
     If the error `is_lasting`, the same call would fail again. `retry_after` is the number of
@@ -588,8 +588,8 @@ class ToolError(Exception):
 
 
 class InvalidParameter(ToolError):
-    """Raised if an argument of a tool call is invalid. Fallback strategies do not apply. The
-    message explains to the model how to correct the argument.
+    """Raised if an argument of a tool call is invalid. The message tells the model how to correct
+    it. Fallback strategies do not apply.
     """
 
     def __init__(self, parameter: str, problem: str) -> None:
@@ -599,7 +599,7 @@ class InvalidParameter(ToolError):
 
 
 class NotApproved(ToolError):
-    """Raised if a call was not made because a rule or a user denied it."""
+    """Raised if a rule or a user denied a tool call, so that it was not made."""
 
     is_lasting = True
 
@@ -613,12 +613,12 @@ class ToolTimedOut(ToolError):
 
 
 class LeaseLost(Exception):
-    """Raised if another process has taken over, closed or deleted the run or corpus on which this
-    process works. This process must stop its work.
+    """Raised if another process has taken over, closed or deleted the run or the corpus on which
+    this process works. This process must stop the work.
     """
 
 
 class EgressRefused(Exception):
-    """Raised if an outgoing connection was blocked before it was made. The message contains the
-    host, and explains how an operator can allow the connection.
+    """Raised if an outgoing connection is blocked before it is made. The message contains the host,
+    and says how an operator can allow it.
     """

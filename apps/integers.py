@@ -1,18 +1,18 @@
-"""Parses whole numbers in URLs, forms, headers and documents."""
+"""Parses integers in URLs, forms, headers and documents."""
 
 from typing import Any, TypeGuard
 
 LARGEST = 2**63 - 1
-"""The largest integer in a database column, also in a column for IDs."""
+"""The largest integer in a database column of 64 bits, such as a primary key."""
 LARGEST_COLUMN = 2**31 - 1
-"""The largest integer in a database column for other numbers."""
+"""The largest integer in a database column of 32 bits."""
 LARGEST_EXACT = 2**53 - 1
-"""The largest integer that JavaScript represents exactly."""
+"""The largest integer up to which JavaScript represents all integers exactly."""
 
 
 def read_integer(written: str, most: int = LARGEST) -> int | None:
-    """Return the number in the text if it is from 0 to `most` and written in ASCII digits,
-    otherwise None.
+    """Return the integer that a text contains if it is from 0 to `most` and written in ASCII
+    digits, otherwise None.
 
     `int` accepts signs, blanks, underscores and the digits of all scripts, and raises an error for
     more than 4,300 digits.
@@ -25,7 +25,7 @@ def read_integer(written: str, most: int = LARGEST) -> int | None:
 
 
 def is_integer(value: Any) -> TypeGuard[int]:
-    """Return True if a JSON value is a whole number, and not a boolean. In Python, `True` is an
-    `int`.
+    """Return True if a JSON value is an integer. A boolean is not, although Python's `bool` is a
+    subclass of `int`.
     """
     return isinstance(value, int) and not isinstance(value, bool)

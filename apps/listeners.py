@@ -1,8 +1,8 @@
-"""Connects apps: one app registers a function with another app, which calls the function when an
-event happens.
+"""Lets an app call functions of apps that depend on it: they register their functions for an event
+of the app.
 
-The called app has a `Listeners` object for each kind of event. Apps that depend on the called app
-connect their functions in `ready`.
+The app has a `Listeners` object for each kind of event. Apps that depend on it connect their
+functions in `ready`.
 """
 
 import logging
@@ -18,8 +18,8 @@ Answer = TypeVar("Answer")
 
 
 class Listeners(Generic[Said, Answer]):
-    """The functions for one kind of event, such as "the end of runs". Each function is called once
-    per event.
+    """The functions to call at one kind of event. `news` names the event, such as "the end of
+    runs", in log messages.
     """
 
     def __init__(self, news: str) -> None:
@@ -27,22 +27,21 @@ class Listeners(Generic[Said, Answer]):
         self.connected: dict[str, Callable[Said, Answer]] = {}
 
     def connect(self, listener: Callable[Said, Answer]) -> None:
-        """Register the function. A function that is already registered is not registered again."""
+        """Register a function, which is called once per event even if it is registered twice."""
         self.connected[f"{listener.__module__}.{listener.__qualname__}"] = listener
 
     def disconnect(self, listener: Callable[Said, Answer]) -> None:
         self.connected.pop(f"{listener.__module__}.{listener.__qualname__}", None)
 
     def call(self, *args: Said.args, **kwargs: Said.kwargs) -> list[Answer]:
-        """Call all functions and return their results. If a function raises an error, it is raised,
+        """Call all functions, and return their results. If one raises an error, the error is raised
         and the remaining functions are not called.
         """
         return [listener(*args, **kwargs) for listener in self.connected.values()]
 
     def tell(self, *args: Said.args, **kwargs: Said.kwargs) -> None:
-        """Call all functions, and log their errors.
-
-        Errors of the database connection are raised, because the transaction is then repeated.
+        """Call all functions, and log their errors. Errors of the database connection are raised,
+        because the transaction is then repeated.
         """
         for name, listener in self.connected.items():
             try:

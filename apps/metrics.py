@@ -1,5 +1,5 @@
-"""Counts and measures events of a process, for Prometheus and OpenTelemetry, if one of them is
-enabled.
+"""Counts and measures what happens in a process, for Prometheus and OpenTelemetry, if one of them
+is enabled.
 
 Otherwise, `is_on` is False and nothing is counted. Labels contain names of providers, models, kinds
 and outcomes, but never users, conversations, keys, or texts from a client.
@@ -11,10 +11,10 @@ from threading import Lock
 from typing import Protocol
 
 OTHER = "other"
-"""The label that replaces further labels after an instrument has reached its limit."""
+"""The value of all labels for values beyond an instrument's limit of series."""
 MOST_SERIES = 1000
-"""The maximum number of series of an instrument, with which the largest histogram adds about 2 MB
-to a scrape.
+"""The maximum number of series of an instrument. At this number, the largest histogram adds about 2
+MB to a scrape.
 """
 
 Labels = tuple[str, ...]
@@ -23,7 +23,9 @@ Reading = tuple[Labels, float]
 
 
 class Sink(Protocol):
-    """A system that receives the values of metrics. Any thread may call both methods."""
+    """A system to which values of metrics are reported, such as Prometheus. Any thread may call its
+    methods.
+    """
 
     def series(self, instrument: "Instrument", labels: Labels) -> Tell: ...
 
@@ -31,7 +33,7 @@ class Sink(Protocol):
 
 
 class Instrument:
-    """A counter, or a histogram if it has `bounds`, the upper limits of its buckets."""
+    """A counter or, if it has `bounds`, a histogram with these upper limits of its buckets."""
 
     def __init__(
         self, name: str, text: str, labels: Sequence[str] = (), bounds: Sequence[float] = ()
@@ -42,8 +44,8 @@ class Instrument:
         _instruments.append(self)
 
     def add(self, value: float, *labels: str) -> None:
-        """Add the value to the counter, or record it in the histogram. `labels` are the values of
-        the labels.
+        """Add the value to the counter, or record it in the histogram, for these values of the
+        labels.
         """
         for tell in self.known.get(labels) or self.begin(labels):
             tell(value)
@@ -59,7 +61,9 @@ class Instrument:
 
 @dataclass(frozen=True, slots=True)
 class Gauge:
-    """A current value, which `read` returns on request. `read` may query the database."""
+    """A metric with a current value, which `read` returns when it is requested. `read` may query
+    the database.
+    """
 
     name: str
     text: str
@@ -73,7 +77,7 @@ _lock = Lock()
 
 
 def connect(sink: Sink, gauges: Iterable[Gauge] = ()) -> None:
-    """Report all instruments and gauges to the sink from now on."""
+    """Report all instruments, and these gauges, to the sink from now on."""
     with _lock:
         _sinks.append(sink)
         forget_series()

@@ -1,4 +1,6 @@
-"""Finds databases that are too old to be migrated, and supports models that move to another app."""
+"""Detects databases that this version cannot migrate or use, and supports models that move to
+another app.
+"""
 
 from functools import partial
 from typing import Any
@@ -9,7 +11,7 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
 LAST_UNSQUASHED = "5aeaeec3"
-"""The last commit with the original migrations, which the squashed migrations replace."""
+"""The last commit with the original migrations, which squashed migrations have replaced."""
 PROBLEM = (
     "This database was last migrated by an older version. Check out commit "
     f"{LAST_UNSQUASHED}, run `python manage.py migrate`, then update again."
@@ -21,11 +23,11 @@ NEWER = (
     "cannot use. Update this installation, or restore a backup that was made before the upgrade."
 )
 CONTRACT = "_contract"
-"""The name suffix of a migration that removes parts that the previous version still uses."""
+"""The end of the name of a migration that removes what the previous version still uses."""
 
 
 def upgrade_problem(connection: BaseDatabaseWrapper) -> str:
-    """Return the reason why this code can neither migrate nor use the database, or "" if it can.
+    """Return the reason why this version can neither migrate nor use the database, or "" if it can.
 
     Django itself would accept any state of the database, because the missing migrations no longer
     exist. Unknown migrations of a newer version are allowed if they only add something, so that an
@@ -45,8 +47,8 @@ def upgrade_problem(connection: BaseDatabaseWrapper) -> str:
 
 
 def moving_content_types(old: str, new: str, *models: str) -> RunPython:
-    """Return a migration operation that preserves the permissions and log entries of models that
-    move from the app `old` to the app `new`.
+    """Return a migration operation for models that move from the app `old` to the app `new`, which
+    preserves their permissions and log entries.
     """
     forwards, backwards = (
         partial(move_content_types, labels, models) for labels in ((old, new), (new, old))

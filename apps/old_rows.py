@@ -1,4 +1,4 @@
-"""Deletes expired rows, a limited number in each transaction."""
+"""Deletes old rows, a limited number in each transaction."""
 
 from datetime import timedelta
 from typing import Any
@@ -7,14 +7,14 @@ from django.db.models import Model, Q, QuerySet
 from django.utils import timezone
 
 AT_ONCE = 500
-"""The maximum number of rows that one transaction deletes, so that other writers do not wait for
+"""The maximum number of rows that a transaction deletes, so that other writers do not wait for
 long.
 """
 
 
 def delete_older(model: type[Model], column: str, days: int, *, but: Q | None = None) -> int:
-    """Delete rows whose time in `column` is more than `days` ago. Return the number of deleted
-    rows. If `days` is 0, nothing is deleted.
+    """Delete rows whose time in `column` is more than `days` ago, or none if `days` is 0. Return
+    the number of deleted rows.
 
     Rows that match the condition `but` are retained.
     """
@@ -26,7 +26,7 @@ def delete_older(model: type[Model], column: str, days: int, *, but: Q | None = 
 
 
 def delete(rows: QuerySet[Any]) -> int:
-    """Delete the rows in their order, a limited number in each transaction. Return the number of
+    """Delete rows in their order, a limited number in each transaction. Return the number of
     deleted rows.
     """
     deleted = 0

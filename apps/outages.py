@@ -1,5 +1,5 @@
-"""Recognizes temporary outages of the database and the disk. During an outage, requests get a
-response with status 503.
+"""Recognizes temporary outages of the database and the disk, during which requests get a response
+with status 503.
 """
 
 import errno
@@ -17,20 +17,20 @@ logger = logging.getLogger(__name__)
 RETRY_SECONDS = 1
 LONGEST_PAUSE_SECONDS = 10.0
 ENDED = "ended_outage"
-"""The attribute of a log record that contains the outage that has ended."""
+"""The attribute of a log record that contains the outage which has ended."""
 DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO})
-"""The error codes of the system for a disk that is full, read-only or broken."""
+"""The operating system's error codes for a disk that is full, read-only or broken."""
 POSTGRESQL_DISK_FULL = "53100"
 POSTGRESQL_BUSY = ("40", "53300", "55P03", "57014")
 """The prefixes of SQLSTATEs with which a database that responds ends a statement: conflicts of
-transactions, too many connections, and the timeouts for locks and statements.
+transactions, too many connections, and timeouts of locks and statements.
 """
 SQLITE_BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 BUSY_POOL = frozenset({"PoolTimeout", "TooManyRequests"})
-"""The errors of psycopg's pool if all of its connections are in use."""
+"""The names of the errors that psycopg's pool raises if all of its connections are in use."""
 DENIED = frozenset({errno.EACCES, errno.EPERM})
-"""The error codes that mean an outage only for files in the folder of stored files. For other
-files, they are a bug.
+"""The operating system's error codes that mean an outage for files in the folder of stored files,
+and a bug for other files.
 """
 
 
@@ -41,7 +41,7 @@ class Outage:
 
     @property
     def translated(self) -> str:
-        """Return the text of the outage in the user's language."""
+        """Return the message about the outage in the user's language."""
         return gettext(self.text)
 
 
@@ -60,7 +60,7 @@ STORAGE = Outage(
 
 
 def outage_of(error: BaseException | None) -> Outage | None:
-    """Return the outage that caused an error, or None if the error has any other cause."""
+    """Return the outage that caused an error, or None if it has another cause."""
     match error:
         case OperationalError() if is_disk_full(error):
             return STORAGE
@@ -84,7 +84,7 @@ def is_disk_full(error: OperationalError) -> bool:
 
 
 def is_busy(error: OperationalError) -> bool:
-    """Return True if the database responds, but did not complete the statement in time."""
+    """Return True if the database responds, but did not complete a statement in time."""
     cause = error.__cause__
     sqlite, postgresql = getattr(cause, "sqlite_errorcode", 0), getattr(cause, "sqlstate", "")
     # The low byte of an extended error code of SQLite is the primary code.
@@ -99,7 +99,9 @@ def is_stored(name: str) -> bool:
 
 @dataclass(slots=True)
 class Pauses:
-    """The backoff between the rounds of a loop, which doubles while the database is unavailable."""
+    """The pauses between the rounds of a loop. `usual` is their length in seconds, which doubles
+    with each outage in a row.
+    """
 
     usual: float
     failures: int = 0
@@ -110,7 +112,7 @@ class Pauses:
         return float(min(longest, self.usual * 2 ** min(self.failures, 10)))
 
     def note(self, error: BaseException | None) -> None:
-        """Record the result of a round: its error, or None on success."""
+        """Record the outcome of a round: its error, or None on success."""
         if outage_of(error) is not None:
             self.failures += 1
         elif self.failures:

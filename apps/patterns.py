@@ -1,8 +1,8 @@
-"""Compiles regular expressions that users and servers write, within bounds.
+"""Compiles regular expressions from users and servers, within limits on size.
 
 `regex` copies a repeated part once for each repetition that is required, so a few characters can
 take gigabytes: `(?:(?:(?:a{1000}){1000}){1000})`. The size is therefore computed from the parsed
-pattern before it is compiled. Searches need a time limit, so provide `timeout` in each search.
+pattern before it is compiled. Searches need a time limit too, so provide `timeout` in each search.
 """
 
 import functools
@@ -17,14 +17,14 @@ from regex import _regex_core
 core: Any = _regex_core
 
 MOST_STATES = 20_000
-"""The maximum number of states of a pattern. The compilation of a pattern of this size needs up to
-10 MB and 50 ms, as measured with random patterns.
+"""The maximum number of states of a compiled pattern. Compiling one of this size takes up to 10 MB
+and 50 ms, as measured with random patterns.
 """
 MOST_CHARACTERS = 2_000
 FOLDED = regex.FULLCASE | regex.IGNORECASE
 FOLDED_STATES = 400
-"""The number of states that a node that ignores case adds to the estimate, because its character
-set also matches the 105 characters that fold to several characters.
+"""The number of states by which a node that ignores case counts more, because its character set
+also matches the 105 characters that fold to several characters.
 """
 
 
@@ -57,13 +57,15 @@ def compile_pattern(pattern: str, flags: int = 0) -> regex.Pattern[str]:
 
 
 def states_of(pattern: str) -> int:
-    """Return the number of states of a pattern. Raises `PatternRefused` if it is invalid."""
+    """Return the number of states of a compiled pattern. Raises `PatternRefused` if the pattern
+    cannot be used.
+    """
     return size_of(parse_pattern(compile_pattern(pattern).pattern, 0))
 
 
 def parse_pattern(pattern: str, flags: int) -> Any:
-    """Return the syntax tree of a pattern. Raises `regex.error` and other errors if the pattern is
-    invalid.
+    """Return the syntax tree of a pattern. Raises `regex.error`, or another error of the library,
+    if it is invalid.
     """
     while True:
         info = core.Info(flags, str, {})

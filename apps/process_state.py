@@ -1,4 +1,4 @@
-"""Resets all state that a process retains between requests.
+"""Resets the state that a process retains between requests.
 
 A module with such state registers a function that clears it with `on_reset`. After a test's
 rollback, new rows can have the IDs and versions of earlier rows, so each test ends with a `reset`.
@@ -13,7 +13,7 @@ _forgetting: list[Callable[[], object]] = []
 
 
 def on_reset(forget: T) -> T:
-    """Register a function that clears state, which each reset calls. `on_reset` can be used as a
+    """Register a function that clears some state, to be called at each reset. It can be used as a
     decorator.
     """
     _forgetting.append(forget)

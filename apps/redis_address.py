@@ -1,4 +1,4 @@
-"""Parses the URL of Redis: one server, the master of a Sentinel set, or a cluster."""
+"""Parses the URL of Redis: a single server, the master of a Sentinel set, or a cluster."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SCHEMES = {
     "redis+cluster": (RedisKind.CLUSTER, False),
     "rediss+cluster": (RedisKind.CLUSTER, True),
 }
-"""Maps each URL scheme to the kind of Redis and to True if connections are encrypted."""
+"""Maps each URL scheme to the kind of Redis, and to True if connections use TLS."""
 PORTS = {RedisKind.SERVER: 6379, RedisKind.SENTINEL: 26379, RedisKind.CLUSTER: 6379}
 FILES = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile")
 TLS_PARAMETERS = (*FILES, "ssl_check_hostname")
@@ -36,14 +36,14 @@ FORMS = (
 
 class WrongAddress(ValueError):
     """Raised if a Redis URL is invalid. The message is the end of a sentence that begins with the
-    setting's name. It contains no username or password.
+    setting's name, and contains no credentials.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class RedisAddress:
-    """A parsed Redis URL. `nodes` are the server itself, the Sentinels, or some nodes of the
-    cluster.
+    """A parsed Redis URL. `nodes` are the host and port of the server itself, of the Sentinels, or
+    of some nodes of the cluster.
     """
 
     kind: RedisKind
@@ -57,7 +57,7 @@ class RedisAddress:
 
     @property
     def tls(self) -> dict[str, str | bool]:
-        """Return the TLS options, by the names that the Redis client uses."""
+        """Return the TLS options under the names that the Redis client uses."""
         found = {name: self.parameters[name] for name in FILES if name in self.parameters}
         return {
             **found,
@@ -91,7 +91,9 @@ def parse(raw: str) -> RedisAddress:
 
 
 def node_of(host: str, port: int) -> tuple[str, int]:
-    """Return the host and the port of a node. Raises `ValueError` if they are invalid."""
+    """Return the host and port of a node. `port` is the default. Raises `ValueError` if they are
+    invalid.
+    """
     parts = urlsplit(f"//{host}")
     if not parts.hostname:
         raise ValueError(host)
@@ -99,8 +101,8 @@ def node_of(host: str, port: int) -> tuple[str, int]:
 
 
 def path_of(kind: RedisKind, path: str) -> tuple[str, int]:
-    """Return the name of the master and the number of the database in a URL's path. Raises
-    `ValueError` if the path does not fit the kind of Redis.
+    """Return the name of the Sentinel master, or "", and the number of the database in a URL's
+    path. Raises `ValueError` if the path does not fit the kind of Redis.
     """
     words = [unquote(word) for word in path.strip("/").split("/") if word]
     master = words.pop(0) if kind is RedisKind.SENTINEL and words else ""
@@ -112,8 +114,8 @@ def path_of(kind: RedisKind, path: str) -> tuple[str, int]:
 
 
 def parameters_of(query: str, kind: RedisKind, is_encrypted: bool) -> dict[str, str]:
-    """Return the parameters in the query of a Redis URL. Raises `WrongAddress` if a parameter is
-    unknown or invalid.
+    """Return the parameters in the query of a Redis URL. Raises `WrongAddress` if one is unknown or
+    invalid.
     """
     known = (
         *(TLS_PARAMETERS if is_encrypted else ()),

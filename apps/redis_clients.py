@@ -2,7 +2,7 @@
 
 A server and the master of a Sentinel set have the same client class. A cluster has another class
 with the same commands. Commands and scripts with several keys require that all keys are in the same
-slot, so the keys contain the same part in braces.
+slot, so these keys contain the same part in braces.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ logger = logging.getLogger(__name__)
 FAILURES = (RedisError, RedisClusterException, OSError)
 """The errors that a command raises while Redis is unavailable."""
 ANSWER_SECONDS = 1.0
-"""The timeout, in seconds, of a connection attempt and of each response."""
+"""The timeout in seconds of a connection attempt and of each response."""
 MOST_CONNECTIONS = 20
 WAIT_SECONDS = 5.0
-"""The maximum number of seconds for which a command waits for a free connection. Each command uses
-a connection for about a millisecond.
+"""The maximum time in seconds for which a command waits for a free connection. Each command uses
+one for about a millisecond.
 """
 CHECK_SECONDS = 15.0
-"""The interval, in seconds, at which listening connections send a ping, so that a broken connection
+"""The interval in seconds at which listening connections send a ping, by which a broken connection
 is detected.
 """
 
@@ -55,8 +55,8 @@ open connections.
 
 
 class CurrentCredentials(CredentialProvider):
-    """The username and the password in `REDIS_URL`. If `REDIS_URL` comes from a file, each new
-    connection reads the file again.
+    """The credentials in `REDIS_URL`. If the URL is in a file, each new connection reads the file
+    again.
     """
 
     def __init__(self, address: RedisAddress) -> None:
@@ -75,9 +75,8 @@ class CurrentCredentials(CredentialProvider):
 
 
 class AddressConnection(Connection):
-    """A connection to the server, to the current master, or to any node of the cluster.
-
-    Channels are the same on all nodes of a cluster.
+    """A connection to the server, to the current master, or to any node of the cluster, because
+    channels are the same on all nodes.
     """
 
     def __init__(self, *, service: RedisAddress, **options: Any) -> None:
@@ -100,8 +99,8 @@ class TlsAddressConnection(AddressConnection, SSLConnection): ...
 
 
 async def find_places(address: RedisAddress) -> list[tuple[str, int]]:
-    """Return the hosts and ports to try. Raises `redis.ConnectionError` if no Sentinel reports a
-    master.
+    """Return the hosts and ports to which a connection can be opened, in random order. Raises
+    `redis.ConnectionError` if no Sentinel reports a master.
     """
     if address.kind is not RedisKind.SENTINEL:
         return random.sample(address.nodes, len(address.nodes))
@@ -113,7 +112,9 @@ async def find_places(address: RedisAddress) -> list[tuple[str, int]]:
 
 
 class BoundedCluster(RedisCluster):
-    """A cluster client whose commands wait for a free connection instead of failing."""
+    """A cluster client whose commands wait for a free connection, instead of failing if there is
+    none.
+    """
 
     def __init__(self, **options: Any) -> None:
         # Update moved slots individually, because reading all slots again would close connections
@@ -128,7 +129,7 @@ class BoundedCluster(RedisCluster):
 
 
 def open_client() -> Redis:
-    """Create a client for the running event loop. The caller closes it."""
+    """Create a Redis client for the running event loop. The caller closes it."""
     address = redis_address.parse(settings.REDIS_URL)
     options = connection_options(address)
     if address.kind is RedisKind.CLUSTER:
@@ -148,7 +149,7 @@ def open_client() -> Redis:
 
 
 def layer_host() -> dict[str, Any]:
-    """Return the Redis options for `hosts` in the channel layer's configuration."""
+    """Return the entry for Redis in the `hosts` of the channel layer."""
     address = redis_address.parse(settings.REDIS_URL)
     return {**single_connection(address), "health_check_interval": CHECK_SECONDS}
 
@@ -165,7 +166,7 @@ def single_connection(address: RedisAddress) -> dict[str, Any]:
 
 
 def blocking_client() -> redis.Redis:
-    """Return this process's client for code without an event loop. Threads share the client."""
+    """Return the process's Redis client for code without an event loop. Threads share it."""
     return open_blocking_client(settings.REDIS_URL)
 
 

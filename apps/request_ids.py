@@ -1,4 +1,4 @@
-"""Stores the ID of the current request, run or job. Each log line contains the ID."""
+"""Stores the ID of the current request, run or job, which each log line contains."""
 
 import re
 from collections.abc import Iterator
@@ -13,23 +13,23 @@ _current: ContextVar[str] = ContextVar("request_id", default="")
 
 
 def current() -> str:
-    """Return the ID, or "" outside requests, runs and jobs."""
+    """Return the ID of the current request, run or job, or "" outside of them."""
     return _current.get()
 
 
 def accepted_or_new(sent: str) -> str:
-    """Return the ID that a client sent if it is well-formed, otherwise a new ID."""
+    """Return the ID that a client sent if it is well-formed, or else a new one."""
     return sent if ACCEPTED.fullmatch(sent) else uuid4().hex
 
 
 def begin(request_id: str) -> None:
-    """Use the ID in the rest of the current asyncio task."""
+    """Set the ID for the rest of the current asyncio task."""
     _current.set(request_id)
 
 
 @contextmanager
 def use_request_id(request_id: str) -> Iterator[None]:
-    """Use the ID inside the block, and in tasks that the block starts."""
+    """Set the ID for the block, and for tasks that the block starts."""
     token = _current.set(request_id)
     try:
         yield

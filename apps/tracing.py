@@ -37,10 +37,9 @@ def detached_span(
     kind: SpanKind = SpanKind.INTERNAL,
     parent: Context | None = None,
 ) -> AbstractContextManager[Span]:
-    """Return a context manager that creates a span, which does not become the current span.
+    """Return a context manager that creates a span, without making it the current span.
 
-    Use this in asynchronous generators. While a generator waits, the current context is the context
-    of its consumer.
+    Use it in asynchronous generators: while one waits, the current context is that of its consumer.
     """
     if _tracer is None:
         return NOTHING
@@ -53,8 +52,8 @@ def span(
     kind: SpanKind = SpanKind.INTERNAL,
     parent: Context | None = None,
 ) -> AbstractContextManager[Span]:
-    """Return a context manager that creates a span. Spans that are created inside the block are its
-    children.
+    """Return a context manager that creates a span and makes it the current span. Spans that the
+    block creates are its children.
     """
     return NOTHING if _tracer is None else current(detached_span(name, attributes, kind, parent))
 
@@ -84,7 +83,7 @@ def within(made: Span) -> AbstractContextManager[Span]:
 
 
 def received_context(headers: Iterable[tuple[bytes, bytes]]) -> Context | None:
-    """Return the trace context in the headers of an ASGI request, or None if there is none."""
+    """Return the trace context in the headers of an ASGI request, or None without a tracing SDK."""
     if _tracer is None:
         return None
     found = {FIELDS[name]: value.decode("latin-1") for name, value in headers if name in FIELDS}
@@ -92,8 +91,8 @@ def received_context(headers: Iterable[tuple[bytes, bytes]]) -> Context | None:
 
 
 def headers() -> dict[str, str]:
-    """Return the headers that identify the current span to another service, or {} if there is no
-    span.
+    """Return the headers that send the current span to another service, or {} without a tracing
+    SDK.
     """
     sent: dict[str, str] = {}
     if _tracer is not None:

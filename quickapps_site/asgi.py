@@ -1,8 +1,8 @@
-"""The entry point of the server. The consumers of streams are routed before Django, and all other
-requests go to Django.
+"""Defines the server's ASGI application, which routes the doors for programs before Django, and all
+other requests to Django.
 
-Django's middleware costs several times as much as a whole streamed answer, so the doors are routed
-before it. They authenticate callers and limit requests themselves.
+Django's middleware costs several times as much as a whole streamed answer. The doors authenticate
+callers and limit requests themselves.
 """
 
 import os

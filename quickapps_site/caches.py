@@ -1,4 +1,4 @@
-"""Provides a cache that several processes share, with a fallback in each process."""
+"""Provides the cache that several processes share in Redis, with a fallback in each process."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from apps import redis_clients
 logger = logging.getLogger(__name__)
 
 AWAY_SECONDS = 5.0
-"""The number of seconds for which Redis is not called after it failed to respond, so that not every
-request waits for it.
+"""The time in seconds for which Redis is not called after a failure, so that requests do not all
+wait for it.
 """
 asked_again_at = 0.0
 
 
 def or_local(name: str) -> Callable[..., Any]:
-    """Return a method that calls Redis's operation with this name or, while Redis is down, the same
-    operation of a cache in this process.
+    """Return a method that performs an operation of Django's cache in Redis or, while Redis is
+    down, in a cache of this process.
     """
 
     def operation(self: RedisOrLocalCache, *args: Any, **options: Any) -> Any:
@@ -43,15 +43,15 @@ def or_local(name: str) -> Callable[..., Any]:
 
 
 class ProcessClient(RedisCacheClient):
-    """Django's Redis client, with one connection pool for all threads of the process."""
+    """A Django client for Redis that all threads of the process share."""
 
     def get_client(self, key: object = None, *, write: bool = False) -> Any:
         return redis_clients.blocking_client()
 
 
 class RedisOrLocalCache(RedisCache):
-    """A cache that falls back to the process while Redis is down, so that limits, such as the limit
-    for failed sign-ins, still apply.
+    """A cache in Redis that falls back to the process while Redis is down, so that limits, such as
+    the one on failed sign-ins, still apply.
     """
 
     def __init__(self, server: str, params: dict[str, Any]) -> None:

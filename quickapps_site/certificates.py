@@ -1,6 +1,4 @@
-"""Configures the operator's certificate authorities for every library that verifies TLS
-connections.
-"""
+"""Makes every library that verifies TLS connections trust the operator's certificate authorities."""
 
 import os
 import re
@@ -12,15 +10,16 @@ from pathlib import Path
 from django.core.exceptions import ImproperlyConfigured
 
 AUTHORITIES_FOLDER = Path("/certificates")
-"""The folder into which operators mount the certificates of their authorities."""
+"""The folder where operators mount the certificates of their authorities."""
 
 _certificate = re.compile(r"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
 
 
 def trust_authorities(folder: Path, bundle: Path) -> None:
-    """Write the default authorities and each `*.crt` in `folder` to `bundle`, and export its path.
+    """Write the default authorities and each `*.crt` in `folder` to the file `bundle`, and set the
+    variables by which libraries find it.
 
-    The default authorities come from `SSL_CERT_FILE`, otherwise from the system. OpenSSL reads this
+    The default authorities come from `SSL_CERT_FILE` or else from the system. OpenSSL reads this
     variable; `requests`, which exporters use, reads `REQUESTS_CA_BUNDLE`. Raises
     `ImproperlyConfigured` if a file cannot be used.
     """
@@ -37,7 +36,7 @@ def trust_authorities(folder: Path, bundle: Path) -> None:
 
 
 def usual_bundle() -> list[Path]:
-    """Return the certificate file that OpenSSL trusts by default, or [] if there is none."""
+    """Return the file of certificates that OpenSSL trusts by default, or [] if there is none."""
     if named := os.environ.get("SSL_CERT_FILE"):
         return [Path(named)]
     known = (ssl.get_default_verify_paths().openssl_cafile, "/etc/ssl/certs/ca-certificates.crt")
@@ -62,7 +61,9 @@ def certificates_of(sources: Iterable[Path]) -> Iterator[str]:
 
 
 def write_at_once(path: Path, text: str) -> None:
-    """Replace the content of the file atomically, because other processes may be reading it."""
+    """Replace the file's content atomically, because other processes may be reading it. An
+    unchanged file is not written.
+    """
     if path.is_file() and path.read_text() == text:
         return
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".")

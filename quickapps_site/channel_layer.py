@@ -1,4 +1,4 @@
-"""Provides the channel layer that several processes share."""
+"""Configures the channel layer that several processes share in Redis."""
 
 from channels_redis.pubsub import RedisPubSubChannelLayer
 
@@ -6,8 +6,8 @@ from apps import redis_clients
 
 
 class RedisChannelLayer(RedisPubSubChannelLayer):  # type: ignore[misc]  # has no types
-    """A channel layer that uses Redis's channels. A single server, Sentinel and a cluster support
-    them.
+    """A channel layer on Redis's publish and subscribe, which a single server, Sentinel and a
+    cluster support.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""The `quickapps` command of an installed package."""
+"""Implements the `quickapps` command of an installed package."""
 
 import argparse
 import os

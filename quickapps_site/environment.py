@@ -1,5 +1,5 @@
-"""Reads settings from the environment. An invalid value aborts startup with the setting's name and
-the accepted values.
+"""Reads settings from environment variables. An invalid value stops the startup, with the
+variable's name and the accepted values.
 """
 
 import ipaddress
@@ -36,22 +36,22 @@ LISTS_BY_NAME = TypeAdapter(dict[str, tuple[str, ...]])
 
 
 class Exposure(Enum):
-    """Controls whether a diagnosis shows the value of a variable."""
+    """The part of a variable's value that a diagnosis shows: all, none, or the value without
+    credentials.
+    """
 
     SHOWN = auto()
     CLEANSED = auto()
-    """A diagnosis shows the value without passwords, or hides it completely if the variable's name
-    suggests a credential.
-    """
+    """Show the value without passwords, or hide it if the variable's name suggests a credential."""
     HIDDEN = auto()
 
 
 VARIABLES: dict[str, Exposure] = {}
-"""The variables from which settings are read."""
+"""Maps the names of all variables that were read to their exposure in a diagnosis."""
 
 
 def read_variable(name: str) -> str | None:
-    """Return the value of the variable, or the content of the file whose path is in `NAME_FILE`, or
+    """Return the value of a variable, or the content of the file that `NAME_FILE` refers to, or
     None if neither is set.
 
     Raises `ImproperlyConfigured` if both are set, or if the file cannot be read.
@@ -69,13 +69,15 @@ def text(name: str, default: str = "") -> str:
 
 
 def confidential(name: str) -> str:
-    """Read a text that may contain credentials anywhere, so that a diagnosis does not show it."""
+    """Read a text that may contain credentials anywhere, so that a diagnosis hides it."""
     VARIABLES[name] = Exposure.HIDDEN
     return text(name)
 
 
 def harmless(name: str, default: T, parse: Callable[[str], T], accepted: str) -> T:
-    """Parse a variable that cannot contain a credential with `parse_variable`."""
+    """Parse a variable that never contains a credential, so that a diagnosis shows it. The
+    arguments are those of `parse_variable`.
+    """
     VARIABLES[name] = Exposure.SHOWN
     return parse_variable(name, default, parse, accepted)
 
@@ -84,7 +86,8 @@ def parse_variable(name: str, default: T, parse: Callable[[str], T], accepted: s
     """Parse a variable with `parse`, which raises `ValueError` for an invalid value. Return
     `default` if it is not set.
 
-    Raises `ImproperlyConfigured` with the name of the variable and the `accepted` values.
+    Raises `ImproperlyConfigured` with the variable's name and the `accepted` values, a phrase for
+    the message.
     """
     raw = text(name)
     if not raw:
@@ -116,7 +119,7 @@ def boolean(name: str, default: bool) -> bool:
 def integer(
     name: str, default: int, *, least: int, most: int | None = None, also: int | None = None
 ) -> int:
-    """Read an integer from `least` to `most`. The value `also` is allowed too."""
+    """Read an integer from `least` to `most`, or equal to `also`."""
 
     def parse(raw: str) -> int:
         number = int(raw)
@@ -129,7 +132,7 @@ def integer(
 
 
 def seconds(name: str, default: float, *, most: float, zero: bool = False) -> float:
-    """Read a number of seconds above 0, up to `most`. If `zero` is True, 0 is allowed too."""
+    """Read a number of seconds above 0, or from 0 if `zero` is True, up to `most`."""
 
     def parse(raw: str) -> float:
         number = float(raw)
@@ -141,7 +144,7 @@ def seconds(name: str, default: float, *, most: float, zero: bool = False) -> fl
 
 
 def embeddings(name: str) -> str:
-    """Read the ID in `deployment:ID`, or "" for `minilm`. If the variable is not set, return ""."""
+    """Read the embedder: the ID in `deployment:ID`, or "" for `minilm`, the default."""
 
     def parse(raw: str) -> str:
         kind, _, deployment = raw.partition(":")
@@ -162,8 +165,8 @@ def choice(name: str, default: str, accepted: Iterable[str]) -> str:
 
 
 def choices(name: str, accepted: Iterable[str]) -> tuple[str, ...]:
-    """Read a comma-separated list of options. `none` means no option. If the variable is not set,
-    return all options.
+    """Read a comma-separated list of options, of which `none` selects none. If the variable is not
+    set, return all options.
     """
     options = tuple(accepted)
 
@@ -180,7 +183,7 @@ def split(raw: str) -> list[str]:
 
 
 def words(name: str, default: Iterable[str] = ()) -> list[str]:
-    """Read a comma-separated list of words. Empty words are skipped."""
+    """Read a comma-separated list of words, without empty ones."""
     found = read_variable(name)
     return list(default) if found is None else split(found)
 
@@ -197,14 +200,14 @@ def networks(name: str) -> list[str]:
 
 
 def command(name: str) -> list[str]:
-    """Read a program and its arguments, split as in a shell."""
+    """Read a command: a program and its arguments, split as in a shell."""
     VARIABLES[name] = Exposure.HIDDEN
     return parse_variable(name, [], shlex.split, "a command with closed quotation marks")
 
 
 def paths(name: str, *, deprecated: str = "") -> list[str]:
-    """Read a JSON list of directories. Empty entries are skipped. The variable `deprecated`, if it
-    is set instead, may contain a single directory.
+    """Read a JSON list of directories, without empty ones. If the deprecated variable is set
+    instead, it may contain a single directory.
     """
     if deprecated and (older := text(deprecated)):
         if not text(name):
@@ -240,8 +243,8 @@ def patterns(name: str, default: Iterable[str] = ()) -> list[str]:
 
 
 def mapping(name: str, *, besides: Iterable[str]) -> dict[str, str]:
-    """Read a JSON object that maps names of variables to texts. The names in `besides` are
-    rejected, because they already have a meaning.
+    """Read a JSON object that maps names to texts. Names must be identifiers, and must not be in
+    `besides`, because these already have a meaning.
     """
     VARIABLES[name] = Exposure.HIDDEN
     taken = sorted(besides)
@@ -256,8 +259,8 @@ def mapping(name: str, *, besides: Iterable[str]) -> dict[str, str]:
 
 
 def groups(name: str) -> dict[str, tuple[str, ...]]:
-    """Read a JSON object that maps names to lists of strings. A string may occur only once in all
-    lists.
+    """Read a JSON object that maps names to lists of strings. Each string may occur in only one
+    list, once.
     """
     accepted = 'a JSON object of lists, such as {"gpt_prompt": ["gpt-4o"]}'
     found: dict[str, tuple[str, ...]] = parse_variable(
@@ -284,7 +287,7 @@ def url(name: str, default: str, schemes: Iterable[str]) -> str:
 
 
 def redis(name: str) -> str:
-    """Read the URL of Redis, or "" if none is set. Raises `ImproperlyConfigured` if the URL is
+    """Read the URL of Redis, or "" if it is not set. Raises `ImproperlyConfigured` if it is
     invalid.
     """
     raw = text(name)
@@ -297,7 +300,9 @@ def redis(name: str) -> str:
 
 
 def bucket(name: str) -> str:
-    """Read the URL of a bucket without parsing it, or "" if none is set."""
+    """Read the URL of a bucket as text, or "" if it is not set. Raises `ImproperlyConfigured` if it
+    is invalid.
+    """
 
     def parse(raw: str) -> str:
         parse_bucket_address(raw)
@@ -313,8 +318,8 @@ PATTERN = re.compile(r"https?://(\*\.)?[a-z0-9.-]+(:([0-9]+|\*))?", re.IGNORECAS
 def origins(name: str, *, patterns: bool = False, everybody: bool = False) -> list[str]:
     """Read a comma-separated list of origins.
 
-    If `patterns` is True, stars may replace subdomains and ports. If `everybody` is True, a single
-    star means every origin.
+    With `patterns`, stars may replace subdomains and ports. With `everybody`, a single star means
+    every origin.
     """
     form = PATTERN if patterns else ORIGIN
 
@@ -330,8 +335,8 @@ def origins(name: str, *, patterns: bool = False, everybody: bool = False) -> li
 
 
 def parse_concealed(name: str, default: T, parse: Callable[[str], T], accepted: str) -> T:
-    """Parse a variable whose value may contain a password with `parse_variable`. No error message
-    shows the value.
+    """Parse a variable that may contain a password, without its value in the error message. The
+    arguments are those of `parse_variable`.
     """
     try:
         return parse_variable(name, default, parse, accepted)
@@ -341,7 +346,7 @@ def parse_concealed(name: str, default: T, parse: Callable[[str], T], accepted: 
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """The settings for sending email: to a server, to files in a folder, or to the console."""
+    """The settings for sending email: to a mail server, to files in a folder, or to the console."""
 
     backend: str
     folder: str = ""
@@ -357,8 +362,8 @@ MAIL_PORTS = {"smtp": 25, "smtp+tls": 587, "smtp+ssl": 465}
 
 
 def mail(name: str) -> Mail | None:
-    """Read the settings for email from a URL such as `smtp+tls://user:password@host`. Return None
-    if no URL is set.
+    """Read the settings for email from a URL such as `smtp+tls://user:password@host`, or None if it
+    is not set.
     """
 
     def parse(raw: str) -> Mail:
@@ -384,7 +389,9 @@ def mail(name: str) -> Mail | None:
 
 
 def database(name: str, default: str) -> dict[str, Any]:
-    """Read Django's settings for a database. Raises `ImproperlyConfigured` if its URL is invalid."""
+    """Read Django's settings for a database from its URL. Raises `ImproperlyConfigured` if the URL
+    is invalid.
+    """
     address = url(name, default, ("sqlite", "postgres", "postgresql"))
     if not address.startswith("sqlite:"):
         refuse_unknown_parameters(name, address)
@@ -402,22 +409,20 @@ def database(name: str, default: str) -> dict[str, Any]:
 
 
 def refuse_unknown_parameters(name: str, address: str) -> None:
-    """Raise `ImproperlyConfigured` if the URL of a database has a parameter that libpq does not
-    support.
-    """
+    """Raise `ImproperlyConfigured` if a database's URL has a parameter that libpq does not support."""
     from psycopg.pq import Conninfo  # SQLite does not need libpq.
 
     known = {option.keyword.decode() for option in Conninfo.get_defaults()} | {"ssl"}
     given = parse_qsl(urlsplit(address).query, keep_blank_values=True)
     if unknown := [parameter for parameter, _ in given if parameter not in known]:
         raise ImproperlyConfigured(
-            f"{name} has the parameter {unknown[0]!r}, which libpq does not know; "
+            f"{name} has the parameter {unknown[0]!r}, which libpq does not support; "
             "use parameters such as sslmode=require, in lower case."
         )
 
 
 def postgresql(address: str) -> dict[str, Any]:
-    """Return Django's settings for a PostgreSQL URL, which may have any libpq parameters. Raises
+    """Return Django's settings for a PostgreSQL URL, which may have any parameters of libpq. Raises
     `ValueError` if the URL is invalid.
     """
     import psycopg.conninfo  # SQLite does not need libpq.
@@ -441,8 +446,8 @@ def postgresql(address: str) -> dict[str, Any]:
 
 
 def secret(name: str, file: Path) -> str:
-    """Return the secret in the variable. If the variable is not set, return the random secret in
-    `file`, which is created if necessary. Only its owner can read the file.
+    """Return the secret in a variable. If it is not set, return the secret in `file`, which is
+    created with a random secret that only its owner can read.
     """
     if given := confidential(name):
         return given

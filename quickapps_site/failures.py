@@ -1,4 +1,5 @@
-"""Creates the response for a failed view: a page for browsers, and JSON for other clients.
+"""Creates the response for a view that raised an exception: a page for browsers, JSON for other
+clients.
 
 During an outage, the status is 503, and the response has a `Retry-After` header.
 """
@@ -13,8 +14,8 @@ from apps.outages import RETRY_SECONDS, outage_of
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Return the response for a failed view. Django calls this function while it handles the
-    exception.
+    """Return the response for a view that raised an exception. Django calls this while it handles
+    the exception.
     """
     outage = outage_of(sys.exc_info()[1])
     if outage is None:

@@ -1,4 +1,4 @@
-"""Reads the setting SIGN_IN_PROVIDERS, the identity providers with which users can sign in."""
+"""Parses the setting SIGN_IN_PROVIDERS: the identity providers with which users can sign in."""
 
 from typing import Annotated, Any, Literal
 
@@ -12,7 +12,7 @@ Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max
 
 
 class IdentityProvider(BaseModel):
-    """An identity provider. `id` is part of the redirect URI."""
+    """An identity provider in SIGN_IN_PROVIDERS. `id` is part of its redirect URI."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -22,19 +22,21 @@ class IdentityProvider(BaseModel):
     server_url: Annotated[str, StringConstraints(pattern=r"^(https?://\S+)?$")] = ""
     client_id: Text
     client_secret_env: str = ""
-    """The variable with the secret; `NAME_FILE` works too. Empty for a client without a secret."""
+    """The name of the variable with the client's secret, which may also be in `NAME_FILE`, or ""
+    for a client without a secret.
+    """
     scopes: tuple[Text, ...] = ()
     groups_claim: str = ""
-    """The claim that contains a user's groups, such as `groups`, or the nested
+    """The claim with a user's groups: a name such as `groups`, or a path such as
     `realm_access.roles`.
     """
     allow_sign_up: bool | None = None
-    """True if unknown users get an account; None for the rule of SIGN_UP."""
+    """True if unknown users get an account, or None if the setting SIGN_UP decides."""
     link_by_verified_email: bool = False
 
     def app(self) -> dict[str, Any]:
-        """Return the provider in the format of django-allauth. Raises `ValueError` if its ID, its
-        URL or its secret is invalid.
+        """Return the provider in django-allauth's format. Raises `ValueError` if its ID, URL or
+        secret is invalid.
         """
         settings = {
             "oauth_pkce_enabled": True,
@@ -72,9 +74,10 @@ PROVIDERS = TypeAdapter(tuple[IdentityProvider, ...])
 
 
 def read_providers(raw: str) -> dict[str, Any]:
-    """Return the value of django-allauth's SOCIALACCOUNT_PROVIDERS for the setting.
+    """Return the value of django-allauth's SOCIALACCOUNT_PROVIDERS for SIGN_IN_PROVIDERS, given as
+    JSON.
 
-    Raises `ImproperlyConfigured` with a message that does not repeat any value of the setting.
+    Raises `ImproperlyConfigured`, with a message that repeats no value of the setting.
     """
     try:
         providers = PROVIDERS.validate_json(raw or "[]")

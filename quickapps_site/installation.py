@@ -1,6 +1,4 @@
-"""Finds the folders of code, templates, predefined content and data, in a checkout or in an
-installed wheel.
-"""
+"""Locates code, templates, predefined content and data, in a checkout or in an installed wheel."""
 
 import os
 from pathlib import Path
@@ -9,17 +7,15 @@ from django.core.exceptions import ImproperlyConfigured
 
 PACKAGE = Path(__file__).resolve().parent
 ROOT = PACKAGE.parent
-"""The folder that contains the packages: the checkout, or site-packages."""
+"""The folder with the Python packages: the checkout, or site-packages."""
 IS_CHECKOUT = (ROOT / "pyproject.toml").is_file()
 RESOURCES = ROOT if IS_CHECKOUT else PACKAGE
-"""The folder that contains `templates` and `predefined`, which are below `quickapps_site` in the
-wheel.
-"""
+"""The folder with `templates` and `predefined`, which the wheel contains below `quickapps_site`."""
 
 
 def default_data_folder() -> Path:
-    """Return `var` in a checkout, otherwise a folder in the user's home. The result does not depend
-    on the working directory.
+    """Return the folder for data if DATA_DIR is not set: `var` in a checkout, or a folder in the
+    user's home.
 
     Raises `ImproperlyConfigured` if the user has no home directory.
     """

@@ -1,5 +1,5 @@
-"""`python -m quickapps_site.serve`: runs the site on uvicorn, configured for many concurrent
-streams.
+"""Runs the site on uvicorn, configured for many concurrent streams: `python -m
+quickapps_site.serve`.
 """
 
 import gc
@@ -30,20 +30,20 @@ logger = logging.getLogger("quickapps_site.serve")
 
 PREPARE = "--prepare"
 ROLES = {"--web": "web", "--worker": "worker"}
-"""Maps command-line flags to values of `ROLE`."""
+"""Maps flags of the command line to values of the setting `ROLE`."""
 ONE_PROCESS = (
     "ROLE is %r, but with SQLite one process serves the site and runs the background jobs: start it "
     "without --web, --worker and ROLE, or set DATABASE_URL to a PostgreSQL database."
 )
 YOUNG_OBJECTS = 10_000
-"""The number of new objects after which a garbage collection starts. They use a few megabytes of
+"""The number of new objects after which a garbage collection starts. They take a few megabytes of
 memory.
 """
 
 
 def main(arguments: Sequence[str] = ()) -> int:
-    """Serve the site, and return the exit status. `--prepare` first updates the database; `--web`
-    and `--worker` set `ROLE`.
+    """Serve the site until it is stopped, and return the exit status. `--prepare` first updates the
+    database; `--web` and `--worker` set `ROLE`.
     """
     # Garbage collection is disabled until all modules are loaded, because they contain hardly any
     # garbage.
@@ -85,9 +85,7 @@ def main(arguments: Sequence[str] = ()) -> int:
 
 
 def run_in_child(work: Callable[[], int]) -> int:
-    """Run `work` in a forked process, so that its memory is freed afterwards. Return its exit
-    status.
-    """
+    """Run `work` in a forked process, whose memory is freed when it ends. Return its exit status."""
     if "fork" not in multiprocessing.get_all_start_methods():  # This is the case on Windows.
         return work()
     child = multiprocessing.get_context("fork").Process(target=lambda: sys.exit(work()))
@@ -97,7 +95,7 @@ def run_in_child(work: Callable[[], int]) -> int:
 
 
 def make_ready(*, prepare: bool) -> int:
-    """Prepare the database if requested, and build the static files. Return the exit status."""
+    """Update the database if `prepare` is True, and build the static files. Return the exit status."""
     # Imported only in the child process.
     from quickapps_site.assets import static_files
     from quickapps_site.startup import preparation
@@ -147,8 +145,8 @@ def serve(
     trusted_proxies: Sequence[str] = (),
     stopping: Shutdown,
 ) -> int:
-    """Serve the application until SIGTERM or SIGINT. Return the exit status, which is 1 if the
-    server could not listen.
+    """Serve the application until SIGTERM or SIGINT. Return the exit status: 1 if the server cannot
+    listen, otherwise 0.
     """
     try:
         listening = listen(host, port)

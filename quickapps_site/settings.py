@@ -1,4 +1,4 @@
-"""All settings, which are read from the environment. docs/settings.md describes each setting."""
+"""Defines all settings, which are read from environment variables. docs/settings.md describes each."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ VAR_DIR = Path(env.text("DATA_DIR") or installation.default_data_folder())
 VAR_DIR.mkdir(parents=True, exist_ok=True)
 
 USE_SYSTEM_CA_CERTS = env.boolean("USE_SYSTEM_CA_CERTS", False)
-"""Outgoing TLS connections also trust the authorities in `/certificates`."""
+"""If true, outgoing TLS connections also trust the certificate authorities in `/certificates`."""
 if USE_SYSTEM_CA_CERTS:
     trust_authorities(AUTHORITIES_FOLDER, VAR_DIR / "ca-certificates.pem")
 
@@ -45,25 +45,27 @@ if "*" in ALLOWED_HOSTS and not DEBUG:
         "list the host names, separated by commas."
     )
 HTTPS = env.boolean("HTTPS", False)
-"""True if a proxy in front of the server terminates TLS."""
+"""If true, a proxy in front of the server terminates TLS."""
 CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS")
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_SSL_REDIRECT = HTTPS
 HSTS = env.choice("HSTS", "host", ("off", "host", "subdomains", "preload"))
-"""If `HTTPS` is set, browsers use only TLS for a year: for no host (`off`), for this host, or also
-for its subdomains.
+"""The hosts for which browsers use only TLS for a year, if `HTTPS` is set: none (`off`), this host,
+or also its subdomains.
 """
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS and HSTS != "off" else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = HSTS in ("subdomains", "preload")
 SECURE_HSTS_PRELOAD = HSTS == "preload"
 SILENCED_SYSTEM_CHECKS = ["security.W004", "security.W005", "security.W021"]
-"""The operator chooses HSTS, so these checks are silenced: other services on the same domain may
-have no TLS.
+"""The checks of HSTS and TLS are silenced, because the operator chooses HSTS: other services on the
+same domain may have no TLS.
 """
 SESSION_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_SECURE = HTTPS
 COOKIES_SAMESITE = env.choice("COOKIES_SAMESITE", "Lax", ("Lax", "Strict", "None"))
-"""`None` lets pages of other sites show this site in a frame. Browsers accept it only with TLS."""
+"""The SameSite attribute of cookies. With `None`, pages of other sites can show this site in a
+frame; browsers accept it only with TLS.
+"""
 if COOKIES_SAMESITE == "None" and not HTTPS:
     raise ImproperlyConfigured("COOKIES_SAMESITE is 'None', which requires HTTPS; set HTTPS=true.")
 SESSION_COOKIE_SAMESITE = COOKIES_SAMESITE
@@ -74,27 +76,30 @@ SECURE_REFERRER_POLICY = "same-origin"
 HOST = env.text("HOST", "127.0.0.1")
 PORT = env.integer("PORT", 8000, least=1)
 ROLE = env.choice("ROLE", "all", ("all", "web", "worker"))
-"""The tasks of this process: the site (`web`), background jobs (`worker`), or both."""
+"""The work of this process: the site (`web`), background jobs (`worker`), or both (`all`)."""
 SHUTDOWN_GRACE_SECONDS = env.seconds("SHUTDOWN_GRACE_SECONDS", 30.0, most=3600, zero=True)
-"""Seconds after SIGTERM in which answers can finish before they are handed over or end with an
-error.
+"""The time in seconds after SIGTERM for which answers can finish, before they are handed over or
+end with an error.
 """
 SHUTDOWN_DRAIN_SECONDS = env.seconds("SHUTDOWN_DRAIN_SECONDS", 2.0, most=600, zero=True)
-"""Seconds after SIGTERM in which `/readyz` returns 503 and connections are still accepted."""
+"""The time in seconds after SIGTERM for which `/readyz` returns 503 and connections are still
+accepted.
+"""
 TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
-"""Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` replace the address and the scheme of the
-connection.
+"""The addresses of proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` replace the address and
+the scheme of the connection.
 """
 SITE_URL = env.url("SITE_URL", f"http://127.0.0.1:{PORT}", ("http", "https")).rstrip("/")
-"""The URL at which this server reaches itself, and the base of REST tools' URLs that begin with /.
+"""The URL at which this server reaches itself. REST tools' URLs that begin with / are relative to
+it.
 """
 
 PUBLIC_URL = env.url("PUBLIC_URL", SITE_URL, ("http", "https")).rstrip("/")
-"""The URL at which users open the site; links in mail begin with it."""
+"""The URL at which users open the site. Links in emails begin with it."""
 
 OAUTH_CLIENT_METADATA = env.boolean("OAUTH_CLIENT_METADATA", PUBLIC_URL.startswith("https://"))
 """If true, this installation identifies itself to sign-in services by the URL of
-`/client-metadata.json` if they support that. Otherwise it registers with each of them.
+`/client-metadata.json`, if they support that. Otherwise, it registers with each of them.
 """
 
 # --- Django -----------------------------------------------------------------------------------
@@ -197,7 +202,7 @@ DATABASE_STATEMENT_SECONDS = env.seconds(
 DATABASE_LOCK_SECONDS = env.seconds("DATABASE_LOCK_SECONDS", 5.0, most=86_400.0, zero=True)
 # Requests to Django's views use the connections that the threads do not need.
 DATABASE_POOL_SIZE = env.integer("DATABASE_POOL_SIZE", DATABASE_THREADS + 10, least=1)
-"""Maximum number of connections to PostgreSQL per process."""
+"""The maximum number of connections of a process to PostgreSQL."""
 DATABASE_TRANSACTION_POOLING = env.boolean("DATABASE_TRANSACTION_POOLING", False)
 """Must be true behind PgBouncer in transaction mode, in which each transaction of a connection can
 use a different session.
@@ -226,7 +231,9 @@ LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/"
 
 SIGN_UP = env.choice("SIGN_UP", "closed", ("closed", "invitation", "approval", "open"))
-"""Determines who can create an account without an administrator."""
+"""Determines who can create an account: nobody, users with an invitation, users whom an
+administrator approves, or everyone.
+"""
 EMAIL = env.mail("EMAIL_URL")
 SENDS_MAIL = EMAIL is not None
 if EMAIL is not None:
@@ -279,16 +286,22 @@ MFA_REQUIRED_FOR_STAFF = env.boolean("MFA_REQUIRED_FOR_STAFF", False)
 PERSONAL_API_KEYS = env.boolean("PERSONAL_API_KEYS", True)
 """If true, users can create API keys, which have the user's permissions."""
 REQUIRE_SECOND_PUBLISHER = env.boolean("REQUIRE_SECOND_PUBLISHER", False)
-"""Publishing any application requires two users. If false, only applications with the option do."""
+"""If true, publishing any application requires two users. Otherwise, only applications with this
+option require them.
+"""
 PASSWORD_SIGN_IN = env.boolean("PASSWORD_SIGN_IN", True)
-"""Users can sign in with a password alone. Superusers always can, in case a provider is down."""
+"""If true, users can sign in with a password. Superusers always can, in case an identity provider
+is down.
+"""
 MCP_OAUTH = env.boolean("MCP_OAUTH", False)
-"""If true, users can sign in to MCP clients, which then act for them at the MCP server."""
+"""If true, users can allow MCP clients to act for them at the MCP server."""
 IDP_OIDC_ADAPTER = "apps.oauth_server.adapter.OAuthAdapter"
 IDP_OIDC_AUTH_METHODS = ["none", "client_secret_basic", "client_secret_post"]
 IDP_OIDC_ACCESS_TOKEN_EXPIRES_IN = 3600
 IDP_OIDC_REFRESH_TOKEN_EXPIRES_IN = 30 * 24 * 3600
-"""The time in seconds without use after which users sign in again. Each use renews the token."""
+"""The time in seconds without use after which users must sign in to an MCP client again. Each use
+renews the token.
+"""
 IDP_OIDC_DCR_REQUIRES_INITIAL_ACCESS_TOKEN = False
 IDP_OIDC_RATE_LIMITS = {"client_registration": "10/m/ip"}
 SOCIALACCOUNT_ADAPTER = "apps.workspace.identity_providers.GuardedSocialAdapter"
@@ -297,15 +310,13 @@ SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
 SOCIALACCOUNT_EMAIL_REQUIRED = False
 SOCIALACCOUNT_QUERY_EMAIL = True
 ALLAUTH_TRUSTED_PROXY_COUNT = env.integer("TRUSTED_PROXY_COUNT", 0, least=0)
-"""Number of proxies in front of the server that append to X-Forwarded-For. With 0, the header is
-ignored.
+"""The number of proxies in front of the server that append to X-Forwarded-For. With 0, the header
+is ignored.
 """
 
 LANGUAGE_CODE = "en"
 LANGUAGES = (("en", "English"), ("de", "Deutsch"), ("uk", "Українська"), ("ar", "العربية"))
-"""The pages for users are available in these languages, listed by their own names. Operators read
-English.
-"""
+"""The languages of the pages for users, listed by their own names. Operators read English."""
 LANGUAGE_COOKIE_NAME = "language"
 LOCALE_PATHS = [installation.PACKAGE / "locale"]
 FORMAT_MODULE_PATH = "quickapps_site.formats"
@@ -321,7 +332,7 @@ STORAGES = {
     "staticfiles": {"BACKEND": "quickapps_site.assets.static_files.BuiltFiles"},
 }
 MEDIA_ROOT = VAR_DIR / "files"
-"""Uploaded files are stored in this directory, unless `FILES_URL` refers to a bucket."""
+"""The folder of uploaded files, unless `FILES_URL` refers to a bucket."""
 FILES_URL = env.bucket("FILES_URL")
 FILES_ACCESS_KEY_ID = env.text("FILES_ACCESS_KEY_ID")
 FILES_SECRET_ACCESS_KEY = env.text("FILES_SECRET_ACCESS_KEY")
@@ -337,7 +348,7 @@ WHITENOISE_AUTOREFRESH = DEBUG
 # --- What several processes share -------------------------------------------------------------
 
 CACHE_ENTRIES = 10_000
-"""Maximum number of entries that a process caches. With a low limit, failed sign-ins could evict
+"""The maximum number of entries in a process's cache. With a low limit, failed sign-ins could evict
 their own count.
 """
 WEB_CONCURRENCY = env.integer("WEB_CONCURRENCY", 1, least=1)
@@ -382,14 +393,14 @@ CONTENT_SECURITY_POLICY = {
 }
 
 ALLOWED_FRAME_ANCESTORS = env.origins("ALLOWED_FRAME_ANCESTORS", patterns=True)
-"""Only these sites, which show DIAL's chat, can frame the application editor. Nothing else can be
-framed.
+"""The sites that can show the application editor in a frame, such as DIAL's chat. Nothing else can
+be framed.
 """
 ALLOWED_ORIGIN = env.origins("ALLOWED_ORIGIN") or [
     origin for origin in ALLOWED_FRAME_ANCESTORS if "*" not in origin
 ]
-"""The editor exchanges messages with pages of these origins. If the list is empty, the policy above
-applies.
+"""The origins of pages with which the editor exchanges messages. Without this setting, they are
+those in `ALLOWED_FRAME_ANCESTORS` that contain no star.
 """
 
 # The admin's widgets compile expressions in its pages, and its theme writes styles.
@@ -403,7 +414,7 @@ CONTENT_SECURITY_POLICIES = {
         "frame-ancestors": ALLOWED_FRAME_ANCESTORS or [NONE],
     },
 }
-"""The content security policies of these URLs, by name, differ from the default."""
+"""The content security policies of some URLs, by name, where they differ from the default."""
 
 # --- The admin --------------------------------------------------------------------------------
 
@@ -541,7 +552,7 @@ CAPABILITIES = [
     "apps.capabilities.subagents.spawn.spawn_agent",
     "apps.capabilities.todo.capability.todo",
     "apps.capabilities.summary.capability.summary",
-    "apps.capabilities.hooks.capability.hooks",  # Before tools are withheld, because it calls those as well.
+    "apps.capabilities.hooks.capability.hooks",  # Precedes tool discovery, because hooks also call withheld tools.
     "apps.capabilities.discovery.capability.discovery",
 ]
 
@@ -555,7 +566,7 @@ DOOR_GUIDES = [
     "apps.task_api.guide.CONVERSATIONS",
     "apps.gateway.guide.CORE",
 ]
-"""These are the guides for all doors, in the order of the studio’s page and of the docs."""
+"""The guides to all doors, in the order of the studio’s page and of the docs."""
 
 PROMPT_LAYERS = [
     "apps.runs.prompt.PLATFORM",
@@ -567,18 +578,18 @@ PROMPT_LAYERS = [
     "apps.runs.prompt.FOLDER",
     "apps.runs.prompt.CLIENT",
 ]
-"""These are the layers of the system prompt, in the order in which the model reads them."""
+"""The layers of the system prompt, in the order in which the model reads them."""
 
 PREDEFINED_DIR = installation.RESOURCES / "predefined"
 PREDEFINED_EXTRA_PATHS = env.paths("PREDEFINED_EXTRA_PATHS", deprecated="PREDEFINED_BASE_PATH")
-"""Further layers of predefined content above the built-in one. A later layer overrides earlier
-ones.
+"""Folders with further layers of predefined content above the built-in one. A later layer overrides
+earlier ones.
 """
 CONTENT_PATHS = env.paths("CONTENT_PATHS")
-"""Directories of managed applications, which are available to users, and read-only in the admin."""
+"""Folders of managed applications, which users can use and which are read-only in the admin."""
 CONFIG_PROMPT_MAPPING = env.groups("CONFIG_PROMPT_MAPPING")
-"""The deployments that each predefined prompt is meant for. Others cause a warning, but runs do not
-change.
+"""The deployments for which each predefined prompt is meant. Others cause a warning, but do not
+change runs.
 """
 PROMPT_VARIABLES = env.mapping("PROMPT_VARIABLES", besides=("today", "locale"))
 """Values that replace `{name}` in predefined prompts, in addition to `{today}` and `{locale}`."""
@@ -588,82 +599,88 @@ APP_SCHEMA_ID = env.url(
     ("http", "https"),
 )
 HISTORY_DAYS = env.integer("HISTORY_DAYS", 365, least=1, also=0)
-"""Days for which changes of definitions are retained; zero means forever."""
+"""The number of days for which changes of definitions are retained. Zero means forever."""
 RUN_ROWS_DAYS = env.integer("RUN_ROWS_DAYS", 90, least=1, also=0)
-"""Days for which run records are retained; zero means forever."""
+"""The number of days for which records of runs are retained. Zero means forever."""
 MODEL_REQUESTS = env.choice("MODEL_REQUESTS", "page", ("none", "page", "all"))
-"""The runs whose model requests are stored: none, runs on the page, or all runs."""
+"""The runs whose requests to models are stored: none, those on the chat page, or all."""
 MODEL_REQUESTS_SHOWN = env.boolean("MODEL_REQUESTS_SHOWN", True)
-"""Users can read the model requests of their own answers."""
+"""If true, users can read the model requests of their own answers."""
 RESPONSE_DAYS = env.integer("RESPONSE_DAYS", 30, least=1, also=0)
-"""Days for which conversations that contain only stored responses are retained; zero means forever.
+"""The number of days for which conversations with only stored responses are retained. Zero means
+forever.
 """
 AUDIT = env.boolean("AUDIT", True)
 AUDIT_DAYS = env.integer("AUDIT_DAYS", 365, least=1, also=0)
-"""Days for which audit events are retained; zero means forever."""
+"""The number of days for which audit events are retained. Zero means forever."""
 USAGE_DAYS = env.integer("USAGE_DAYS", 400, least=1, also=0)
-"""Days for which records of model and tool calls are retained; zero means forever."""
+"""The number of days for which records of model and tool calls are retained. Zero means forever."""
 MCP_PINNED_DESCRIPTIONS = env.boolean("MCP_PINNED_DESCRIPTIONS", True)
-"""MCP tools are withheld after their descriptions change."""
+"""If true, MCP tools are withheld after their descriptions change, until an operator accepts the
+change.
+"""
 ENABLE_PREVIEW_FEATURES = env.boolean("ENABLE_PREVIEW_FEATURES", False)
 DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID = env.text("DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID")
 DEFAULT_AGENT_MAX_ITERATIONS = env.integer("DEFAULT_AGENT_MAX_ITERATIONS", 15, least=1, also=-1)
 MIN_TOOLS_FOR_DEFERRAL = env.integer("MIN_TOOLS_FOR_DEFERRAL", 10, least=1)
 DEFAULT_TOOL_TIMEOUT_SECONDS = env.seconds("DEFAULT_TOOL_TIMEOUT_SECONDS", 300.0, most=3600)
 FALLBACK_SILENCE_SECONDS = env.seconds("FALLBACK_SILENCE_SECONDS", 60.0, most=3600, zero=True)
-"""Seconds within which the first token from a model with a fallback must arrive. With zero, and for
-a model without a fallback, the limit is five minutes.
+"""The time in seconds within which the first token must arrive from a model with a fallback. With
+zero, and for a model without a fallback, it is five minutes.
 """
 APPROVAL_MODE = env.choice("APPROVAL_MODE", "auto", ("auto", "confirm"))
-"""Applications that do not set an approval mode use this one."""
+"""The approval mode of applications that set none."""
 APPROVAL_DENY = env.patterns("APPROVAL_DENY")
-"""Calls that match one of these patterns are denied in every application."""
+"""Patterns of tool calls that are denied in every application."""
 DEAD_END_PHRASES = env.patterns("DEAD_END_PHRASES")
-"""If the model's text matches one of these patterns, its tool calls are dropped and the answer
+"""Patterns of dead ends. If the model's text matches one, its tool calls are dropped and the answer
 ends.
 """
 TOOL_BATCH_SECONDS = env.seconds("TOOL_BATCH_SECONDS", 0.0, most=86_400, zero=True)
-"""Timeout in seconds for all calls that a model makes at once. With zero, only each call's own
+"""The timeout in seconds for all calls that a model makes at once. With zero, only each call's own
 timeout applies.
 """
 TOOL_CALL_RESULT_OFFLOAD__SIZE_THRESHOLD = env.integer(
     "TOOL_CALL_RESULT_OFFLOAD__SIZE_THRESHOLD", 40_000, least=1
 )
-"""Size in bytes above which tool results are large."""
+"""The size in bytes above which tool results are large."""
 TOOL_CALL_RESULT_OFFLOAD__ENABLED_BY_DEFAULT = env.boolean(
     "TOOL_CALL_RESULT_OFFLOAD__ENABLED_BY_DEFAULT", True
 )
-"""If true, applications with file tools that do not set this option store large results in files.
+"""If true, applications with file tools store large results in files, unless they set this option
+themselves.
 """
 TOOL_CALL_RESULT_OFFLOAD__EXCLUDED_TOOLS = env.texts("TOOL_CALL_RESULT_OFFLOAD__EXCLUDED_TOOLS")
 SUBAGENT_TIMEOUT_SECONDS = env.seconds("SUBAGENT_TIMEOUT_SECONDS", 600.0, most=3600)
-"""Timeout of a task in seconds. Applications can only lower it."""
+"""The timeout of a sub-agent's task in seconds. Applications can only lower it."""
 SUBAGENT_MAX_CONCURRENT_SPAWNS = env.integer("SUBAGENT_MAX_CONCURRENT_SPAWNS", 4, least=1)
-"""Maximum number of concurrent tasks in each process; further tasks wait."""
+"""The maximum number of concurrent tasks of sub-agents in each process. Further tasks wait."""
 DEFAULT_STAGE_DISPLAY_LEVEL = env.choice(
     "DEFAULT_STAGE_DISPLAY_LEVEL", "", ("none", "error", "info", "debug")
 )
-"""Overrides every application's own level; if it is empty, applications decide."""
+"""The level of detail of stages in every application, or empty if applications decide."""
 DEFAULT_FILE_LOADING_SIZE_LIMIT = env.integer(
     "DEFAULT_FILE_LOADING_SIZE_LIMIT", 10_485_760, least=1
 )
 CHAT_UPLOAD_MAX_BYTES = env.integer("CHAT_UPLOAD_MAX_BYTES", 50_000_000, least=1)
-"""Maximum size in bytes of a file that a user uploads on the chat page."""
+"""The maximum number of bytes of a file that a user uploads on the chat page."""
 FILES_MAX_BYTES_PER_USER = env.integer(
     "FILES_MAX_BYTES_PER_USER", 1024 * 1024 * 1024, least=1, also=0
 )
-"""Maximum total size of an owner's files in bytes; zero means no limit."""
+"""The maximum number of bytes of all files of an owner. Zero means no limit."""
 CORPUS_CHUNKS = env.integer("CORPUS_CHUNKS", 4_000, least=0)
-"""Maximum number of chunks of an application's attached files in total; with 0, none are indexed.
+"""The maximum number of chunks of an application's attached files in total. With 0, none are
+indexed.
+
 The built-in model needs 50 ms per chunk. Each chunk takes about 12 KB of a process's memory, unless
 PostgreSQL with the `vector` extension searches the chunks.
 """
 EXTERNAL_URL_FETCH_ENABLED = env.boolean("EXTERNAL_URL_FETCH_ENABLED", False)
-"""If true, files may be loaded from the Internet, for models and users. Applications can only
-restrict it.
+"""If true, files can be loaded from the Internet, for models and users. Applications can only
+restrict this.
 """
 EXTERNAL_URL_FETCH_HOST_ALLOWLIST = env.words("EXTERNAL_URL_FETCH_HOST_ALLOWLIST")
-"""Hosts from which files can be fetched: `host` or `*.host`; an empty list allows every public
+"""The hosts from which files can be loaded: `host` or `*.host`. An empty list allows every public
 host.
 """
 EXTERNAL_URL_FETCH_MAX_REDIRECTS = env.integer(
@@ -677,11 +694,11 @@ SHOW_EXECUTION_TIME_STAGE = env.boolean("SHOW_EXECUTION_TIME_STAGE", False)
 PROXY_LANGUAGE_HEADER = env.text("PROXY_LANGUAGE_HEADER", "accept-language").lower()
 ALLOW_OVERRIDE_SYSTEM_MESSAGE = env.boolean("ALLOW_OVERRIDE_SYSTEM_MESSAGE", False)
 EMBEDDINGS_DEPLOYMENT = env.embeddings("EMBEDDINGS")
-"""The ID of an embedding deployment; if it is empty, the built-in embedder is used."""
+"""The ID of an embedding deployment, or empty for the built-in embedder."""
 PRIVATE_NETWORK_ALLOWLIST = env.words(
     "PRIVATE_NETWORK_ALLOWLIST", ("localhost", "127.0.0.1") if DEBUG else ()
 )
-"""Hosts (or `*.suffix`) on private networks that URLs in a manifest can refer to."""
+"""The hosts on private networks, or `*.suffix`, to which URLs in manifests can refer."""
 
 VAULT_URL = env.url("VAULT_URL", "", ("http", "https")).rstrip("/")
 VAULT_TOKEN = env.text("VAULT_TOKEN")
@@ -692,56 +709,56 @@ if VAULT_URL and bool(VAULT_TOKEN) == bool(VAULT_ROLE_ID and VAULT_SECRET_ID):
         "VAULT_URL is set; set either VAULT_TOKEN, or VAULT_ROLE_ID and VAULT_SECRET_ID."
     )
 DIAL_URL = env.url("DIAL_URL", "", ("http", "https")).rstrip("/")
-"""The URL of DIAL Core; empty without DIAL Core."""
+"""The URL of DIAL Core, or empty without DIAL Core."""
 DIAL_API_VERSION = env.text("DIAL_API_VERSION", "2025-01-01-preview")
 DIAL_TOOLS_FLAG_IS_SET = env.boolean("DIAL_TOOLS_FLAG_IS_SET", False)
-"""If true, Core's configuration states for every model whether it supports tools. Core reports a
-missing value as false.
+"""If true, Core's configuration declares for every model whether it supports tools. Core itself
+reports a missing declaration as false.
 """
 DIAL_INTERACTIVE_LOGIN_TIMEOUT_SECONDS = env.seconds(
     "DIAL_INTERACTIVE_LOGIN_TIMEOUT_SECONDS", 120.0, most=3600
 )
 DIAL_EDITOR_API_KEY = env.confidential("DIAL_EDITOR_API_KEY")
-"""The editor uses this key to read and save applications that Core stores."""
+"""The key with which the editor reads and saves applications in DIAL Core."""
 DIAL_SKILLS_FILE_MAX_BYTES = env.integer("DIAL_SKILLS_FILE_MAX_BYTES", 262_144, least=1)
 DIAL_SKILLS_MAX_FILES = env.integer("DIAL_SKILLS_MAX_FILES", 200, least=1)
 DIAL_SKILLS_LISTING_MAX_PAGES = env.integer("DIAL_SKILLS_LISTING_MAX_PAGES", 10, least=1)
 SKILL_INVOCATION_MAX_SKILLS = env.integer("SKILL_INVOCATION_MAX_SKILLS", 10, least=1)
-"""Maximum number of different skills that users pick in a conversation. If there are more, the
-newest ones are used.
+"""The maximum number of different skills that users pick in a conversation. If there are more, the
+newest are used.
 """
 
 PY_INTERPRETER_URL = env.url("PY_INTERPRETER_URL", DIAL_URL, ("http", "https"))
-"""The URL of DIAL's code interpreter; if it is empty, the built-in sandbox is used."""
+"""The URL of DIAL's code interpreter, or empty for the built-in sandbox."""
 PY_INTERPRETER_LOCAL_RUN = env.boolean("PY_INTERPRETER_LOCAL_RUN", False)
 PY_INTERPRETER_API_KEY = env.confidential("PY_INTERPRETER_API_KEY")
 PY_INTERPRETER_DEFAULT_SESSION_ID = env.confidential("PY_INTERPRETER_DEFAULT_SESSION_ID")
 PY_INTERPRETER_CLIENT_MAX_RETRIES = env.integer("PY_INTERPRETER_CLIENT_MAX_RETRIES", 3, least=0)
 PY_INTERPRETER_CLIENT_TIMEOUT = env.seconds("PY_INTERPRETER_CLIENT_TIMEOUT", 0.0, most=3600)
-"""Timeout in seconds that overrides every application's own timeout; with zero, applications
+"""The timeout in seconds of the code interpreter in every application. With zero, applications
 decide.
 """
 
 WEB_SEARCH_COMMAND = env.command("WEB_SEARCH_COMMAND")
-"""This command starts the MCP server `duckduckgo`, with which applications search the web; if it is
-empty, there is no web search.
+"""The command that starts the MCP server `duckduckgo`, with which applications search the web, or
+empty for no web search.
 """
 
 GATEWAY_MAX_BODY_BYTES = env.integer("GATEWAY_MAX_BODY_BYTES", 32 * 1024 * 1024, least=1024)
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2_621_440
-"""Maximum size in bytes of a form or document in a request."""
+"""The maximum number of bytes of a form or document in a request."""
 BODY_ROOM = 1024 * 1024
-"""Maximum size in bytes of the other fields of a form, in addition to its file."""
+"""The maximum number of bytes of a form's other fields, in addition to its file."""
 WEBHOOK_MAX_BODY_BYTES = 262_144
-"""Maximum size in bytes of a request to a webhook."""
+"""The maximum number of bytes of a request to a webhook."""
 IMPORT_BODY_BYTES = 64 * 1024 * 1024 + BODY_ROOM
-"""Maximum size in bytes of an imported file with conversations from another program, as in
+"""The maximum number of bytes of a request that imports conversations from another program, as in
 `apps.chat.imports.files`.
 """
 OPENAPI_MAX_CHARACTERS = env.integer("OPENAPI_MAX_CHARACTERS", 32_000_000, least=1_000_000)
 OPENAPI_BODY_BYTES = 2 * OPENAPI_MAX_CHARACTERS + BODY_ROOM
-"""Maximum size in bytes of a document that is pasted into the studio, because JSON escapes quotes
-and line ends.
+"""The maximum number of bytes of a request with an OpenAPI document that is pasted into the studio.
+JSON escapes its quotes and line ends.
 """
 BODY_LIMITS = (
     (r"/admin/catalog/application/\d+/studio/tools/openapi/", OPENAPI_BODY_BYTES),
@@ -751,11 +768,11 @@ BODY_LIMITS = (
     (r"/admin/|/widget/[^/]+/files/|/notes/", DEFAULT_FILE_LOADING_SIZE_LIMIT + BODY_ROOM),
     (r"", DATA_UPLOAD_MAX_MEMORY_SIZE),
 )
-"""These patterns of Django's paths determine the size limits of request bodies in bytes. The first
-match applies.
+"""The maximum number of bytes of request bodies, by patterns of Django's paths. The first match
+applies.
 """
 CORS_ALLOWED_ORIGINS = env.origins("CORS_ALLOWED_ORIGINS", everybody=True)
-"""Pages of these origins can call the gateway and read its responses, with a key and without
+"""The origins of pages that can call the gateway and read its responses, with a key and without
 cookies.
 """
 GATEWAY_MAX_DEPTH = 64
@@ -763,65 +780,68 @@ GATEWAY_MAX_MESSAGES = 10_000
 HEARTBEAT_SECONDS = 15.0
 
 RUN_LEASE_SECONDS = env.seconds("RUN_LEASE_SECONDS", 10.0, most=3600)
-"""Seconds without a renewal of a run's lease after which another process takes over the run."""
+"""The time in seconds without a renewal of a run's lease after which another process takes over the
+run.
+"""
 RUNS_PER_PERSON = env.integer("RUNS_PER_PERSON", 5, least=1, also=0)
-"""Maximum number of concurrent answers per user on the chat page, across all processes. Further
+"""The maximum number of concurrent answers per user on the chat page, across all processes. Further
 answers are queued.
 """
 SCHEDULES_PER_PERSON = env.integer("SCHEDULES_PER_PERSON", 20, least=0)
-"""Maximum number of schedules per user, across all teams. Alarms do not count."""
+"""The maximum number of schedules per user, across all teams. Alarms do not count."""
 RUNS_PER_KEY = env.integer("RUNS_PER_KEY", 1_000, least=1, also=0)
-"""Maximum number of concurrent answers per API key, or caller of DIAL Core. The limit also applies
-to the gateway: across all processes with Redis, otherwise in each process.
+"""The maximum number of concurrent answers per API key, or caller of DIAL Core. In the gateway, it
+applies across all processes with Redis, otherwise in each process.
 """
 RUNS_PER_APPLICATION = env.integer("RUNS_PER_APPLICATION", 2_000, least=1, also=0)
-"""Maximum number of concurrent runs per application on the chat page, across all processes. The
-gateway counts its runs separately against the same limit, as above.
+"""The maximum number of concurrent runs per application on the chat page, across all processes. The
+gateway counts its runs separately, with the same limit.
 """
 RUNS_PER_PROCESS = env.integer("RUNS_PER_PROCESS", 2_000, least=1, also=0)
-"""Maximum number of concurrent runs of all doors per process. Above the limit, runs of the chat
-page are queued, and gateway runs are rejected. Zero means no limit.
+"""The maximum number of concurrent runs of all doors per process. Above it, runs of the chat page
+are queued, and gateway runs are rejected. Zero means no limit.
 """
 PERSON_REQUESTS_PER_MINUTE = env.integer("PERSON_REQUESTS_PER_MINUTE", 0, least=0)
-"""Maximum number of questions per user and minute, across all processes with Redis, otherwise in
-each process. Zero means no limit.
+"""The maximum number of questions per user and minute, across all processes with Redis, otherwise
+in each process. Zero means no limit.
 """
 PERSON_TOKENS_PER_MINUTE = env.integer("PERSON_TOKENS_PER_MINUTE", 0, least=0)
-"""Maximum number of tokens per minute in a user's questions and answers. Above the limit, further
+"""The maximum number of tokens per minute in a user's questions and answers. Above it, further
 questions are rejected.
 """
 KEY_REQUESTS_PER_MINUTE = env.integer("KEY_REQUESTS_PER_MINUTE", 0, least=0)
-"""Maximum number of requests per minute of an API key without its own limit, or of a caller of DIAL
-Core.
+"""The maximum number of requests per minute of an API key without a limit of its own, or of a
+caller of DIAL Core.
 """
 KEY_TOKENS_PER_MINUTE = env.integer("KEY_TOKENS_PER_MINUTE", 0, least=0)
 APPLICATION_REQUESTS_PER_MINUTE = env.integer("APPLICATION_REQUESTS_PER_MINUTE", 0, least=0)
-"""Maximum number of requests per minute of all callers together to an application whose manifest
-sets no limit.
+"""The maximum number of requests per minute of all callers to an application whose manifest sets no
+limit.
 """
 APPLICATION_TOKENS_PER_MINUTE = env.integer("APPLICATION_TOKENS_PER_MINUTE", 0, least=0)
 FIGURES = ("model", "version", "tokens", "cost", "first_text", "seconds", "tools")
 ANSWER_FIGURES = env.choices("ANSWER_FIGURES", FIGURES)
-"""The metrics of an answer that users see on the page; `none` shows nothing."""
+"""The metrics of an answer that users see on the page. `none` selects none."""
 CONVERSATION_TITLES = env.choice("CONVERSATION_TITLES", "auto", ("auto", "question", "model"))
-"""This determines the source of titles, unless the manifest sets it. `auto`: a model, if the
-application has one that can write titles; `question`: the beginning of the question; `model`:
-always a model.
+"""The source of conversations' titles, unless the manifest sets it.
+
+`auto`: a model, if the application has one that can write titles; `question`: the beginning of the
+question; `model`: always a model.
 """
 CONVERSATION_MIRROR = env.text("CONVERSATION_MIRROR")
-"""The folder to which each conversation is written after each turn, or empty for none."""
+"""The folder into which each conversation is written after each turn, or empty for none."""
 SHARES_FOR_ANYONE = env.boolean("SHARES_FOR_ANYONE", False)
-"""If true, shared conversations can be opened without signing in if their application allows it
+"""If true, shared conversations can be opened without signing in, if their application allows it
 too.
 """
 CHAT_UPLOAD_TYPES = env.words("CHAT_UPLOAD_TYPES")
-"""The types of files that the chat page accepts, such as `image/*`; empty means all."""
+"""The types of files that the chat page accepts, such as `image/*`. An empty list allows all."""
 A2A_PUSH_PRIVATE_HOSTS = env.words("A2A_PUSH_PRIVATE_HOSTS")
-"""A2A push notifications can be sent to these hosts on private networks, if the hosts are also in
+"""The hosts on private networks that can receive A2A push notifications, if they are also in
 PRIVATE_NETWORK_ALLOWLIST.
 """
 CHAT_SCRIPTS = env.words("CHAT_SCRIPTS")
-"""URLs of scripts that the chat page loads and that can add tools."""
+"""The URLs of scripts that the chat page loads, and that can add tools."""
 
 METRICS = env.boolean("METRICS", False)
 """If true, the process collects metrics and serves them at `/metrics`."""
@@ -835,22 +855,24 @@ DEV_ENDPOINTS = env.boolean("DEV_ENDPOINTS", False)
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 LOG_LEVEL = env.choice("LOG_LEVEL", "INFO", LOG_LEVELS)
 QUICKAPP_LOG_LEVEL = env.choice("QUICKAPP_LOG_LEVEL", LOG_LEVEL, LOG_LEVELS)
-"""The lowest level of our own log records that is logged."""
+"""The lowest level at which records of QuickApps itself are logged."""
 LOG_PAYLOADS = env.boolean("LOG_PAYLOADS", False)
-"""If true, contents are logged at the DEBUG level: for troubleshooting, not for production."""
+"""If true, contents of requests and responses are logged at the DEBUG level: for troubleshooting,
+not for production.
+"""
 LOG_PAYLOADS_MAX_LENGTH = env.integer("LOG_PAYLOADS_MAX_LENGTH", 2000, least=1)
 DIAL_SDK_LOG_FORMAT = env.choice("DIAL_SDK_LOG_FORMAT", "text", ("text", "json"))
 DIAL_SDK_TEXT_LOG_FORMAT = env.parse_variable(
     "DIAL_SDK_TEXT_LOG_FORMAT", "", read_text_format, "a format such as %(levelname)s %(message)s"
 )
-"""Log records have this text format; if it is empty, that of `TextFormatter`."""
+"""The format of text log records, or empty for that of `TextFormatter`."""
 DIAL_SDK_JSON_LOG_FORMAT = env.parse_variable(
     "DIAL_SDK_JSON_LOG_FORMAT",
     None,
     read_json_template,
     'a JSON object of formats, such as {"level": "%(levelname)s", "message": "%(message)s"}',
 )
-"""Log records have this JSON template; with None, they are the object of `JsonFormatter`."""
+"""The template of JSON log records, or None for the objects of `JsonFormatter`."""
 LOGGING = logging_of(
     root=LOG_LEVEL,
     own=QUICKAPP_LOG_LEVEL,

@@ -1,4 +1,6 @@
-"""The URLs of pages that Django serves. Streams are routed before Django, in `asgi.py`."""
+"""Defines the URLs of pages that Django serves. Requests to doors are routed before Django, in
+`asgi.py`.
+"""
 
 from allauth.account import views as account
 from django.contrib import admin

@@ -1,4 +1,4 @@
-"""Wraps the functions in allauth's private modules that have no public equivalent. No other module
+"""Wraps functions of allauth's private modules that have no public equivalent. No other module
 imports allauth's private modules.
 """
 
@@ -33,8 +33,8 @@ def send_sign_up_mail(request: HttpRequest, address: EmailAddress) -> None:
 
 
 def seconds_until_open(request: HttpRequest, action: str, key: str | None = None) -> float:
-    """Return the seconds until the rate limit of an action admits a request. This call does not
-    count as a request.
+    """Return the seconds until the rate limit of an action admits a request, 0 if it admits one
+    now. The call itself does not count.
     """
     now, waits = time.time(), [0.0]
     for rate in ratelimit.get_rates(app=APP, action=action):
@@ -47,15 +47,14 @@ def seconds_until_open(request: HttpRequest, action: str, key: str | None = None
 
 
 def may_read_document(request: HttpRequest) -> bool:
-    """Count a request for the document of a client. Return False above the limit, which allauth's
-    public function does not apply to GET.
+    """Count a request for a client's metadata document. Return False above the rate limit, which
+    allauth's public function does not apply to GET.
     """
     return bool(ratelimit.consume(request, app=APP, action="client_document", limit_get=True))
 
 
 def described_client(client_id: str, fetch: Callable[[], Any]) -> Client:
-    """Return the client that is described by the document that `fetch` returns, without storing it.
-
+    """Return an OAuth client, without storing it, from the metadata document that `fetch` returns.
     Raises ValidationError if the ID is not the URL of a document, or the document is invalid.
     """
     address = validate_client_id(client_id)
@@ -63,11 +62,13 @@ def described_client(client_id: str, fetch: Callable[[], Any]) -> Client:
 
 
 def use_client(client: Client) -> None:
-    """Use this client in the current request, with changes that are not stored."""
+    """Use this OAuth client in the current request, including its unsaved changes."""
     get_validator_context().clients[client.pk] = client
 
 
 def is_redirect_allowed(address: str, allowed: Iterable[str]) -> bool:
-    """Return True if a client with these redirect URIs may be redirected to the address."""
+    """Return True if an OAuth client with the redirect URIs `allowed` may be redirected to
+    `address`.
+    """
     is_allowed: bool = is_redirect_uri_allowed(address, [*allowed], allow_uri_wildcards=False)
     return is_allowed

@@ -1,4 +1,4 @@
-"""The models of sign-ups, invitations, and the setup of the first administrator."""
+"""Defines the database models of sign-ups, invitations, and the setup of the first administrator."""
 
 from datetime import datetime, timedelta
 
@@ -11,7 +11,7 @@ from apps.datetime_fields import BoundedDateTimeField
 
 
 class SignUp(models.Model):
-    """A sign-up that is not complete. The account is inactive as long as this row exists."""
+    """A sign-up that is not complete. The account is inactive as long as the sign-up has a row."""
 
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="sign_up"
@@ -84,8 +84,8 @@ class Invitation(models.Model):
 
 
 class SetupToken(models.Model):
-    """A token with which a visitor can create the first administrator. Each server process has its
-    own token.
+    """The hash of a token with which a visitor can create the first administrator. Each server
+    process has its own token.
     """
 
     token_hash = models.CharField(max_length=64)

@@ -1,7 +1,8 @@
 """Writes the audit log. An event contains the user, the action, its subject, the time and the
-address, with names and IDs but no contents.
+network address, but no contents.
 
-Code in an event loop queues events, and other code writes them immediately.
+Code in an event loop queues its events, which are written later. Other code writes them at once
+with `record`.
 """
 
 import time
@@ -56,7 +57,7 @@ COLUMNS = ("event", "at", "actor", "address", "application", "conversation", "ru
 
 class AuditEvent(msgspec.Struct, frozen=True, gc=False):
     """An audit event. `actor` is the bucket of the acting user, `subject` the name or ID of the
-    affected object.
+    affected object, and `at` a Unix time.
     """
 
     event: Event

@@ -1,4 +1,4 @@
-"""The rows of the audit log."""
+"""Defines the database rows of the audit log."""
 
 from django.db import models
 from django.utils import timezone

@@ -1,4 +1,4 @@
-"""Finds the caller of a request by its headers."""
+"""Determines the caller of a request from its headers."""
 
 import ipaddress
 from collections.abc import Iterable, Mapping
@@ -14,9 +14,10 @@ from apps.errors import NotAuthenticated
 
 
 async def authenticate(scope: Mapping[str, Any]) -> Caller:
-    """Return the caller of an ASGI request: the holder of a key, or a visitor on this machine.
+    """Return the caller of an ASGI request: the holder of the API key that it contains, or a
+    visitor if a program on this machine sent it without a key.
 
-    Raises `NotAuthenticated`.
+    Raises `NotAuthenticated` if the key is invalid, or if a request from elsewhere has none.
     """
     sent = read_headers(scope["headers"])
     key = sent.api_key or sent.bearer
@@ -34,7 +35,7 @@ async def authenticate(scope: Mapping[str, Any]) -> Caller:
 
 
 def read_claimed_caller(scope: Mapping[str, Any]) -> Caller | None:
-    """Return the caller that the headers of a request claim, which DIAL Core must confirm.
+    """Return the caller that the request's headers claim, which DIAL Core must confirm.
 
     Return None for a request without a key, and for a key of this installation, which is never sent
     to other services.
@@ -69,7 +70,8 @@ def is_local(client: Iterable[Any] | None, sent: SenderHeaders) -> bool:
 
 
 def is_own_page(sent: SenderHeaders) -> bool:
-    """Return True if the page that sent the request needs no key.
+    """Return True if the page that sent the request needs no key, because its origin is this
+    server.
 
     Pages from other ports of this machine need no key either, unless CORS admits other origins.
     """

@@ -29,10 +29,10 @@ class WidgetVisitor:
 
 
 def widget_bucket(visitor: WidgetVisitor, name: str) -> str:
-    """Return the bucket of a visitor. `name` identifies the visitor among the visitors of this
-    kind.
+    """Return the bucket of a widget's visitor. `name` identifies the visitor among the visitors of
+    the same kind.
     """
-    # The name may be an e-mail address, so only its hash is stored.
+    # The name may be an email address, so only its hash is stored.
     digest = hashlib.sha256(name.encode()).hexdigest()[:32]
     kind = "user" if visitor.is_identified else "visitor"
     return f"widget-{visitor.application}-{kind}-{digest}"
@@ -49,7 +49,9 @@ def bucket_of(user_id: int | None, team: int | None = None) -> str:
 
 
 def owner_ids(bucket: str) -> tuple[int, int | None] | None:
-    """Return the IDs of the user and the team that own the bucket, or None for other buckets."""
+    """Return the IDs of the user and of the team, or None, of a user's bucket. Return None for any
+    other bucket.
+    """
     found = _form.fullmatch(bucket)
     if found is None:
         return None
@@ -57,7 +59,7 @@ def owner_ids(bucket: str) -> tuple[int, int | None] | None:
 
 
 def personal(bucket: str) -> str:
-    """Return the personal bucket of the user who owns a team bucket, or any other bucket
+    """Return the personal bucket of the user who owns a user's bucket. Any other bucket is returned
     unchanged.
     """
     place = owner_ids(bucket)
@@ -65,7 +67,7 @@ def personal(bucket: str) -> str:
 
 
 def of_person(user_id: int, column: str = "bucket") -> Q:
-    """Return a filter for a user's rows in all of their buckets. `column` is the column of the
+    """Return a filter for rows in any bucket of a user. `column` is the name of the column with the
     bucket.
     """
     name = bucket_of(user_id)

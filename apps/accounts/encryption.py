@@ -1,4 +1,4 @@
-"""Encrypts short texts that have no encrypted column."""
+"""Provides the encryption of short texts outside of encrypted model fields."""
 
 from typing import Any
 

@@ -34,7 +34,7 @@ class ErasureReport(models.Model):
         return f"account {self.account}"
 
     def document(self) -> dict[str, Any]:
-        """Return the report as a downloadable document."""
+        """Return the report as a JSON object that can be downloaded."""
         return {
             "id": str(self.pk),
             "account": self.account,
@@ -48,9 +48,8 @@ class ErasureReport(models.Model):
 
 
 def request_erasure(account: int, requested_by: str) -> ErasureReport:
-    """Return the report of an account, or create it. Call this before the account is deleted.
-
-    If an earlier deletion was interrupted, its report is reused.
+    """Return the report of an account's erasure, which is created unless an interrupted erasure has
+    left one. Call this before the account is deleted.
     """
     values = {"requested_by": requested_by}
     return ErasureReport.objects.get_or_create(account=account, defaults=values)[0]

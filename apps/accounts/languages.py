@@ -1,4 +1,4 @@
-"""Determines the language of the pages: the user's choice, or the browser's preference."""
+"""Determines the language of a page: the user's choice, or else the browser's preference."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,7 +18,7 @@ ENGLISH = "en"
 
 
 class LanguageMiddleware(LocaleMiddleware):
-    """Serves a page and all its texts in the user's language."""
+    """Activates the user's language for each page, and English for the admin and the API."""
 
     def process_request(self, request: HttpRequest) -> None:
         is_english = request.path_info.startswith(IN_ENGLISH)
@@ -33,7 +33,7 @@ def language_of_request(request: HttpRequest) -> str:
 
 
 def locale_of_request(request: HttpRequest) -> str:
-    """Return the language that the user chose, or the browser's preferred language, which may have
+    """Return the language that the user chose, or else the browser's first language, which may have
     no translation.
     """
     accepted = request.headers.get(settings.PROXY_LANGUAGE_HEADER, "")
@@ -41,15 +41,15 @@ def locale_of_request(request: HttpRequest) -> str:
 
 
 def chosen_for_request(request: HttpRequest) -> str:
-    """Return the language in the user's account or in the browser's cookie, or "" if none is
-    chosen.
+    """Return the language that is chosen in the user's account or in the browser's cookie, or "" if
+    none is chosen.
     """
     return choose_language(preferences_of_request(request), request.COOKIES)
 
 
 def chosen_for_scope(scope: Mapping[str, Any]) -> str:
-    """Return the chosen language for an ASGI connection, which bypasses Django's middleware, or ""
-    if none is chosen. Queries the database.
+    """Return the language that is chosen for an ASGI connection, which bypasses Django's
+    middleware, or "" if none is chosen. Queries the database.
     """
     user = scope["user"]
     kept = None if user is None or user.pk is None else preferences_of(user.pk)
@@ -63,12 +63,14 @@ def choose_language(kept: Preferences | None, cookies: Mapping[str, str]) -> str
 
 
 def supported_language(language: str) -> str:
-    """Return the language if there is a translation, otherwise ""."""
+    """Return the language if the pages are translated into it, otherwise ""."""
     return language if language in dict(settings.LANGUAGES) else ""
 
 
 def accepted_language(accepted: str) -> str:
-    """Return the first translated language of an `Accept-Language` header, otherwise English."""
+    """Return the first language of an `Accept-Language` header into which the pages are translated,
+    or else English.
+    """
     for asked, _ in parse_accept_lang_header(accepted.lower()):
         language = asked.partition("-")[0]
         if supported_language(language):
@@ -77,5 +79,7 @@ def accepted_language(accepted: str) -> str:
 
 
 def language_of_kept(caller: Mapping[str, Any]) -> str:
-    """Return the language of a caller that was stored as JSON, or English if it has no locale."""
+    """Return the page language for a caller that was stored as JSON, or English if it has no
+    locale.
+    """
     return accepted_language(str(caller.get("locale", "")))

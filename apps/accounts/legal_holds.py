@@ -1,5 +1,5 @@
-"""Stores legal holds on a user's data or on one conversation. Held data cannot be deleted until the
-hold is lifted.
+"""Stores legal holds, on all data of a user or on one conversation. Held data cannot be deleted
+until the hold is lifted.
 
 If the owner of a held conversation deletes it, or its retention period ends, the conversation is
 hidden and remains in the database. Other deletions of held data are rejected.
@@ -22,15 +22,17 @@ class LegalHolds(models.QuerySet["LegalHold"]):
         return self.filter(lifted_at=None)
 
     def over(self, bucket: str, conversation: UUID | None = None) -> "LegalHolds":
-        """Return the active holds that cover data in a bucket, or one conversation of its owner."""
+        """Return the active holds on the data of a bucket's owner. With `conversation`, include
+        holds on this conversation alone.
+        """
         of_owner = Q(owner=personal(bucket), conversation=None)
         covered = of_owner if conversation is None else of_owner | Q(conversation=conversation)
         return self.active().filter(covered)
 
 
 class LegalHold(models.Model):
-    """A hold that prevents deletion. `owner` is the bucket of the user, or of the owner of the held
-    `conversation`.
+    """A legal hold. `owner` is the bucket of the user whose data is held, or of the owner of the
+    held `conversation`.
 
     While the hold is active, `user` prevents the database from deleting the account. A lifted hold
     remains in the database, with its reason and the user who placed it.
@@ -85,8 +87,8 @@ def is_held(bucket: str, conversation: UUID | None = None) -> bool:
 
 
 def holds(owner: str = "", conversation: str = "") -> Q:
-    """Return a filter for rows under a legal hold. The arguments are the names of the columns that
-    contain a row's bucket and conversation.
+    """Return a filter for rows under a legal hold. `owner` and `conversation` are the names of the
+    columns with a row's bucket and conversation ID, or "".
     """
     covered = Q(pk__in=())
     found = LegalHold.objects.active()
@@ -102,7 +104,7 @@ def holds(owner: str = "", conversation: str = "") -> Q:
 
 
 def refusal() -> str:
-    """Return the message for a user whose deletion is rejected."""
+    """Return the message for a user who cannot delete data because of a legal hold."""
     return gettext(
         "This can’t be deleted now, because your data must be retained for legal reasons. "
         "Contact an administrator."

@@ -1,4 +1,6 @@
-"""Teams, service accounts, installation roles, API keys, and user settings."""
+"""Defines the database models of teams, service accounts, built-in groups, API keys and user
+settings.
+"""
 
 from django.conf import settings
 from django.contrib.auth.models import Group
@@ -19,8 +21,8 @@ from apps.datetime_fields import BoundedDateTimeField
 
 class Teams(models.Manager["Team"]):
     def get_queryset(self) -> models.QuerySet["Team"]:
-        """Return the teams together with their groups, which contain their names. A list therefore
-        needs no query for each team.
+        """Return the teams with their groups, which contain their names, so that a list of teams
+        needs one query.
         """
         return super().get_queryset().select_related("group")
 
@@ -68,7 +70,7 @@ class Team(models.Model):
 
 
 class ServiceAccount(models.Model):
-    """Marks an account as a service account, which has no password and no memory."""
+    """The mark of an account as a service account, which has no password and no memory."""
 
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="service_account"
@@ -84,11 +86,12 @@ class ServiceAccount(models.Model):
 
 
 class InstallationRole(models.Model):
-    """A built-in group under its original name. `group` is None if an administrator deleted the
-    group.
+    """A built-in group, under its original name. `group` is None if an administrator has deleted
+    the group.
 
-    `given` lists all permissions that the installation has ever given to the group, such as
-    `catalog.view_application`. A permission that an administrator removes is not given again.
+    `given` lists all permissions that the installation has ever granted to the group, such as
+    `catalog.view_application`, so that a permission which an administrator removes is not granted
+    again.
     """
 
     name = models.CharField(max_length=30, unique=True)
@@ -102,8 +105,7 @@ class InstallationRole(models.Model):
 
 
 class ApiKey(AbstractAPIKey):
-    """A key for API clients. It is shown once and stored as a hash, and can have an expiry and a
-    scope.
+    """An API key. It is shown once and stored as a hash, and can have an expiry and a scope.
 
     A user's key may use the applications that the user may use, in the team for which it was
     created. A key of the installation may use all applications. A scope limits both kinds of keys
@@ -188,8 +190,8 @@ class ApiKey(AbstractAPIKey):
 
     @property
     def is_own(self) -> bool:
-        """Return True if the key's user created the key. A service account has no private data, so
-        each of its keys counts as created by it.
+        """Return True if the key's user created the key. Every key of a service account counts as
+        created by it, because a service account has no private data.
         """
         if self.user_id is None:
             return False
@@ -197,9 +199,7 @@ class ApiKey(AbstractAPIKey):
 
 
 class Picture(models.Model):
-    """A user's profile picture. The picture is validated and small, and it is deleted with the
-    account.
-    """
+    """A user's profile picture, which was validated and made small when it was uploaded."""
 
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="picture"
@@ -213,10 +213,10 @@ class Picture(models.Model):
 
 
 class NoticeSettings(models.Model):
-    """A user's choice of notifications for unseen answers. A user without a row gets no
+    """A user's settings for notifications about unseen answers. A user without a row gets no
     notifications.
 
-    The quiet hours are in the user's time zone. Quiet hours apply only if both ends are set.
+    The quiet hours are in the user's time zone, and apply only if both ends are set.
     """
 
     user = models.OneToOneField(
@@ -241,8 +241,8 @@ class NoticeSettings(models.Model):
 
 
 class ClaimMapping(models.Model):
-    """A mapping from a group of an identity provider to a local group. A user whom the provider
-    reports in its group is added to the local group.
+    """A mapping from a group at an identity provider to a local group. Users who are in the former
+    when they sign in are added to the latter.
     """
 
     provider = models.CharField(

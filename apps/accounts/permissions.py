@@ -1,4 +1,4 @@
-"""Checks permissions beyond a user's own data."""
+"""Checks whether callers have Django permissions."""
 
 from django.contrib.auth import get_user_model
 

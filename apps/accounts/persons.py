@@ -1,5 +1,5 @@
-"""Finds the user of a bucket. A user has a personal bucket, and a bucket for each team and each
-key.
+"""Finds the user to whom a bucket belongs. A user has a personal bucket, and a bucket for each team
+and each API key.
 """
 
 from apps.accounts.buckets import owner_ids
@@ -9,8 +9,8 @@ KEY = "key-"
 
 
 def person_of(bucket: str) -> int | None:
-    """Return the ID of the account, or None for visitors, keys of the installation, and deleted
-    keys.
+    """Return the ID of the user to whom the bucket belongs, or None for visitors, keys of the
+    installation, and deleted keys.
     """
     place = owner_ids(bucket)
     if place is not None:

@@ -1,4 +1,4 @@
-"""Reads a user's page settings, for every page and for every answer on the chat page."""
+"""Stores and reads the settings that users make on the settings page."""
 
 from functools import partial
 from typing import Any
@@ -28,7 +28,7 @@ def languages() -> list[tuple[str, str]]:
 class Preferences(models.Model):
     """A user's page settings, and their custom instructions for every model.
 
-    A user without a row has the defaults, and the settings stored in their browser.
+    For a user without a row, the defaults and the settings in their browser apply.
     """
 
     class SendKey(models.TextChoices):
@@ -55,7 +55,7 @@ class Preferences(models.Model):
         WIDE = "wide", gettext_lazy("Wide")
 
     class Tour(models.TextChoices):
-        """The state of the first steps that the home page of a new installation shows
+        """The state of the introduction that the home page of a new installation shows
         administrators.
         """
 
@@ -123,13 +123,13 @@ class Preferences(models.Model):
 
 
 def preferences_of(user: int) -> Preferences | None:
-    """Return the settings of a user, or None if they have none."""
+    """Return a user's settings, or None if the user has changed none."""
     return Preferences.objects.filter(user=user).first()
 
 
 def preferences_of_request(request: HttpRequest) -> Preferences | None:
-    """Return the settings, read once per request, or None for signed-out users and users without
-    settings.
+    """Return the settings of the request's user, read once per request, or None if the user is
+    signed out or has none.
     """
     looked_up = vars(request)
     if KEPT not in looked_up:
@@ -140,15 +140,15 @@ def preferences_of_request(request: HttpRequest) -> Preferences | None:
 
 
 def preferences(request: HttpRequest) -> dict[str, Any]:
-    """Return the attributes through which the page's styles and scripts read the settings. This is
-    a context processor.
+    """Return the template variable with the settings' `data-…` attributes. It is a context
+    processor.
     """
     return {"preferences": partial(attributes_of, request)}
 
 
 def attributes_of(request: HttpRequest) -> dict[str, str]:
-    """Return the values of the page's `data-…` attributes by name, or {} if the browser's own
-    settings apply.
+    """Return the values of the page's `data-…` attributes for styles and scripts, by name, or {} if
+    the browser's own settings apply.
     """
     kept = preferences_of_request(request)
     if kept is None:
@@ -167,6 +167,6 @@ def attributes_of(request: HttpRequest) -> dict[str, str]:
 
 
 async def own_instructions(user: int) -> str:
-    """Return the user's custom instructions, or "" while they are turned off."""
+    """Return the user's custom instructions, or "" if there are none or they are turned off."""
     rows = Preferences.objects.filter(user=user, uses_instructions=True)
     return await rows.values_list("instructions", flat=True).afirst() or ""

@@ -1,4 +1,4 @@
-"""Computes the hours in which a user gets no notifications, in the user's time zone."""
+"""Computes when a user gets no notifications, in the user's time zone."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 
 @dataclass(frozen=True, slots=True)
 class QuietHours:
-    """Quiet hours from `begin` until `end`, which may be on the next day. Equal times mean the
-    whole day.
+    """The daily period without notifications, from `begin` until `end`, which may be on the next
+    day. Equal times mean the whole day.
     """
 
     begin: time
@@ -16,9 +16,7 @@ class QuietHours:
     time_zone: str
 
     def end_after(self, now: datetime) -> datetime | None:
-        """Return the end of the quiet hours that include `now`, in UTC, or None outside quiet
-        hours.
-        """
+        """Return the end of the quiet hours in UTC if they include `now`, otherwise None."""
         zone = ZoneInfo(self.time_zone)
         here = now.astimezone(zone)
         if not self.holds(here.time()):

@@ -1,4 +1,4 @@
-"""Creates the secrets in links and in the log. Only hashes of these secrets are stored."""
+"""Creates the random tokens of links and of the setup. Only their hashes are stored."""
 
 import hashlib
 import secrets
@@ -9,7 +9,5 @@ def new_token() -> str:
 
 
 def hash_of(token: str) -> str:
-    """Return an unsalted hash. The token is random and long, so nobody can guess it from its
-    hash.
-    """
+    """Return an unsalted hash. The token is long and random, so it cannot be guessed from its hash."""
     return hashlib.sha256(token.encode()).hexdigest()

@@ -14,15 +14,15 @@ KEPT_BACK = re.compile(
     r"x-(api-key|forwarded(-.*)?|real-ip|accel-.*|stainless-.*"
     r"|dial-(application-(id|properties)|deployment-(id|features)|override-name))"
 )
-"""The headers that are never forwarded. They contain the key, or come from proxies and DIAL Core;
-some contain a whole manifest.
+"""Matches the headers that are never forwarded: they contain the API key, or come from proxies or
+DIAL Core, some with a whole manifest.
 """
 TRACE = ("traceparent", "tracestate")
 OWN_REQUEST = "quickapps-request"
-"""The header that the site adds to requests to its own URL, by which it recognizes them."""
+"""The name of the header by which the site recognizes its own requests to its own URL."""
 FORWARDED = re.compile(rf"forwarded|via|x-forwarded-.*|x-real-ip|{OWN_REQUEST}")
-"""The headers that proxies add, including this site. A request with one of these headers comes from
-a client behind a proxy.
+"""Matches the headers that proxies, or the site itself, add. A request with one of these does not
+come directly from its client.
 """
 
 
@@ -71,8 +71,8 @@ def bearer_of(authorization: str) -> str:
 
 
 def locale_of(languages: str) -> str:
-    """Return the first language of a list such as `de-CH, de;q=0.9`, or "en" if the list is
-    empty.
+    """Return the first language in an `Accept-Language` header such as `de-CH, de;q=0.9`, or "en"
+    if there is none.
     """
     first = languages.partition(",")[0].partition(";")[0].strip()
     return first if LOCALE_FORM.fullmatch(first) else "en"

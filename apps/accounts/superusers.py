@@ -6,10 +6,11 @@ from django.contrib.auth.models import User
 
 
 def is_last_superuser(leaving: Collection[int], *, locks: bool = False) -> bool:
-    """Return True if these users include all active superusers.
+    """Return True if these users include all active superusers. `leaving` contains their primary
+    keys.
 
-    `locks` locks the superusers until the transaction ends. Otherwise the last two superusers could
-    be removed at the same time.
+    `locks` locks the superusers' rows until the transaction ends, so that two concurrent requests
+    cannot remove the last two.
     """
     superusers = User.objects.filter(is_superuser=True, is_active=True).order_by("pk")
     if locks:

@@ -1,5 +1,5 @@
-"""Changes the members of a team. A team's administrators are members, and the last administrator
-cannot leave.
+"""Changes the members of a team. A team's administrators are members of it, and the last
+administrator cannot leave.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from apps.accounts.models import Team
 from apps.errors import Refused
 
 MOST_TOLD = 100
-"""The maximum number of members, and of administrators, that a model sees."""
+"""The maximum number of members, and of administrators, that a model is shown."""
 LAST = gettext_noop("The team needs an administrator. Make another member an administrator first.")
 
 
@@ -25,9 +25,7 @@ def members_of(team: Team) -> QuerySet[Any]:
 
 
 def describe_team(number: int, user_id: int) -> dict[str, Any] | None:
-    """Return the data about the team that its members may see, or None if the user is not a
-    member.
-    """
+    """Return the description of a team for a model, or None if the user is not a member."""
     team = Team.objects.filter(pk=number, group__user=user_id).first()
     if team is None:
         return None
@@ -41,9 +39,8 @@ def describe_team(number: int, user_id: int) -> dict[str, Any] | None:
 
 
 def find_account(written: str) -> Any:
-    """Return the open account with exactly this username or confirmed email address.
-
-    Raises `Refused`. Neither a part of a name nor another user's address finds an account.
+    """Return the open account with exactly this username or confirmed email address. Raises
+    `Refused` if there is none, or several.
     """
     confirmed = Q(emailaddress__email__iexact=written, emailaddress__verified=True)
     rows = get_user_model().objects.filter(Q(username=written) | confirmed, is_active=True)
@@ -58,7 +55,7 @@ def find_account(written: str) -> Any:
 
 def add_member(team: Team, written: str) -> Any:
     """Add the account with this username or email address to the team, and return it. Raises
-    `Refused`.
+    `Refused` if there is no such account.
     """
     user = find_account(written)
     user.groups.add(team.group)
@@ -73,8 +70,8 @@ def remove_member(team: Team, user: Any) -> None:
 
 
 def check_administrators(team: Team, administrators: Iterable[Any]) -> None:
-    """Raise `Refused` if the team has an administrator with an open account, but none of the new
-    administrators has an open account.
+    """Raise `Refused` if the team has an administrator with an open account, and none of the new
+    administrators has one.
     """
     has_one = members_of(team).filter(administered_teams=team).exists()
     if has_one and not any(user.is_active for user in administrators):
@@ -83,8 +80,8 @@ def check_administrators(team: Team, administrators: Iterable[Any]) -> None:
 
 @transaction.atomic
 def set_administrator(team: Team, user: Any, *, is_one: bool) -> None:
-    """Make a member an administrator of the team, or remove this role if `is_one` is False. Raises
-    `Refused` for the last administrator.
+    """Make a member an administrator of the team, or with `is_one=False` an ordinary member again.
+    Raises `Refused` for the last administrator.
     """
     # The row is locked, so that two administrators cannot leave at the same time.
     locked = Team.objects.select_for_update(of=("self",)).get(pk=team.pk)

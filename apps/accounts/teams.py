@@ -1,4 +1,4 @@
-"""Determines the team in which a user works, and its members."""
+"""Determines the team in which a user works, and the settings of teams."""
 
 from importlib import import_module
 from typing import Any
@@ -11,25 +11,27 @@ from django.db.models import QuerySet
 from apps.accounts.models import Team
 
 TEAM = "team"
-"""The session key of the ID of the user's current team."""
+"""The session key for the ID of the user's current team."""
 
 
 def may_work_in(user: Any, team: int | None) -> bool:
-    """Return True if the account is open and a member of the team, or if `team` is None."""
+    """Return True if the user's account is open, and the user is a member of the team or `team` is
+    None.
+    """
     return user.is_active and (team is None or user.groups.filter(team=team).exists())
 
 
 def team_of(user: Any, session: SessionBase) -> int | None:
-    """Return the team of the session, or None if the session has no team or the user has left
-    it.
+    """Return the ID of the session's current team, or None if it has none or the user has left the
+    team.
     """
     team: int | None = session.get(TEAM)
     return team if team is not None and may_work_in(user, team) else None
 
 
 def team_now(user_id: int, session_key: str) -> int | None:
-    """Return the session's current team from the database, because it may have changed since the
-    connection was opened.
+    """Return the ID of the session's current team. It is read from the database, because it may
+    have changed since the connection was opened.
     """
     session = import_module(settings.SESSION_ENGINE).SessionStore(session_key)
     if session.get(TEAM) is None:
@@ -44,14 +46,16 @@ def teams_of(user: Any) -> QuerySet[Team]:
 
 
 def visibility_of(team: int | None) -> str | None:
-    """Return the visibility of new conversations of the team, or None outside a team."""
+    """Return who can read new conversations of the team, as a `Team.Visibility`, or None outside of
+    teams.
+    """
     if team is None:
         return None
     return Team.objects.filter(pk=team).values_list("visibility", flat=True).first()
 
 
 async def prompt_name(team: int) -> str:
-    """Return the name of the predefined prompt that adds the team's instructions, or "" for
+    """Return the name of the predefined prompt with the team's instructions, or "" if the team has
     none.
     """
     found = await Team.objects.filter(pk=team).values_list("prompt", flat=True).afirst()

@@ -1,7 +1,7 @@
 """Defines text lookups that return no rows, instead of failing, for texts that no row can contain.
 
-PostgreSQL rejects a NUL in any text, even in a search. Requests send such texts in URLs, forms and
-headers. Django treats integers that are too large in the same way.
+PostgreSQL rejects a NUL in any text, even in a search, and requests may contain such texts in URLs,
+forms and headers. Django treats integers that are too large in the same way.
 """
 
 from typing import Any
@@ -11,8 +11,8 @@ from django.db.models import CharField, TextField, lookups
 
 
 class TextOverflow:
-    """A mixin by which a lookup returns no rows for text that PostgreSQL cannot store. It must
-    precede Django's lookup class in the list of bases.
+    """A mixin for a Django lookup, which returns no rows for a text that PostgreSQL cannot store.
+    It must precede Django's class in the list of bases.
     """
 
     rhs: Any
@@ -38,7 +38,7 @@ COMPARISONS = (
 
 
 def register_lookup() -> None:
-    """Register the lookup for every text column."""
+    """Register these lookups for every text column."""
     for field in (CharField, TextField):
         for lookup in COMPARISONS:
             field.register_lookup(type(f"Text{lookup.__name__}", (TextOverflow, lookup), {}))

@@ -1,7 +1,8 @@
-"""Limits failed sign-ins per name and per address. allauth counts them in Django's cache.
+"""Limits failed sign-ins per username and per network address. allauth counts them in Django's
+cache.
 
-After failed attempts, a name is blocked only for the address that made them, so that a user
-cannot lock out another user. An address that fails with many names is blocked for all names.
+After failed attempts, a username is blocked only for the address that made them, so that a user
+cannot lock out another user. An address that fails with many usernames is blocked for all of them.
 """
 
 import ipaddress
@@ -28,17 +29,17 @@ from apps.accounts.models import ServiceAccount
 logger = logging.getLogger(__name__)
 
 BY_NAME = "login_failed"
-"""The limit for each name. An attempt counts before the password is checked, so that concurrent
-processes do not allow more attempts.
+"""The rate limit for each username. An attempt counts before the password is checked, so that
+concurrent processes do not allow more attempts.
 """
 BY_ADDRESS = "login_failed_by_address"
-"""The limit for each address. Only failed attempts count, because many users in one office may sign
-in at the same time.
+"""The rate limit for each network address. Only failed attempts count, because many users in one
+office may sign in at the same time.
 """
 NOWHERE = "0.0.0.0"  # noqa: S104 - nothing listens there
 TURNS = [threading.Lock() for _ in range(64)]
-"""The locks that serialize attempts for one name from one address. Each attempt counts until it
-succeeds. Without the locks, a user whose API clients sign in at the same time would be locked out.
+"""The locks that serialize attempts for one username from one address. Each attempt counts until it
+succeeds, so concurrent sign-ins of one user's API clients could otherwise lock the user out.
 """
 TOO_MANY = "too_many_login_attempts"
 IGNORED = " X-Forwarded-For was ignored: behind a proxy, set TRUSTED_PROXY_COUNT, or all users share its address."
@@ -70,8 +71,8 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return found
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
-        """Raise ValidationError with the code TOO_MANY and the seconds to wait. Rejected attempts
-        never count.
+        """Raise ValidationError with the code TOO_MANY and the seconds to wait if there were too
+        many failed attempts. Rejected attempts do not count.
         """
         if not self.seconds_to_wait(request, **credentials):
             with suppress(ValidationError):  # Attempts in other processes have reached the limit.
@@ -97,8 +98,8 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         ratelimit.consume(request, action=BY_ADDRESS)
 
     def seconds_to_wait(self, request: HttpRequest, **credentials: Any) -> int:
-        """Return the seconds until an attempt with this name from this address is allowed, or 0 if
-        it is allowed now.
+        """Return the seconds until this address may attempt to sign in with this username, or 0 if
+        it may now.
         """
         key = self._get_login_attempts_cache_key(request, **credentials)
         by_name = seconds_until_open(request, BY_NAME, key)
@@ -109,7 +110,8 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return f"{self.counted_address(request)} {credentials['username']}"
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        """Return the address that trusted proxies report, or the address of the connection.
+        """Return the network address that trusted proxies report, or else the address of the
+        connection.
 
         Return NOWHERE on a Unix socket and for an invalid address, because a session must have an
         address.
@@ -127,7 +129,9 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return network_of(self.get_client_ip(request))
 
     def pre_login(self, request: HttpRequest, user: User, **options: Any) -> HttpResponse | None:
-        """Reject a service account. allauth calls this method for every way of signing in."""
+        """Reject service accounts. allauth calls this method for every sign-in, whatever the
+        method.
+        """
         if ServiceAccount.objects.filter(user=user.pk).exists():
             forget_login(request)
             refusal: HttpResponse = self.respond_user_inactive(request, user)
@@ -136,7 +140,9 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return answer
 
     def is_safe_url(self, url: str) -> bool:
-        """Return True if the URL is on the request's host. allauth accepts all ALLOWED_HOSTS."""
+        """Return True if the URL is on the request's host. allauth itself would accept all
+        ALLOWED_HOSTS.
+        """
         host = {self.request.get_host()}
         return url_has_allowed_host_and_scheme(url, host, require_https=self.request.is_secure())
 

@@ -1,5 +1,5 @@
-"""Reads one document from stdin: a line of JSON, then the document's bytes. Writes a line of JSON
-to stdout.
+"""Reads one document in a process of its own. The process gets a line of JSON and the document's
+bytes on stdin, and writes a line of JSON to stdout.
 """
 
 import json
@@ -14,18 +14,22 @@ from typing import Any, Literal
 from apps.documents.paged_text import PagePart, UnreadableDocument
 
 SOFT = 0.8
-"""After this fraction of the time limit, the process returns the text that it has read, marked as
-truncated.
+"""The fraction of the time limit after which the process returns the text that it has read so far,
+marked as truncated.
 """
 MOST_OPEN_FILES = 64
 
 Parts = Callable[[BytesIO, dict[str, Any]], Iterator[PagePart]]
-"""A function that yields a document's text in parts. Raises `UnreadableDocument` if this fails."""
+"""A function that yields a document's text in parts. It raises `UnreadableDocument` if the document
+cannot be read.
+"""
 
 
 @dataclass
 class Result:
-    """The parts that were read. `cut` is the reason why the document may have more parts, or ""."""
+    """The parts of the document that were read. `cut` is the reason why the document may have more,
+    or "". `problem` is the reason why it cannot be read, or "".
+    """
 
     parts: list[PagePart] = field(default_factory=list)
     problem: str = ""
@@ -55,8 +59,8 @@ def main() -> None:
 
 
 def limit(memory: int, seconds: float) -> None:
-    """Limit the memory in bytes and the time of this process. On systems without such limits, only
-    the parent's timer applies.
+    """Limit the memory in bytes, the CPU time, and the files of this process. On Windows, which has
+    no such limits, only the parent's timer applies.
     """
     try:
         import resource
@@ -74,8 +78,9 @@ def limit(memory: int, seconds: float) -> None:
 
 
 def read(content: BytesIO, order: dict[str, Any], deadline: float, result: Result) -> None:
-    """Add the document's parts to `result` until its end, the deadline or the size limit. Raises
-    `UnreadableDocument` if the document cannot be read.
+    """Add the document's parts to `result` until its end, until the time `deadline` of the
+    monotonic clock, or up to the limit on characters. Raises `UnreadableDocument` if the document
+    cannot be read.
     """
     parts: Parts = import_module(f"apps.documents.{order['kind']}").parts
     room: int = order["characters"]

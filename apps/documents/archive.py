@@ -1,4 +1,4 @@
-"""Reads the XML parts of ZIP archives, each up to a memory limit."""
+"""Reads the parts of ZIP archives such as .docx files, each up to a memory limit."""
 
 import unicodedata
 from io import BytesIO
@@ -12,7 +12,7 @@ from apps.documents.paged_text import PROTECTED, UnreadableDocument
 from apps.documents.zip_names import READ_AS, named_entries
 
 MOST_BYTES = 64 * 1024 * 1024
-"""The maximum number of bytes in a decompressed part of a document."""
+"""The maximum number of bytes of a decompressed part of an archive."""
 
 
 class Archive:
@@ -40,16 +40,16 @@ class Archive:
         return content
 
     def xml(self, name: str) -> etree._Element:
-        """Return the root element of the part with this name. Entities are not resolved, and no
-        external resource is loaded.
+        """Parse the XML part with this name, and return its root element. Entities are not
+        resolved, and no external resource is loaded.
         """
         parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
         return etree.fromstring(self.read(name), parser)
 
 
 def beside(name: str, target: str) -> str:
-    """Return the name of the part to which the part `name` refers with the relative path
-    `target`.
+    """Return the name of the part of an archive to which the part `name` refers by the relative
+    path `target`.
     """
     if target.startswith("/"):
         return normpath(unquote(target)).lstrip("/")

@@ -1,4 +1,4 @@
-"""Searches texts by keywords with the Okapi BM25 algorithm."""
+"""Ranks texts by the words that they share with a query, with the Okapi BM25 algorithm."""
 
 import math
 import re
@@ -7,21 +7,25 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 K1, B = 1.2, 0.75
-"""BM25's usual weights for repeated words (k1) and penalty for long texts (b)."""
+"""BM25's usual parameters: `K1` limits the weight of repeated words, and `B` is the penalty for
+long texts.
+"""
 STEM = 5
-"""Words with a common prefix of at least this length count as forms of one word, with a lower
-weight.
+"""The length of a prefix, in characters. Words with a common prefix count as forms of one word,
+with a lower weight.
 """
 STEM_WEIGHT = 0.4
 QUERY_TERMS = 64
 
 _word = re.compile(r"[^\W_]+")
 _unspaced = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0e7f]{2,}")
-"""Characters of scripts without spaces between words, which are searched by pairs of characters."""
+"""Matches runs of characters from scripts without spaces between words, which are indexed in pairs
+of characters.
+"""
 
 
 def terms(text: str) -> Iterable[str]:
-    """Yield the text's words, and the prefixes of longer words, which end with `*`."""
+    """Yield the words of a text and, followed by `*`, the prefixes of those that are longer."""
     for word in _word.findall(text.casefold()):
         if _unspaced.search(word):
             yield from (one + other for one, other in pairwise(word))
@@ -34,7 +38,9 @@ def terms(text: str) -> Iterable[str]:
 class Bm25Index:
     def __init__(self, texts: Sequence[str]) -> None:
         self.places: dict[str, dict[int, int]] = {}
-        """Maps each term to the number of its occurrences in each text."""
+        """Maps each term to the number of its occurrences in each text that contains it, by the
+        text's position.
+        """
         self.lengths: list[int] = []
         for number, text in enumerate(texts):
             counts = Counter(terms(text))
@@ -44,18 +50,17 @@ class Bm25Index:
 
     @property
     def size(self) -> int:
-        """Return the index's estimated memory in bytes, based on measurements with English and
+        """Return the estimated memory of the index in bytes, based on measurements with English and
         German prose.
         """
         return 400 * len(self.places) + 30 * sum(map(len, self.places.values()))
 
 
 def word_scores(indexes: Sequence[Bm25Index], query: str) -> Iterator[tuple[int, int, float]]:
-    """Yield each text that contains a word of the query, once per word.
+    """Yield a score for each word of the query and each text that contains it.
 
-    Each tuple contains the position of the text's index in `indexes`, the text's position in it,
-    and the score for the word. Word frequency and average text length refer to all indexes
-    together.
+    Each tuple contains the position of the text's index in `indexes`, the text's position in this
+    index, and the score. Word frequency and average text length refer to all indexes together.
     """
     count = sum(len(index.lengths) for index in indexes)
     average = sum(sum(index.lengths) for index in indexes) / count if count else 0.0

@@ -1,7 +1,7 @@
-"""Splits a document into chunks: parts of its pages that are searched and quoted.
+"""Splits documents into chunks: parts of pages that are searched and quoted.
 
 A page is split before headings, then between paragraphs, lines, sentences and words, as far as the
-chunk size requires. Small parts are joined again.
+maximum size requires. Small parts are joined again.
 """
 
 import re
@@ -17,9 +17,9 @@ MOST = 800
 or more.
 """
 LEAST = 200
-"""The minimum number of characters in a chunk before the next heading."""
+"""The minimum number of characters of a chunk that ends before a heading."""
 TABLE = 7
-"""The level of a table's header row, which is below all heading levels."""
+"""The heading level of a table's header row, below all heading levels of Markdown."""
 HEADING_CHARACTERS = 200
 
 Span = tuple[int, int]
@@ -86,7 +86,9 @@ def headings_of(text: str) -> Iterator[Heading]:
 
 def pieces(text: str, start: int, end: int, level: int) -> Iterator[Span]:
     """Yield consecutive spans of up to `MOST` characters that cover the text from `start` to `end`.
-    `level` selects the separators: headings first, then paragraphs, lines, sentences and words.
+
+    `level` is the position in `_breaks` of the separators to split at: headings first, then
+    paragraphs, lines, sentences and words.
     """
     if end - start <= MOST and level > 0:
         yield start, end
@@ -103,7 +105,9 @@ def pieces(text: str, start: int, end: int, level: int) -> Iterator[Span]:
 
 
 def join_spans(text: str, spans: Iterable[Span]) -> Iterator[Span]:
-    """Join small consecutive spans. A heading always begins a new span."""
+    """Join consecutive spans to spans of up to `MOST` characters. A heading begins a new one if the
+    previous one has `LEAST` characters.
+    """
     begin = end = 0
     for start, stop in spans:
         is_section = end - begin >= LEAST and text.startswith("#", start)

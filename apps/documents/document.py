@@ -1,4 +1,4 @@
-"""Reads a document only as far as needed, and reads each part only once."""
+"""Reads a document only as far as needed, and each of its pages only once."""
 
 import asyncio
 import re
@@ -12,17 +12,17 @@ from apps.documents.process import CUTS, Bounds, Extract, Order, extract
 from apps.documents.reader import read_file_text
 
 FIRST_PAGES = 16
-"""The number of pages that the first process reads, which takes about as long as starting another
-process.
+"""The number of pages of a PDF that the first process reads, which takes about as long as starting
+another process.
 """
 MOST_PAGES_AT_ONCE = 128
-"""The maximum number of pages that one process reads. Each process reads twice as many pages as the
-previous process, so that a long document needs few processes.
+"""The maximum number of pages of a PDF that one process reads. Each process reads twice as many
+pages as the previous one, so that a long document needs few processes.
 """
 ALL = 10**9
 LEAST_SECONDS = 1.0
-"""Another process is only started if at least this many seconds remain, because it needs about that
-long for its first page.
+"""The remaining time in seconds that is needed to start another process, because a process needs
+about that long for its first page.
 """
 
 Extracting = Callable[[bytes, Order, Bounds], Awaitable[Extract]]
@@ -31,15 +31,17 @@ _line_end = re.compile(r"\r\n|\n|\r")
 
 
 def lines_of(text: str) -> list[str]:
-    """Return the lines without line endings. A final line ending does not begin another line."""
+    """Return the lines of a text without line endings. A line ending at its end does not begin
+    another line.
+    """
     lines = _line_end.split(text)
     return lines[:-1] if not lines[-1] else lines
 
 
 @dataclass(slots=True)
 class Document:
-    """A document that is read on demand. `lines` contains the first `pages` of `total` pages. Only
-    a PDF has pages.
+    """A document that is read on demand. `lines` are the lines read so far, from the first `pages`
+    of `total` pages. Only a PDF has pages.
     """
 
     content: bytes = field(repr=False)
@@ -77,7 +79,7 @@ class Document:
 
     @property
     def size(self) -> int:
-        """Return the document's estimated memory in bytes."""
+        """Return the estimated memory of the document in bytes."""
         return self.characters + len(self.content)
 
     def reaches(self, end: int | None) -> bool:
@@ -92,8 +94,8 @@ class Document:
         self.complete()
 
     async def grow(self, seconds: float) -> int:
-        """Read more pages within this time and return their number. Raises `UnreadableDocument` if
-        the first pages cannot be read.
+        """Read more pages, for up to `seconds`, and return how many were read. Raises
+        `UnreadableDocument` if the document cannot be read at all.
         """
         first = self.pages + 1
         order = Order("pdf", TITLES["pdf"], pages=(first, first + self.at_once))
@@ -113,8 +115,8 @@ class Document:
         return len(found.parts)
 
     def without_pages(self, seconds: float) -> Extract:
-        """Return an extract without pages. If a single page has used the whole time limit, the
-        extract reports this page as unreadable.
+        """Return the extract for pages that could not be read. It is empty, unless a single page
+        has used the whole time limit and is reported as unreadable.
         """
         is_hopeless = self.at_once == 1 and seconds == self.bounds.seconds
         number = self.pages + 1

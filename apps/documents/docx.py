@@ -1,4 +1,4 @@
-"""Reads Word documents as Markdown: paragraphs, headings, lists and tables."""
+"""Reads Word documents as Markdown, with headings, lists and tables."""
 
 import re
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from docx.text.paragraph import Paragraph
 from apps.documents.paged_text import PagePart
 
 DEEPEST = 8
-"""The maximum number of levels of nested tables. Deeper tables are omitted."""
+"""The maximum number of nested tables. Deeper tables are omitted."""
 
 _heading = re.compile(r"Heading ([1-6])")
 
@@ -39,7 +39,7 @@ def paragraph(block: Paragraph) -> str:
 
 
 def table(block: Table, depth: int = 1) -> str:
-    """Return a Word table as text with one line per row. Merged cells appear once."""
+    """Return a Word table as text with one line per row. A merged cell appears only once."""
     lines = []
     for row in block.rows:
         # `row.cells` repeats a cell for each of its columns, up to billions of times.

@@ -1,8 +1,8 @@
-"""Detects the encoding of text that does not declare it.
+"""Detects the encoding of texts that do not declare it.
 
 Each candidate encoding gets a score for how well the decoded letters follow each other in the
-encoding's languages. If the best score does not clearly exceed the second best score, the encoding
-is unknown.
+encoding's languages. If the best score does not clearly exceed the second best, the encoding is
+unknown.
 """
 
 # ruff: noqa: RUF001 - this module is about the letters of many scripts
@@ -32,22 +32,22 @@ LATIN = {
     "iso-8859-2": "ąćęłńóśźżáčďéěíňřšťúůýžőűăâîşţäöüßôľĺŕđ",
     "cp850": "àáâãäåæçèéêëìíîïñòóôõöøùúûüÿß",
 }
-"""The letters in the languages that use each encoding."""
+"""Maps encodings of Latin letters to the letters beyond ASCII in the languages that use them."""
 LEAST_SCORE = 0.05
-"""The minimum score for text in other scripts. Random bytes and wrong encodings have lower
-scores.
+"""The score that an encoding of another script than Latin must exceed. Random bytes and wrong
+encodings have lower scores.
 """
 LEAD = 1.5
-"""The minimum ratio of the best score to the second best score, for other scripts."""
+"""The minimum ratio of the best score to the second best, for scripts other than Latin."""
 LATIN_LEAD = 1.1
 USUAL_LATIN = "windows-1252"
 USUAL_ADVANTAGE = 1.1
 NONE = "ascii"
-"""The value that `chardet` returns for text that is not ASCII and not in any of the requested
-encodings.
-"""
+"""The encoding that `chardet` must return if a text has none of the requested encodings."""
 MOST_BLOCKS = 8
-"""The maximum number of blocks of 256 characters in UTF-16 text that is mostly in one script."""
+"""The maximum number of blocks of 256 characters in a text that counts as UTF-16. A text mostly in
+one script has few.
+"""
 PUNCTUATION = frozenset("€£¥§°«»“”„‘’‚–—…·•²³½¼¾µ¿¡ªº©®™№×÷± \xa0\xad،؛؟ـ\u200c\u200d\u200e\u200f")
 
 _beside_latin = re.compile(r"[A-Za-z](?=[^\W\d_a-zA-Z])|[^\W\d_a-zA-Z](?=[A-Za-z])")
@@ -58,7 +58,7 @@ _runs = re.compile(rb"[\x80-\xff]+")
 
 
 def encoding_of(content: bytes) -> str | None:
-    """Return the encoding of text that is not UTF-8, or None if it is unknown."""
+    """Return the encoding of a text that is not UTF-8, or None if it is unknown."""
     sample = content[:SAMPLE_BYTES]
     if b"\0" in sample:
         return wide_encoding(sample)
@@ -75,7 +75,7 @@ def encoding_of(content: bytes) -> str | None:
 
 
 def best_encoding(content: bytes) -> str:
-    """Return the text's encoding, or UTF-8 if the encoding is unknown."""
+    """Return the encoding of a text, UTF-8 if it is unknown."""
     try:
         content.decode()
     except UnicodeDecodeError:
@@ -84,8 +84,8 @@ def best_encoding(content: bytes) -> str:
 
 
 def wide_encoding(sample: bytes) -> str | None:
-    """Return the UTF-16 encoding of text without a byte order mark, or None if it is not UTF-16. In
-    UTF-16, one byte of each pair has few different values, including zero.
+    """Return "utf-16-le" or "utf-16-be" for a text without a byte order mark, or None if it is not
+    UTF-16. In UTF-16, one byte of each pair has few different values, including zero.
     """
     sample = sample[: len(sample) // 2 * 2]
     for encoding, high in (("utf-16-le", sample[1::2]), ("utf-16-be", sample[0::2])):
@@ -103,8 +103,8 @@ def is_written(character: str) -> bool:
 
 
 def telling(content: bytes) -> bytes:
-    """Return the first lines that are not ASCII. In no encoding does a character continue on the
-    next line.
+    """Return the first lines with bytes that are not ASCII, about `SCORED_BYTES` of them. No
+    encoding splits a character between lines.
     """
     found = bytearray()
     start = 0
@@ -129,8 +129,8 @@ def foreign_letters(text: str) -> list[str]:
 
 
 def is_other_script(sample: bytes) -> bool:
-    """Return True if the text seems to be in a script other than Latin. Most letters are then not
-    ASCII, or letters that are not ASCII are adjacent.
+    """Return True if the text seems to be in a script other than Latin: few of its letters are
+    ASCII, or the bytes that are not ASCII are adjacent.
     """
     high = sum(byte > 127 for byte in sample)
     letters = sum(chr(byte).isalpha() for byte in sample if byte < 128)
@@ -143,10 +143,10 @@ def is_in_runs(sample: bytes) -> bool:
 
 
 def leading(scores: dict[str, tuple[float, str]], least: float, lead: float) -> str | None:
-    """Return the best encoding if its score is high enough, else None.
+    """Return the encoding with the best score, or None if the score does not exceed `least`.
 
-    The score must exceed `least`, and be at least `lead` times the score of any encoding that
-    decodes the text differently.
+    The score must also be at least `lead` times the score of any encoding that decodes the text
+    differently. `scores` maps each encoding to its score and the decoded text.
     """
     if not scores:
         return None
@@ -177,8 +177,8 @@ def is_in_script(text: str, script: str) -> bool:
 
 
 def odd_neighbours(text: str) -> int:
-    """Count implausible pairs of letters: a capital after a lowercase letter, or letters of two
-    scripts.
+    """Return the number of implausible pairs of letters: a capital after a lowercase letter, or
+    letters of two scripts.
     """
     capitals = sum(one.islower() and other.isupper() for one, other in pairwise(text))
     return capitals + len(_beside_latin.findall(text))
@@ -206,7 +206,9 @@ def is_latin(text: str, letters: str) -> bool:
 
 
 def score_of(text: str, encoding: str) -> float:
-    """Return a score for how frequent the text's pairs of letters are in the encoding's languages.
+    """Return a score from 0 to 1 for how frequent the text's pairs of letters are in the encoding's
+    languages.
+
     The score is computed for the lowercase text, which identifies the languages better.
     """
     try:

@@ -1,4 +1,4 @@
-"""Reads EPUB books as Markdown, with the chapters in reading order."""
+"""Reads EPUB books as Markdown, with their chapters in reading order."""
 
 from collections.abc import Iterator
 from io import BytesIO
@@ -14,7 +14,9 @@ ENCRYPTION = "META-INF/encryption.xml"
 
 
 def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
-    """Yield the book's chapters. Raises `UnreadableDocument` if the book cannot be read."""
+    """Yield the requested chapters of an EPUB book. Raises `UnreadableDocument` if it is
+    copy-protected or has none of these chapters.
+    """
     archive = Archive(content)
     chapters = chapter_names(archive)
     if locked_parts(archive).intersection(chapters):
@@ -25,7 +27,7 @@ def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
 
 
 def chapter_names(archive: Archive) -> list[str]:
-    """Return the names of the text files in the book's reading order."""
+    """Return the names of the book's chapters in the archive, in reading order."""
     root = archive.xml(CONTAINER).find(".//{*}rootfile")
     package = root.get("full-path", "") if root is not None else ""
     book = archive.xml(package)

@@ -1,4 +1,6 @@
-"""Detects a document's format from its first bytes, then from its name and media type."""
+"""Detects the format of a document from its first bytes or, if these are not specific, from its
+name and media type. Decodes text.
+"""
 
 import codecs
 import re
@@ -14,17 +16,17 @@ Kind = Literal[Archived, "pdf", "rtf", "html", "text"]
 
 PAGES = frozenset({"text/html", "application/xhtml+xml"})
 UNTOLD = frozenset({"", "application/octet-stream", "binary/octet-stream", "application/unknown"})
-"""Media types without information. The file name then determines the format."""
+"""The media types that say nothing about the format, so that the file's name is used instead."""
 PDF_HEAD_BYTES = 1_024
-"""The number of bytes at the beginning of a file that are searched for a PDF's signature. Some
-programs write other data before it.
+"""The number of bytes at the beginning of a file in which a PDF's signature may be. Some programs
+write other data before it.
 """
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 ZIP = b"PK\x03\x04"
 RTF = b"{\\rtf"
 LOCKED = "EncryptedPackage".encode("utf-16-le")
-"""An OLE file that contains an entry of this name is a password-protected Word, Excel or PowerPoint
-file in a new format.
+"""The name of an entry that occurs only in password-protected .docx, .xlsx and .pptx files, which
+are OLE files.
 """
 ARCHIVED: tuple[Archived, ...] = ("docx", "xlsx", "pptx", "epub")
 MARKS = {
@@ -35,12 +37,12 @@ MARKS = {
     codecs.BOM_UTF16_BE: "utf-16",
 }
 OTHER = "windows-1252"
-"""An encoding in which nearly all bytes are characters. It is used to count the bytes that do not
-occur in text.
+"""The encoding with which bytes that do not occur in text are counted. It assigns a character to
+nearly every byte.
 """
 CONTROL_SHARE = 50
-"""The ratio of characters to control characters below which a file that is not UTF-8 counts as
-binary.
+"""The minimum number of characters per control character in a text. A file with more control
+characters counts as binary.
 """
 TITLES = {
     "pdf": "PDF",
@@ -59,7 +61,7 @@ _control = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 
 
 def detect_format(content: bytes, name: str = "", media_type: str = "") -> Kind:
-    """Return the document's format. Raises `UnreadableDocument` if the format is not supported."""
+    """Return the format of a document. Raises `UnreadableDocument` if it is not supported."""
     if b"%PDF-" in content[:PDF_HEAD_BYTES]:
         return "pdf"
     if content.startswith(ZIP):
@@ -94,7 +96,9 @@ def kind_of_archive(content: bytes, name: str) -> Kind:
 
 
 def decode_document(content: bytes) -> str:
-    """Decode a text document. Raises `UnreadableDocument` if it is binary."""
+    """Decode a text document. Raises `UnreadableDocument` if it is binary or its encoding is
+    unknown.
+    """
     encoding = next((e for mark, e in MARKS.items() if content.startswith(mark)), "utf-8")
     try:
         text = content.decode(encoding)
@@ -110,7 +114,9 @@ def decode_document(content: bytes) -> str:
 
 
 def other_text(content: bytes) -> str:
-    """Decode text that is not UTF-8. Raises `UnreadableDocument` if it is binary."""
+    """Decode a text document that is not UTF-8. Raises `UnreadableDocument` if it is binary or its
+    encoding is unknown.
+    """
     found = encoding_of(content)
     text = content.decode(found or OTHER, "replace")
     if is_binary(content, text):

@@ -1,4 +1,4 @@
-"""Converts web pages to Markdown, with limits on time and memory because pages may be malicious."""
+"""Converts web pages to Markdown, within limits on time and memory, because pages may be malicious."""
 
 import re
 from collections.abc import Iterator
@@ -13,18 +13,17 @@ from markdownify import ATX, MarkdownConverter
 from apps.documents.paged_text import PagePart
 
 MOST_CHARACTERS = 500_000
-"""The maximum number of characters that are read from a page, without its scripts and styles."""
-DEEPEST = 100
-"""The maximum number of levels of nested elements. A page with deeper levels is read as plain
-text.
+"""The maximum number of characters that are read from a web page, not counting scripts and styles.
 """
+DEEPEST = 100
+"""The maximum number of nested elements. A page with more is converted to plain text."""
 UNREAD = (
     "script", "style", "noscript", "template", "svg", "iframe", "object", "embed", "canvas",
     "nav", "form", "button", "head",
 )  # fmt: skip
-"""Elements that contain no readable text."""
+"""The HTML elements that contain no readable text."""
 HEAVY = ("script", "style", "svg")
-"""Elements that can be large, and are removed before the page is parsed."""
+"""The HTML elements that can be large, and are removed before the page is parsed."""
 
 _tag = re.compile(r"<[^<>]*>")
 _gap = re.compile(r"\s{50,}")
@@ -58,8 +57,8 @@ def markdown_of(text: str, base_url: str = "") -> str:
 
 
 def without_element(text: str, name: str) -> str:
-    """Return the HTML without the elements of this name. After an unclosed element, the remaining
-    text is removed too.
+    """Return the HTML without the elements of this name, and without the rest of the page after an
+    unclosed one.
     """
     opening = re.compile(rf"<{name}\b", re.IGNORECASE)
     closing = re.compile(rf"</{name}\s*>", re.IGNORECASE)
@@ -74,7 +73,9 @@ def without_element(text: str, name: str) -> str:
 
 
 def without_tags(text: str) -> str:
-    """Return the plain text of a page that is nested too deeply for the parser."""
+    """Return the text of a web page without tags and blank lines, for a page that is nested too
+    deeply for the converter.
+    """
     return "\n".join(line for line in unescape(_tag.sub("\n", text)).splitlines() if line.strip())
 
 
@@ -85,7 +86,7 @@ def close_gaps(soup: BeautifulSoup) -> None:
 
 
 def depth(soup: BeautifulSoup) -> int:
-    """Return the depth to which elements are nested. Counting stops above `DEEPEST`."""
+    """Return how deeply a web page's elements are nested. Counting stops above `DEEPEST`."""
     level: list[Tag] = [soup]
     deepest = 0
     while level and deepest <= DEEPEST:
@@ -95,7 +96,7 @@ def depth(soup: BeautifulSoup) -> int:
 
 
 def complete_links(soup: BeautifulSoup, base_url: str) -> None:
-    """Make links absolute, and remove links to inline data and scripts."""
+    """Make a web page's links absolute, and remove links to inline data and scripts."""
     for name, attribute in (("a", "href"), ("img", "src")):
         for element in soup.find_all(name):
             address = str(element.get(attribute) or "").strip()

@@ -12,22 +12,23 @@ from apps.documents.paged_text import PagePart, UnreadableDocument, wanted_pages
 from apps.documents.png import png
 
 LONGER_SIDE = 1_600
-"""The maximum number of pixels on the longer side of a page's image, which is 137 dpi for an A4
-page. Models scale larger images down to about this size. In grayscale, an image has up to 3.4
-million characters, which is below the process's output limit.
+"""The number of pixels of the longer side of a page's image, which is 137 dpi for an A4 page.
+
+Models scale larger images down to about this size. In grayscale, an image has up to 3.4 million
+characters, which is below the limit of the process's output.
 """
 LARGE_IMAGE = 20_000_000
-"""An image with more pixels is large: half an A4 page at 600 dpi. The renderer omits images that
-exceed its memory.
+"""The number of pixels above which an image on a page is large: half an A4 page at 600 dpi. The
+renderer omits images that exceed its memory.
 """
 LARGEST_SCALE = 3.0
-"""Pages are rendered with at most this many pixels per point, which is 216 dpi. Pages smaller than
-US Letter are not enlarged further.
+"""The maximum number of pixels per point, which is 216 dpi. It limits the size of pages smaller
+than US Letter.
 """
 
 
 def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
-    """Yield each page as a PNG in base64, or "" if the page has only one color. Raises
+    """Yield each requested page as a PNG in base64, or "" if it has only one color. Raises
     `UnreadableDocument` if the PDF cannot be read.
     """
     document = PdfDocument(content.getvalue())
@@ -36,8 +37,8 @@ def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
 
 
 def picture(page: PdfPage) -> str:
-    """Return the page as a PNG in base64, or "" if it has only one color. Raises
-    `UnreadableDocument` if the page contains an image that is too large.
+    """Return a page as a PNG in base64, or "" if it has only one color. Raises `UnreadableDocument`
+    if it has an image that is too large to be rendered.
     """
     scale = min(LONGER_SIDE / max(*page.get_size(), 1.0), LARGEST_SCALE)
     bitmap = page.render(scale=scale, grayscale=True)

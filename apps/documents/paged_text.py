@@ -1,4 +1,4 @@
-"""Defines the parts of a document, the selection of pages, and the error for unreadable
+"""Defines the parts of a document's text, the selection of pages, and the error for unreadable
 documents.
 """
 
@@ -11,8 +11,8 @@ class PagePart(NamedTuple):
     """A part of a document's text.
 
     `mark` is the line that begins a page in the whole text, or "" within a page. `page` is the
-    number of the page, slide, sheet or chapter, from 1, or 0 if the format has none. `title` is its
-    name, or "".
+    number of the page, slide, sheet or chapter, from 1, or 0 if the format has none. `title` is the
+    name of this page, or "".
     """
 
     text: str
@@ -25,7 +25,9 @@ class PagePart(NamedTuple):
         return "\n".join(filter(None, (self.mark, self.text)))
 
     def shortened(self, most: int) -> "PagePart":
-        """Return the part truncated so that its mark and text have up to `most` characters."""
+        """Return the part, truncated so that its mark and text together have up to `most`
+        characters.
+        """
         if len(self.marked) <= most:
             return self
         room = most - len(self.mark) - 1 if self.mark else most
@@ -33,17 +35,17 @@ class PagePart(NamedTuple):
 
 
 class UnreadableDocument(Exception):
-    """A document cannot be read. The message completes a sentence that begins with the document's
-    name.
+    """Raised if a document cannot be read. The message completes a sentence that begins with the
+    document's name.
     """
 
 
 def wanted_pages(order: dict[str, Any], count: int, noun: str) -> range:
-    """Return the numbers of the requested pages, from 1, and set `order["total"]` to the total
-    number.
+    """Return the numbers of the requested pages, from 1, and store `count`, the number of all
+    pages, in `order["total"]`.
 
-    `count` is the total number, and `noun` is the word for the pages in messages. Raises
-    `UnreadableDocument` if none of the requested pages exists.
+    `noun` is the word for the pages in messages. Raises `UnreadableDocument` if none of the
+    requested pages exists.
     """
     order["total"] = count
     if not order["pages"]:

@@ -11,7 +11,9 @@ from apps.documents.paged_text import PROTECTED, PagePart, UnreadableDocument, w
 
 
 def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
-    """Yield the PDF's requested pages. Raises `UnreadableDocument` if the PDF cannot be read."""
+    """Yield the requested pages of a PDF. Raises `UnreadableDocument` if it needs a password or has
+    none of these pages.
+    """
     reader = PdfReader(content)
     if reader.is_encrypted:
         unlock(reader)
@@ -29,9 +31,7 @@ def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
 
 
 def unlock(reader: PdfReader) -> None:
-    """Decrypt the PDF with an empty password. Raises `UnreadableDocument` if it needs another
-    password.
-    """
+    """Decrypt a PDF with an empty password. Raises `UnreadableDocument` if it needs another one."""
     try:
         if not reader.decrypt(""):
             raise UnreadableDocument(PROTECTED)
@@ -40,7 +40,7 @@ def unlock(reader: PdfReader) -> None:
 
 
 def page_text(reader: PdfReader, number: int) -> str | None:
-    """Return the page's text, or None if the page is damaged."""
+    """Return the text of the page with this number, from 1, or None if the page is damaged."""
     try:
         page: PageObject = reader.pages[number - 1]
         lines = (line.rstrip() for line in page.extract_text().splitlines())

@@ -6,11 +6,13 @@ from collections.abc import Iterable
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 GREY, PALETTE = 0, 3
-"""PNG's numbers for two color types. A byte is a shade of gray, or the index of a color."""
+"""PNG's numbers for two color types: a byte is a shade of gray, or the index of a color in the
+palette.
+"""
 
 
 def png(width: int, height: int, rows: Iterable[bytes | bytearray], colours: bytes = b"") -> bytes:
-    """Return a PNG image. `rows` contain one byte per pixel. `colours` contains three bytes for
+    """Return a PNG image from `rows` with one byte per pixel. `colours` contains three bytes for
     each color of the palette, or is b"" for grayscale.
     """
     kind = PALETTE if colours else GREY

@@ -1,4 +1,6 @@
-"""Reads PowerPoint presentations: the text and tables on each slide, and the speaker's notes."""
+"""Reads PowerPoint presentations as Markdown: the text and tables of each slide, and the speaker's
+notes.
+"""
 
 from collections.abc import Iterator
 from io import BytesIO
@@ -15,11 +17,13 @@ LINK = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 PRESENTATION = "ppt/presentation.xml"
 TITLES = frozenset({"title", "ctrTitle"})
 NO_NOTES = frozenset({"sldNum", "dt", "hdr", "ftr", "sldImg"})
-"""The placeholders on a notes page that do not contain the speaker's notes."""
+"""The types of placeholders on a notes page that do not contain the speaker's notes."""
 
 
 def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
-    """Yield the presentation's slides. Raises `UnreadableDocument` if it cannot be read."""
+    """Yield the requested slides of a presentation. Raises `UnreadableDocument` if it has none of
+    these slides.
+    """
     archive = Archive(content)
     links = targets(archive, PRESENTATION)
     wanted = archive.xml(PRESENTATION).iter(f"{P}sldId")
@@ -34,8 +38,8 @@ def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
 
 
 def targets(archive: Archive, name: str) -> dict[str, tuple[str, str]]:
-    """Return the type and the name of each part to which the part `name` refers, by relationship
-    ID.
+    """Return the parts of the archive to which the part `name` refers: their types and names, by
+    relationship ID.
     """
     folder, _, file = name.rpartition("/")
     links = f"{folder}/_rels/{file}.rels"
@@ -52,7 +56,7 @@ def targets(archive: Archive, name: str) -> dict[str, tuple[str, str]]:
 
 
 def slide_text(slide: etree._Element) -> tuple[str, str]:
-    """Return a slide's title, and its whole text as Markdown."""
+    """Return the title of a slide, and its whole text as Markdown."""
     title, blocks = "", []
     for block in slide.iter(f"{P}txBody", f"{A}tbl"):
         text = table(block) if block.tag == f"{A}tbl" else paragraphs(block)
@@ -69,7 +73,7 @@ def notes_text(notes: etree._Element) -> str:
 
 
 def placeholder(body: etree._Element) -> str:
-    """Return the type of a shape's placeholder, or "" if the shape is not a placeholder."""
+    """Return the type of the placeholder in which a text is, or "" if it is in an ordinary shape."""
     shape = body.getparent()
     found = shape.find(f"{P}nvSpPr/{P}nvPr/{P}ph") if shape is not None else None
     return found.get("type", "body") if found is not None else ""

@@ -1,4 +1,4 @@
-"""Runs a process that reads one document.
+"""Reads a document in a process of its own.
 
 The process has memory and time limits, none of this process's environment variables, and no
 permission to write files. A malicious document therefore cannot harm anything else.
@@ -24,23 +24,23 @@ from apps.documents.turns import FairPool
 ROOT = Path(__file__).resolve().parents[2]
 MODULE = "apps.documents"
 BYTES_OF_A_CHARACTER = 12
-"""The maximum number of bytes per character in the process's response: two escaped surrogates in
+"""The maximum number of bytes of a character in the process's response: two escaped surrogates in
 JSON.
 """
 ROOM = 4_096
-"""The maximum number of bytes in a response in addition to the text."""
+"""The maximum number of bytes of the process's response in addition to the text."""
 GRACE_SECONDS = 2.0
-"""The process is killed this many seconds after the time limit, so that it can report that the
-limit is exceeded.
+"""The time in seconds after the time limit at which the process is killed. It lets the process
+itself report that the limit is exceeded.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The limits for reading one document: `memory` in bytes, `seconds`, and `characters` of text.
+    """The limits for reading a document: `memory` in bytes, `seconds`, and `characters` of text.
 
-    One `owner`'s documents are queued. Owners take turns, so that none waits for all of another's
-    documents.
+    Documents are queued by `owner`. Owners take turns, so that none waits for all documents of
+    another.
     """
 
     seconds: float = 30.0
@@ -51,7 +51,10 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The instructions for the process. `title` is the format's name in messages."""
+    """The instructions for a reading process. `kind` is the document's format, `title` the format's
+    name in messages, and `pages` the first page, from 1, and the page after the last, or None for
+    all.
+    """
 
     kind: Kind | Literal["page_images"]
     title: str
@@ -67,8 +70,8 @@ CUTS = {
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """The extracted text. `total` is the number of pages, slides, sheets or chapters. `cut` is the
-    reason why there may be more text, or "".
+    """The text of a document. `total` is the number of its pages, slides, sheets or chapters. `cut`
+    is the reason why there may be more text, or "".
     """
 
     parts: tuple[PagePart, ...]
@@ -82,8 +85,8 @@ class Extract:
 
 
 async def extract(content: bytes, order: Order, bounds: Bounds) -> Extract:
-    """Read a document in a separate process. Cancelling the call kills the process. Raises
-    `UnreadableDocument` if the document cannot be read.
+    """Read a document in a separate process, which is killed if the caller is canceled. Raises
+    `UnreadableDocument` if the document cannot be read within the limits.
     """
     job = ReadingJob(content, order, bounds)
     future = pool().submit(bounds.owner, job.run)
@@ -110,8 +113,8 @@ class ReadingJob:
     is_stopped: bool = False
 
     def run(self) -> Extract:
-        """Run the process and return its result. Raises `UnreadableDocument` if the document cannot
-        be read within the limits.
+        """Run the process and return the text that it reads. Raises `UnreadableDocument` if the
+        document cannot be read within the limits.
         """
         with tempfile.TemporaryFile() as given:
             header = {**asdict(self.order), **asdict(self.bounds)}
@@ -148,8 +151,8 @@ class ReadingJob:
             return self.process
 
     def read(self, answer: bytes) -> Extract:
-        """Parse the process's response. Raises `UnreadableDocument` if it reports a problem or is
-        incomplete because of a limit.
+        """Parse the process's response. Raises `UnreadableDocument` if it reports a problem, or is
+        incomplete because a limit was exceeded.
         """
         try:
             found = json.loads(answer)

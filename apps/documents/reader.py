@@ -1,5 +1,5 @@
-"""Extracts text from documents. A line such as [page 2 of 9] precedes each page of a PDF, and
-[sheet Prices] each sheet of a workbook.
+"""Extracts the text of documents. A line such as [page 2 of 9] precedes the text of each page of a
+PDF, and [sheet Prices] the rows of each sheet of a workbook.
 """
 
 from apps.documents.formats import TITLES, decode_document, detect_format
@@ -17,10 +17,10 @@ async def read_file_text(
     pages: tuple[int, int] | None = None,
     bounds: Bounds | None = None,
 ) -> str:
-    """Return a file's text. Raises `UnreadableDocument` if it cannot be read.
+    """Return the text of a file. Raises `UnreadableDocument` if it cannot be read.
 
-    `pages` contains the first requested page or sheet, from 1, and the page after the last. Other
-    formats are always read completely.
+    `pages` contains the first requested page, slide, sheet or chapter, from 1, and the one after
+    the last, or is None for all. Formats without pages are always read completely.
     """
     kind = detect_format(content, name, media_type)
     match kind:

@@ -1,4 +1,4 @@
-"""Reads a document by pages, slides, sheets or chapters, so that answers can cite them."""
+"""Reads documents by pages, slides, sheets or chapters, so that answers can cite these."""
 
 import asyncio
 import csv
@@ -11,18 +11,18 @@ from apps.documents.paged_text import PagePart
 from apps.documents.process import CUTS, Bounds, Order, extract
 
 NOUNS: dict[Kind, str] = {"pdf": "page", "pptx": "slide", "xlsx": "sheet", "epub": "chapter"}
-"""The word for pages in each format. Other formats have no pages."""
+"""Maps formats with pages to the word for a page."""
 CSV_TYPES = frozenset({"text/csv", "application/csv", "text/tab-separated-values"})
 CSV_NAMES = (".csv", ".tsv")
 DELIMITERS = ",;\t|"
 HEAD_CHARACTERS = 10_000
-"""The delimiter of a CSV file is detected from this many characters at its beginning."""
+"""The number of characters at the beginning of a CSV file from which its delimiter is detected."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page. `number` counts from 1, or is 0 in a document without pages. `title` is the name of a
-    sheet, slide or chapter, or "".
+    """A page, slide, sheet or chapter. `number` counts from 1, or is 0 in a document without pages.
+    `title` is the name of the sheet, slide or chapter, or "".
     """
 
     text: str
@@ -32,7 +32,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class PagedText:
-    """A document's text by pages. `noun` is the word for its pages, or "" if it has none.
+    """The text of a document by pages. `noun` is the word for its pages, or "" if it has none.
 
     `notice` explains what is missing, or is "". `images` maps the numbers of pages without text,
     which a vision model may read, to the reason why an earlier attempt failed, or "".
@@ -45,7 +45,7 @@ class PagedText:
 
     @property
     def text(self) -> str:
-        """Return the whole text, with a blank line between pages."""
+        """Return the text of all pages and the notices, separated by blank lines."""
         texts = (page.text for page in self.pages)
         return "\n\n".join(filter(None, (*texts, *self.failures, self.notice)))
 
@@ -60,8 +60,8 @@ class PagedText:
         return not any(page.text for page in self.pages)
 
     def with_images_read(self, texts: Mapping[int, str], unread: Mapping[int, str]) -> "PagedText":
-        """Return the document with the texts that a vision model has read from pages. `unread` maps
-        the numbers of the remaining pages without text to reasons, as in `images`.
+        """Return the document with the texts that a vision model has read, by page number. `unread`
+        maps the numbers of the other pages without text to reasons, as in `images`.
         """
         pages = tuple(replace(p, text=tidy(texts.get(p.number, p.text))) for p in self.pages)
         return replace(self, pages=pages, images=dict(unread))
@@ -70,7 +70,7 @@ class PagedText:
 async def read_pages(
     content: bytes, *, name: str = "", media_type: str = "", bounds: Bounds | None = None
 ) -> PagedText:
-    """Return a document's text by pages. Raises `UnreadableDocument` if it cannot be read."""
+    """Return the text of a document by pages. Raises `UnreadableDocument` if it cannot be read."""
     kind = await asyncio.to_thread(detect_format, content, name, media_type)
     if kind == "text":
         return await asyncio.to_thread(plain_text, content, name, media_type)
@@ -81,8 +81,8 @@ async def read_pages(
 
 
 def plain_text(content: bytes, name: str, media_type: str) -> PagedText:
-    """Return the text of a document without pages. Raises `UnreadableDocument` if it cannot be
-    read.
+    """Return the text of a plain text or CSV file. Raises `UnreadableDocument` if it cannot be
+    decoded.
     """
     text = decode_document(content)
     kind = media_type.partition(";")[0].strip().lower()
@@ -108,7 +108,7 @@ def join_parts(kind: Kind, parts: Iterable[PagePart]) -> Iterator[Page]:
 
 
 def csv_as_markdown(text: str) -> str:
-    """Return CSV text as a Markdown table, or unchanged if it is not a table."""
+    """Return CSV text as a Markdown table, or unchanged if it cannot be parsed."""
     first = next((line for line in text[:HEAD_CHARACTERS].splitlines() if line.strip()), "")
     delimiter = max(DELIMITERS, key=first.count)
     try:
@@ -118,8 +118,8 @@ def csv_as_markdown(text: str) -> str:
 
 
 def markdown_table(rows: Iterable[Sequence[str]]) -> str:
-    """Return a Markdown table with the first row as its header. Each row retains its number of
-    cells.
+    """Return a Markdown table whose header is the first row. Each row retains its number of cells,
+    and empty rows are omitted.
     """
     return "\n".join(table_lines(rows))
 

@@ -1,4 +1,4 @@
-"""Provides a thread pool in which owners take turns."""
+"""Provides a thread pool whose threads the owners of tasks share fairly."""
 
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
@@ -11,8 +11,11 @@ Task = tuple[Future[Any], Callable[[], Any]]
 
 
 class FairPool:
-    """Runs one task per waiting owner before a second task of any owner. One owner's tasks never
-    occupy all threads, so that another owner's short task need not wait for them.
+    """Runs tasks on threads. Each owner with waiting tasks gets a turn before any of them gets a
+    second one.
+
+    One owner's tasks never occupy all threads, so that another owner's short task need not wait for
+    them.
     """
 
     def __init__(self, threads: int, name: str) -> None:
@@ -20,10 +23,12 @@ class FairPool:
         self.most = max(1, threads - 1)
         self.lock = Lock()
         self.waiting: OrderedDict[str, deque[Task]] = OrderedDict()
-        """Maps each owner to their waiting tasks. The owner whose turn is next comes first."""
+        """The waiting tasks of each owner, in the order in which the owners have their turns."""
         self.running: Counter[str] = Counter()
         self.passed = 0
-        """The number of threads that found only tasks of owners that already use their share."""
+        """The number of threads that found no task to run, because each waiting owner already used
+        all threads but one.
+        """
 
     def submit(self, owner: str, work: Callable[[], T]) -> Future[T]:
         future: Future[T] = Future()

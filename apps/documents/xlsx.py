@@ -1,4 +1,5 @@
-"""Reads Excel workbooks: the rows of each sheet, with calculated values and tabs between cells.
+"""Reads Excel workbooks: the rows of each sheet, with tabs between cells, and calculated values in
+place of formulas.
 
 A cell that is far from the previous cell, often by mistake, is written with its address: `[XFD7]
 far`.
@@ -17,13 +18,15 @@ from openpyxl.worksheet._reader import WorkSheetParser
 from apps.documents.paged_text import PagePart, wanted_pages
 
 ROWS_AT_ONCE = 500
-"""The number of rows in one part. The process checks the time limit after each part."""
+"""The number of rows in a part. The process checks the time limit after each part."""
 MOST_EMPTY = 100
 """The maximum number of adjacent empty cells that are written as tabs."""
 
 
 def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
-    """Yield the rows of the workbook's sheets. Raises `UnreadableDocument` if it cannot be read."""
+    """Yield the rows of the requested sheets of a workbook. Raises `UnreadableDocument` if it has
+    none of these sheets.
+    """
     book = load_workbook(content, read_only=True, data_only=True, keep_links=False)
     sheets = book.worksheets
     for number in wanted_pages(order, len(sheets), "sheet"):
@@ -35,8 +38,8 @@ def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
 
 
 def rows_of(sheet: Any) -> Iterator[tuple[int, list[dict[str, Any]]]]:
-    """Yield the number and the cells of each row that the sheet stores. `iter_rows` would also
-    create the rows and cells between them, which can be millions.
+    """Yield the number and the cells of each row that the sheet's XML contains. `iter_rows` would
+    also create the rows and cells in between, which can be millions.
     """
     book = sheet.parent
     with sheet._get_source() as source:  # noqa: SLF001 - as `iter_rows` opens it
@@ -52,7 +55,7 @@ def rows_of(sheet: Any) -> Iterator[tuple[int, list[dict[str, Any]]]]:
 
 
 def nonempty_rows(rows: Iterator[tuple[int, list[dict[str, Any]]]]) -> Iterator[str]:
-    """Yield the text of each row that is not empty."""
+    """Yield the text of the rows that are not empty, up to `ROWS_AT_ONCE` rows at a time."""
     lines: list[str] = []
     for count, (number, cells) in enumerate(rows, start=1):
         if line := row_text(number, cells):
@@ -65,7 +68,7 @@ def nonempty_rows(rows: Iterator[tuple[int, list[dict[str, Any]]]]) -> Iterator[
 
 
 def row_text(number: int, cells: Sequence[dict[str, Any]]) -> str:
-    """Return a row's text, with tabs between cells and for empty cells."""
+    """Return the text of a row, with tabs between cells and in place of empty cells."""
     line, last = "", 0
     texts = ((cell["column"], cell_text(cell["value"])) for cell in cells)
     for column, text in sorted(filter(itemgetter(1), texts), key=itemgetter(0)):

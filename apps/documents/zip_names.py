@@ -1,4 +1,4 @@
-"""Decodes the names of files in a ZIP archive.
+"""Decodes the names of the files in a ZIP archive.
 
 A flag marks a name as UTF-8. Without the flag, the encoding depends on the computer that created
 the archive: UTF-8 on macOS, and the console's encoding on Windows. `zipfile` always decodes such
@@ -16,21 +16,21 @@ IS_UTF8 = 0x800
 READ_AS = "cp437"
 """The encoding with which `zipfile` decodes a name without the UTF-8 flag."""
 UNICODE_PATH = 0x7075
-"""The ID of the extra field that contains the name in UTF-8, after a version number and a checksum
-of the other name.
+"""The ID of the extra field that contains a name in UTF-8, after a version number and a checksum of
+the entry's other name.
 """
 CHECKED_BYTES = 5
 
 
 class NamesUnreadable(Exception):
-    """The encoding of the names in an archive is unknown."""
+    """Raised if the encoding of an archive's names is unknown."""
 
 
 def named_entries(archive: ZipFile, otherwise: str | None = None) -> Iterator[tuple[str, ZipInfo]]:
-    """Yield the name of each entry in Unicode's NFC form, and the entry.
+    """Yield each entry of an archive with its name in Unicode's NFC form.
 
-    `otherwise` is the encoding for names whose encoding is unknown. If it is None,
-    `NamesUnreadable` is raised for such a name.
+    `otherwise` is the encoding of names whose encoding is unknown. If it is None, `NamesUnreadable`
+    is raised for such a name.
     """
     names = [(entry, name_of(entry)) for entry in archive.infolist()]
     unknown = b"\n".join(raw_name(entry) for entry, name in names if name is None)
@@ -45,7 +45,7 @@ def named_entries(archive: ZipFile, otherwise: str | None = None) -> Iterator[tu
 
 
 def name_of(entry: ZipInfo) -> str | None:
-    """Return the entry's name, or None if its encoding is unknown."""
+    """Return the name of an entry, or None if its encoding is unknown."""
     if entry.flag_bits & IS_UTF8:
         return entry.orig_filename
     raw = raw_name(entry)
@@ -60,8 +60,8 @@ def raw_name(entry: ZipInfo) -> bytes:
 
 
 def unicode_path(entry: ZipInfo, raw: bytes) -> bytes:
-    """Return the name in the entry's extra field. Return b"" if there is no such field or it
-    belongs to a different name.
+    """Return the UTF-8 name in an entry's extra field, or b"" if there is none or it belongs to
+    another name. `raw` is the entry's name as stored.
     """
     extra = entry.extra
     while len(extra) >= 4:

@@ -1,4 +1,4 @@
-"""Serves the Messages API: messages, token counts and models."""
+"""Serves Anthropic's Messages API: messages, token counts and the list of models."""
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
@@ -38,7 +38,7 @@ class MessageConsumer(RunConsumer):
 
 
 class MessagesConsumer(DoorConsumer):
-    """The base class for requests that start no run."""
+    """The base class for requests of the Messages API that start no run."""
 
     async def start(self, status: int, headers: Iterable[Header]) -> None:
         await super().start(status, with_request_id(headers))
@@ -52,7 +52,7 @@ def with_request_id(headers: Iterable[Header]) -> list[Header]:
 
 
 class CountConsumer(MessagesConsumer):
-    """Serves `POST /v1/messages/count_tokens`: estimates the tokens in the client's request."""
+    """Serves `POST /v1/messages/count_tokens`, which estimates the tokens of the client's request."""
 
     methods = ("POST",)
 
@@ -74,8 +74,8 @@ def texts_of(request: CountRequest) -> Iterator[str]:
 
 
 class ModelsConsumer(MessagesConsumer):
-    """Serves `GET /v1/models` for Anthropic's clients: lists the applications that the key can
-    use.
+    """Serves `GET /v1/models` for Anthropic's clients, which lists the applications that the key
+    can use.
     """
 
     async def answer(self) -> None:

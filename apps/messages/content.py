@@ -1,5 +1,7 @@
-"""Converts a request's messages to chat completions messages. The state that the application's
-tools need in the next turn is a redacted thinking block, which clients send back unchanged.
+"""Converts the messages of a request to messages of the chat completions API.
+
+The state that the application's tools need in the next turn is a redacted thinking block, which
+clients send back unchanged.
 """
 
 from collections.abc import Sequence
@@ -32,13 +34,13 @@ class ToolResultBlock(Struct):
 
 
 def signature(thinking: str) -> str:
-    """Return a signature that proves that this installation sent the thinking."""
+    """Return the signature of a thinking block's text, which proves that this installation sent it."""
     return SIGNER.signature(thinking)
 
 
 def read_messages(request: CountRequest) -> list[ChatMessage]:
-    """Return the request's conversation as chat completions messages. Raises `BadRequest` if a
-    message is invalid.
+    """Return the messages of a request in the format of the chat completions API. Raises
+    `BadRequest` if a message is invalid.
     """
     found = read_system(request.system)
     for index, message in enumerate(request.messages):
@@ -60,7 +62,9 @@ def read_system(system: str | Sequence[Object] | None) -> list[ChatMessage]:
 
 
 def texts(written: str | Sequence[Any], path: str) -> str:
-    """Return the joined texts. Raises `BadRequest` if another type of block is included."""
+    """Return the joined texts of text blocks. Raises `BadRequest` with the `path` of a block that
+    is not text.
+    """
     if isinstance(written, str):
         return written
     said = []
@@ -77,8 +81,8 @@ def texts(written: str | Sequence[Any], path: str) -> str:
 
 
 def read_answer(blocks: Sequence[Object], path: str) -> ChatMessage:
-    """Return the blocks of an assistant message as one chat completions message. Raises
-    `BadRequest` if a block is invalid.
+    """Return an assistant message in the format of the chat completions API. Raises `BadRequest` if
+    a block is invalid.
     """
     answer = ChatMessage("assistant")
     said = []
@@ -107,8 +111,8 @@ def read_answer(blocks: Sequence[Object], path: str) -> ChatMessage:
 
 
 def read_question(blocks: Sequence[Object], path: str) -> list[ChatMessage]:
-    """Return the tool results in a user message, and then a message with the other blocks. Raises
-    `BadRequest` if a block is invalid.
+    """Return a user message in the format of the chat completions API: a message for each tool
+    result, then one for the other blocks. Raises `BadRequest` if a block is invalid.
     """
     found, rest = [], ContentReader()
     for index, block in enumerate(blocks):
@@ -138,10 +142,10 @@ def read_result(result: ToolResultBlock, path: str) -> ChatMessage:
 
 
 class ContentReader(MessageContent):
-    """Collects a user message's text, images and documents from its blocks."""
+    """Collects the text, images and documents in the blocks of a message."""
 
     def read(self, block: Object, path: str) -> None:
-        """Add a block. Raises `BadRequest` with its `path` if it is invalid."""
+        """Add a block of the message. Raises `BadRequest` with its `path` if it is invalid."""
         match block:
             case {"type": "text", "text": str(text)}:
                 self.text(text)
@@ -166,7 +170,7 @@ class ContentReader(MessageContent):
                 raise invalid(f"{path}.type", "Expected `str`.")
 
     def document(self, source: Object, title: Any, path: str) -> None:
-        """Add a document. Raises `BadRequest` if the type of its source is unknown."""
+        """Add a document block. Raises `BadRequest` if the type of its source is unknown."""
         name = title if isinstance(title, str) else ""
         match source:
             case {"type": "base64", "media_type": str(kind), "data": str(data)}:

@@ -1,4 +1,4 @@
-"""Converts Anthropic Messages API requests to run requests."""
+"""Converts requests of Anthropic's Messages API to requests for runs."""
 
 from dataclasses import replace
 from functools import partial
@@ -55,7 +55,9 @@ def prepare(
     choice: str | Object | None,
     application: ResolvedApplication,
 ) -> PreparedRun:
-    """Prepare a run. Raises `BadRequest` if the request does not fit the application."""
+    """Return the run for a request. Raises `BadRequest` if the application does not accept a part
+    of the request.
+    """
     conversation = read_conversation(read_messages(request), dict(tools.specs))
     if conversation.instructions:
         check_instructions(application.manifest.orchestrator.client, "system")
@@ -78,7 +80,7 @@ def prepare(
 
 
 def without_effect(request: MessageRequest, tools: ClientTools) -> frozenset[str]:
-    """Return the names of request parts that are accepted but have no effect."""
+    """Return the names of the parts of a request that are accepted, but have no effect."""
     found = {f"tools.{kind}" for kind in tools.ignored}
     if request.top_k is not None:
         found.add("top_k")

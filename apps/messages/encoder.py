@@ -1,4 +1,4 @@
-"""Encodes a run as a message of Anthropic's API, streamed as events or collected in one object."""
+"""Encodes a run as a message of Anthropic's Messages API, streamed as events or as one object."""
 
 import random
 from collections.abc import Iterable, Mapping
@@ -44,7 +44,7 @@ REASONS = {
     "tool_calls": "tool_use",
     "content_filter": "refusal",
 }
-"""Maps finish reasons to the API's stop reasons."""
+"""Maps the finish reasons of runs to the stop reasons of the Messages API."""
 Block = dict[str, Any]
 
 _encode = msgspec.json.Encoder().encode
@@ -55,8 +55,8 @@ def frame(event: str, **fields: Any) -> bytes:
 
 
 def write_usage(usage: Usage) -> dict[str, Any]:
-    """Return the token counts as JSON. The input count excludes tokens that were read from or
-    written to the cache.
+    """Return the token counts in the format of the Messages API, whose input count excludes tokens
+    that were read from or written to the cache.
     """
     cached, created = usage.cached or 0, usage.created or 0
     return {
@@ -72,7 +72,7 @@ def write_usage(usage: Usage) -> dict[str, Any]:
 
 
 class MessageEncoder:
-    """Encodes a run's events as the frames of a stream. Clients that do not request thinking get
+    """Encodes the events of a run as server-sent events. Clients that do not request thinking get
     neither the model's reasoning nor the state.
     """
 
@@ -175,7 +175,7 @@ class MessageEncoder:
     # --- Blocks --------------------------------------------------------------------------------
 
     def open_block(self, block: Block, delta: str, field: str) -> None:
-        """Begin a content block. Its text is sent in deltas of type `delta`, under the key
+        """Begin a content block. Its text follows in events of the type `delta`, under the key
         `field`.
         """
         self.close_block()
@@ -236,7 +236,7 @@ def ending(reason: str | None) -> dict[str, Any]:
 
 
 class WholeMessageEncoder:
-    """Collects a run's events into a complete message."""
+    """Encodes the events of a run as one complete message."""
 
     headers = JSON
 

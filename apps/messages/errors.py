@@ -1,4 +1,4 @@
-"""Formats errors as Anthropic's API does."""
+"""Formats errors as Anthropic's Messages API does."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Defines the guide to the Messages API."""
+"""Defines the developer guide to the Messages API."""
 
 from apps.doors.guides import DoorGuide, Snippet, Trial
 

@@ -1,5 +1,5 @@
-"""Defines and validates the body of a request for a message. Unknown keys are ignored, because
-clients send keys from beta versions.
+"""Parses and validates the requests of the Messages API. Unknown keys are ignored, because clients
+send keys from beta versions.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from apps.doors.bodies import NamedUnknown, check_depth, decode_body, invalid
 from apps.doors.chat_messages import Object
 
 EFFORTS = {"low": "low", "medium": "medium", "high": "high", "xhigh": "high", "max": "high"}
-"""Maps the Messages API's efforts to chat completions reasoning efforts."""
+"""Maps the efforts of the Messages API to reasoning efforts of the chat completions API."""
 SHOWN = ("enabled", "adaptive")
 
 
@@ -73,8 +73,8 @@ _decode_count = NamedUnknown[CountRequest](CountRequest, CountWithUnknown).decod
 
 
 def read_request(body: bytes) -> tuple[MessageRequest, frozenset[str]]:
-    """Return the request and the names of its unknown parameters. Raises `BadRequest` if it is
-    invalid.
+    """Parse a request for a message, and return it with the names of its unknown parameters. Raises
+    `BadRequest` if it is invalid.
     """
     request, unknown = decode_body(body, _decode)
     check(request, body)
@@ -100,7 +100,7 @@ def check(request: CountRequest, body: bytes) -> None:
 
 
 def parameters_of(request: MessageRequest) -> dict[str, Any]:
-    """Return the request's parameters by their chat completions names."""
+    """Return the request's parameters under their names in the chat completions API."""
     found = {
         "max_tokens": request.max_tokens,
         "temperature": request.temperature,
@@ -118,14 +118,16 @@ def is_parallel(choice: Mapping[str, Any] | None) -> bool | None:
 
 
 def effort_of(request: MessageRequest) -> str:
-    """Return the chat completions reasoning effort, or "" if the request sets none."""
+    """Return the request's reasoning effort in terms of the chat completions API, or "" if the
+    request sets none.
+    """
     options = request.output_config
     return EFFORTS.get(options.effort or "", "") if options is not None else ""
 
 
 def response_format(request: MessageRequest) -> Object | None:
-    """Return the text format as in the chat completions API, or None if it is plain text. Raises
-    `BadRequest` if the format is invalid.
+    """Return the requested JSON Schema in the format of the chat completions API, or None for plain
+    text. Raises `BadRequest` if the request's format is invalid.
     """
     form = None if request.output_config is None else request.output_config.format
     match form:

@@ -1,4 +1,4 @@
-"""Routes Messages API URLs to their consumers."""
+"""Routes the URLs of the Messages API to their consumers."""
 
 from typing import Any
 
@@ -7,7 +7,9 @@ from django.urls import URLPattern, re_path
 from apps.messages.consumers import CountConsumer, MessageConsumer, ModelsConsumer
 
 VERSION = b"anthropic-version"
-"""The header that only Anthropic's clients send. They use the same URLs as OpenAI's clients."""
+"""The header by which requests of Anthropic's clients are recognized, because OpenAI's clients use
+the same URLs.
+"""
 
 urlpatterns: list[URLPattern] = [
     re_path(r"^v1/messages/?$", MessageConsumer.as_asgi()),
@@ -16,8 +18,8 @@ urlpatterns: list[URLPattern] = [
 
 
 def by_version(models: Any) -> list[URLPattern]:
-    """Return the URL pattern of the model list. The ASGI application `models` handles requests that
-    do not come from Anthropic's clients.
+    """Return the URL pattern of the list of models. It serves Anthropic's clients, and passes other
+    requests on to the ASGI application `models`.
     """
     own = ModelsConsumer.as_asgi()
 

@@ -1,5 +1,5 @@
-"""Parses the client's tools and the tool choice in the Messages API. Tools of a type other than
-`custom` have no schema in the request and are ignored.
+"""Parses the client's tools and the tool choice in a request of the Messages API. Tools of a type
+other than `custom` have no schema in the request and are ignored.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -12,7 +12,7 @@ from apps.doors.chat_messages import Object
 from apps.doors.client_tools import ClientTools
 
 CHOICES = {"auto": "auto", "any": "required", "none": "none"}
-"""Maps the Messages API's `tool_choice` to the format of a `ModelRequest`."""
+"""Maps the types of the Messages API's `tool_choice` to the tool choices of a `ModelRequest`."""
 
 
 class MessageTool(Struct):
@@ -23,7 +23,7 @@ class MessageTool(Struct):
 
 
 def read_tools(written: Sequence[Object] | None) -> ClientTools:
-    """Return the request's tools. Raises `BadRequest` if a tool is invalid."""
+    """Return the client's tools in a request. Raises `BadRequest` if a tool is invalid."""
     specs: dict[str, ToolSpec] = {}
     ignored = set()
     for index, tool in enumerate(written or ()):

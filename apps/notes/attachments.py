@@ -1,4 +1,6 @@
-"""Manages attachments of notes. They are stored among the files of the notes' owner.
+"""Finds the attachments of notes in their texts. They are stored among the files of the notes'
+owner.
+
 `files/user-7/notes/plan.png` in a text is `attachments/plan.png` in an exported folder.
 """
 
@@ -7,23 +9,25 @@ import re
 from apps.workspace.local.files.paths import ROOT, write_path
 
 FOLDER = "notes/"
-"""The folder that contains the attachments, among the owner's files."""
+"""The folder of the attachments in the owner's bucket."""
 EXPORTED = "attachments/"
 
 
 def attachment_path(owner: str, name: str) -> str:
-    """Return the path of the owner's attachment with this name, as texts contain it."""
+    """Return the path of the owner's attachment with this name, in the form in which texts contain
+    it.
+    """
     return write_path(owner, f"{FOLDER}{name}")
 
 
 def paths_in(owner: str, text: str) -> list[str]:
-    """Return the distinct paths of the owner's files to which a text refers."""
+    """Return the distinct paths of the owner's attachments in a text, in order."""
     return list(dict.fromkeys(found[0] for found in stored_path(owner).finditer(text)))
 
 
 def stored_path(owner: str) -> re.Pattern[str]:
     """Return a pattern that matches the paths of the owner's attachments in texts. A path is
-    percent-encoded and ends like a URL in Markdown.
+    percent-encoded and ends where a URL in Markdown ends.
     """
     return re.compile(rf"(?<![\w/]){ROOT}/{re.escape(owner)}/{FOLDER}([^\s()<>\[\]\"'`]+)")
 
@@ -38,7 +42,7 @@ _exported = re.compile(
 
 
 def imported_text(owner: str, text: str) -> str:
-    """Return an imported text with links to `attachments/` replaced by the paths of the stored
-    files.
+    """Return an imported text in which links to `attachments/` are replaced by the paths of stored
+    attachments.
     """
     return _exported.sub(lambda found: f"{found['before']}{ROOT}/{owner}/{FOLDER}", text)

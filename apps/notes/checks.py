@@ -1,4 +1,4 @@
-"""Finds errors in a note: broken links, unclosed code, invalid front matter."""
+"""Finds errors in a note: broken links, unclosed code, missing attachments, invalid front matter."""
 
 import re
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ _begun = re.compile(r"\[\[(?![^\[\]\n]*\]\])")
 
 @dataclass(frozen=True, slots=True)
 class NoteProblem:
-    """An error in a note. `line` counts from 1; it is 0 if the error concerns the whole note."""
+    """An error in a note. `line` counts from 1, and is 0 if the error concerns the whole note."""
 
     line: int
     text: str
@@ -41,7 +41,7 @@ def check_note(note: Note) -> list[NoteProblem]:
 
 
 def front_matter_problems(text: str) -> Iterator[NoteProblem]:
-    """Yield the errors in front matter at the beginning of a note's text."""
+    """Yield the errors in the front matter with which a note's text begins."""
     if not re.match(r"-{3,}[ \t]*\n\s*[A-Za-z][\w-]*:", text):
         return
     try:

@@ -19,7 +19,7 @@ from apps.notes.limits import (
 from apps.notes.models import Note, NoteVersion
 
 OWN_NAMES = frozenset({"title", "text", "tags", "fields", "created", "modified"})
-"""Names that fields cannot have, because files and tools use them for data that every note has."""
+"""Names that a field cannot have, because files and tools use them for data that every note has."""
 
 _name = re.compile(r"[A-Za-z][\w.-]*", re.ASCII)
 _marks = frozenset("[]|")
@@ -34,15 +34,15 @@ class NoteContent:
 
 
 def title_key(title: str) -> str:
-    """Return a title or tag in the form for comparisons: without case, character width and extra
-    spaces.
+    """Return a title or tag in the form in which both are compared: without case, character width
+    and extra spaces.
     """
     return " ".join(unicodedata.normalize("NFKC", storable_text(title)).casefold().split())
 
 
 def storable_text(text: str) -> str:
-    """Return the text without characters that PostgreSQL rejects even in a search. These are NUL,
-    and unpaired surrogates, which models may write.
+    """Return the text without the characters that PostgreSQL rejects even in a search: NUL, and
+    unpaired surrogates, which models may write.
     """
     return text.replace("\0", "").encode(errors="ignore").decode()
 
@@ -52,7 +52,9 @@ def note_content(row: Note | NoteVersion) -> NoteContent:
 
 
 def check_content(content: NoteContent) -> NoteContent:
-    """Return the content in its stored form. Raises `NoteRefused` if a part is invalid."""
+    """Return the content in the form in which it is stored. Raises `NoteRefused` if a part of it is
+    invalid.
+    """
     return NoteContent(
         checked_title(content.title),
         checked_text(content.text),
@@ -62,8 +64,8 @@ def check_content(content: NoteContent) -> NoteContent:
 
 
 def checked_title(title: str, field: str = "title") -> str:
-    """Return the title on one line, stripped. Raises `NoteRefused`, which reports `field`, if the
-    title is empty, too long or invalid.
+    """Return the title on one line. Raises `NoteRefused` for `field` if the title is empty, too
+    long or invalid.
     """
     line = " ".join(title.split())
     if not title_key(line):
@@ -98,7 +100,9 @@ def checked_text(text: str) -> str:
 
 
 def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
-    """Return the distinct tags. Raises `NoteRefused` if a tag is invalid."""
+    """Return the tags without duplicates and empty ones. Raises `NoteRefused` if there are too many
+    or a tag is invalid.
+    """
     found = {title_key(tag): checked_title(tag, "tags") for tag in tags if tag.strip()}
     if len(found) > MOST_TAGS:
         raise NoteRefused(

@@ -1,4 +1,4 @@
-"""Parses the search language for notes.
+"""Parses the language of filters for notes, and converts filters to database conditions.
 
 A filter contains words, `tag:x`, `title:x`, `field:x=y` and `modified>2026-11-01`; `-` negates the
 condition after it. A note must match all conditions. The equivalent TiddlyWiki filters are
@@ -31,7 +31,7 @@ UNDERSTOOD = (
     "- before any of them, [tag[x]], [title[x]], [search[x]]"
 )
 EVERYTHING = frozenset({"all[tiddlers]", "all[]", "is[tiddler]", "!is[system]", "!is[shadow]"})
-"""The TiddlyWiki filter steps that match every note."""
+"""The steps of TiddlyWiki filters that match every note."""
 
 _value = r'(?:"(?P<{0}_quoted>[^"]*)"|(?P<{0}>\S+))'
 _term = re.compile(
@@ -52,7 +52,9 @@ _step = re.compile(r"(?P<not>!)?(?P<operator>[\w:-]*)\[(?P<operand>[^\[\]]*)\]")
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A condition in a filter. `name` is a field's name; `value` is None if any value matches."""
+    """A condition in a filter. `name` is the name of a note's field; `value` is None if any value
+    matches.
+    """
 
     kind: str
     value: str | None
@@ -107,8 +109,8 @@ def parse_part(part: re.Match[str], name: str) -> str | None:
 
 
 def steps_of(written: str, *, is_not: bool) -> Iterator[Term]:
-    """Yield the conditions in a TiddlyWiki filter. Raises `NoteRefused` if a step is not supported.
-    `is_not` negates the conditions.
+    """Yield the conditions in a TiddlyWiki filter. Raises `NoteRefused` if a step is not supported,
+    or if the whole filter is negated (`is_not`).
     """
     for step in _step.finditer(written):
         if step[0] in EVERYTHING:
@@ -153,10 +155,10 @@ def field_condition(name: str, value: str | None) -> Q:
 
 
 def moment_condition(sign: str, written: str) -> Q:
-    """Return the database condition for a comparison with the time of the last change.
+    """Return the database condition for a filter's comparison with the time of the last change.
 
-    A date stands for the whole day in UTC: `>` means after its end, and `<` before its beginning.
-    Raises `NoteRefused` if the date is invalid.
+    A date means the whole day in UTC: `>` is after its end, and `<` before its beginning. Raises
+    `NoteRefused` if the date is invalid.
     """
     begin, end = moments(written)
     match sign:
@@ -171,8 +173,8 @@ def moment_condition(sign: str, written: str) -> Q:
 
 
 def moments(written: str) -> tuple[datetime, datetime]:
-    """Return the beginning and the end (exclusive) of a day, or of a microsecond for a full time.
-    Raises `NoteRefused` if the date is invalid.
+    """Return the beginning and the exclusive end of a day in UTC, or of a microsecond for a full
+    time. Raises `NoteRefused` if the date is invalid.
     """
     try:
         if len(written) <= 10:

@@ -1,17 +1,17 @@
-"""Defines the size limits of notes."""
+"""Defines the limits on the size and number of notes."""
 
 LONGEST_TITLE = 200
 LONGEST_KEY = 600
-"""The maximum number of characters in a key. One letter of a title may become three letters in its
+"""The maximum number of characters of a title's key. One letter of a title may become three in its
 key.
 """
 LONGEST_TEXT = 200_000
 MOST_TAGS = 50
 MOST_FIELDS = 50
 LONGEST_NAME = 60
-"""The maximum number of characters in a field's name."""
+"""The maximum number of characters in the name of a note's field."""
 LONGEST_VALUE = 2_000
 MOST_NOTES = 20_000
-"""The maximum number of notes in one workspace."""
+"""The maximum number of notes in a workspace."""
 MOST_VERSIONS = 200
-"""The number of versions that are stored for each note. Older versions are deleted."""
+"""The number of versions of a note that are stored. Older versions are deleted."""

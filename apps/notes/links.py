@@ -1,4 +1,6 @@
-"""Finds and changes links between notes: `[[title]]` and `[[words|title]]`. Code is ignored."""
+"""Finds and changes links between notes: `[[title]]` and `[[words|title]]`. Links in code are
+ignored.
+"""
 
 import re
 from collections.abc import Callable, Iterator
@@ -18,7 +20,7 @@ _pieces = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link to a note. `words` is the link's text, or "" if the link shows the title."""
+    """A link to a note. `words` is the text that the link shows, or "" if it shows the title."""
 
     title: str
     words: str = ""
@@ -31,12 +33,12 @@ def links_in(text: str) -> Iterator[Link]:
 
 
 def linked_keys(text: str) -> list[str]:
-    """Return the distinct keys of the titles to which a text links, in the order of the text."""
+    """Return the distinct keys of the titles to which a text links, in order."""
     return list(dict.fromkeys(title_key(link.title) for link in links_in(text)))
 
 
 def with_links_to(text: str, old: str, new: str) -> str:
-    """Return the text with each link to the title `old` changed to the title `new`."""
+    """Return the text with each link to the title `old` changed to a link to the title `new`."""
     wanted = title_key(old)
 
     def renamed(found: re.Match[str]) -> str:

@@ -1,5 +1,7 @@
-"""Database models for notes: their current content, all versions, and data for searches. The
-database indexes titles and texts. Before changing the table of `Note`, see `apps.notes.word_index`.
+"""Defines the database models of notes: their current content, all versions, and data for searches.
+
+The database indexes titles and texts. Before changing the table of `Note`, see
+`apps.notes.word_index`.
 """
 
 from django.conf import settings
@@ -95,7 +97,7 @@ class NoteVersion(models.Model):
 
 
 class NoteTag(models.Model):
-    """A tag on a note that is not deleted. `key` is normalized like the key of a title."""
+    """A tag of a note that is not deleted. `key` is the tag in the form in which tags are compared."""
 
     note = models.ForeignKey(Note, on_delete=models.CASCADE, related_name="tag_rows")
     key = models.CharField(max_length=LONGEST_KEY, db_index=True)
@@ -109,7 +111,9 @@ class NoteTag(models.Model):
 
 
 class NoteLink(models.Model):
-    """A link in a note's text to another note's title. The linked note need not exist."""
+    """A link in the text of a note that is not deleted. `key` is the key of the linked title, which
+    need not exist.
+    """
 
     note = models.ForeignKey(Note, on_delete=models.CASCADE, related_name="link_rows")
     key = models.CharField(max_length=LONGEST_KEY, db_index=True)
@@ -122,7 +126,9 @@ class NoteLink(models.Model):
 
 
 class NoteVector(models.Model):
-    """The embedding of a note's version `number`, computed by `model`, as 32-bit floats."""
+    """The embedding of the version `number` of a note by the embedding model `model`, as 32-bit
+    floats.
+    """
 
     note = models.OneToOneField(Note, on_delete=models.CASCADE, related_name="vector_row")
     number = models.PositiveIntegerField()

@@ -1,4 +1,4 @@
-"""Queries the notes in one workspace, mostly without their texts."""
+"""Queries the notes of a workspace, mostly without their texts."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ def days_ago(days: float) -> object:
 
 
 def backlinks(owner: str, title: str) -> QuerySet[Note]:
-    """Return the owner's notes that link to the title, sorted by their own titles and without
+    """Return the owner's notes that link to this title, sorted by their own titles and without
     texts.
     """
     rows = notes_of(owner).filter(link_rows__key=title_key(title))
@@ -52,7 +52,7 @@ def backlinks(owner: str, title: str) -> QuerySet[Note]:
 
 
 def tag_counts(owner: str, most: int) -> list[tuple[str, int]]:
-    """Return up to `most` of the owner's tags with the number of their notes, most frequent
+    """Return up to `most` of the owner's tags, each with the number of its notes, most frequent
     first.
     """
     rows = NoteTag.objects.filter(note__owner=owner, note__deleted_at=None).values("key")
@@ -66,15 +66,17 @@ def tag_counts(owner: str, most: int) -> list[tuple[str, int]]:
 
 
 def existing(owner: str, titles: Iterable[str]) -> dict[str, int]:
-    """Return the primary keys of the owner's notes with these titles, by title key."""
+    """Return the primary keys of those of the owner's notes that have one of these titles, by title
+    key.
+    """
     keys = {title_key(title) for title in titles}
     return dict(notes_of(owner).filter(key__in=keys).values_list("key", "pk"))
 
 
 @dataclass(frozen=True, slots=True)
 class ContentsLine:
-    """A line in a table of contents. `is_repeated` is True if the note is its own ancestor; its
-    entries then do not follow again.
+    """A line in a table of contents. `is_repeated` is True if the note is among its own ancestors,
+    so that the notes below it are not listed again.
     """
 
     title: str
@@ -83,8 +85,8 @@ class ContentsLine:
 
 
 def contents(owner: str, root: str, depth: int) -> list[ContentsLine]:
-    """Return a table of contents: the notes tagged with the title `root`, and recursively the notes
-    below them. `depth` is the maximum number of levels.
+    """Return a table of contents: the notes tagged with the title `root`, below each of them the
+    notes tagged with its title, and so on for up to `depth` levels.
     """
     levels = min(max(depth, 1), DEEPEST)
     children = tagged_below(owner, title_key(root), levels)
@@ -104,8 +106,8 @@ def contents(owner: str, root: str, depth: int) -> list[ContentsLine]:
 
 
 def tagged_below(owner: str, root: str, levels: int) -> Mapping[str, list[str]]:
-    """Return the titles of tagged notes by tag key, starting with the tag `root`. Runs one query
-    per level.
+    """Return the titles of tagged notes by the key of their tag, beginning with the tag `root`.
+    Runs one query per level.
     """
     children: dict[str, list[str]] = {}
     wanted = {root}

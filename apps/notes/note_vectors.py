@@ -1,5 +1,5 @@
-"""Searches notes by meaning. Each note has one embedding of its title, tags and the beginning of
-its text.
+"""Searches notes by meaning. Each note has one embedding, of its title, its tags and the beginning
+of its text.
 """
 
 import time
@@ -18,11 +18,9 @@ from apps.workspace.memories.similarity import letters_in_common
 
 BATCH = 32
 COMPARED = 1_000
-"""The maximum number of embeddings in memory at a time."""
+"""The maximum number of embeddings that are in memory at a time."""
 CHARACTERS = 8_000
-"""A note's embedding is computed from this many characters of its text. Embedding models read
-less.
-"""
+"""The number of characters of a note's text that are embedded. Embedding models read fewer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +33,7 @@ class NoteHit:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedNotes:
-    """The number of notes that were embedded, and the number that remain to be embedded."""
+    """The number of notes that were embedded, and the number of notes that remain to be embedded."""
 
     done: int
     left: int
@@ -62,9 +60,7 @@ async def update(
 async def search(
     owner: str, embedder: Embedder, query: str, *, most: int, threshold: float
 ) -> list[NoteHit]:
-    """Return up to `most` notes whose similarity to the query reaches the threshold, the best
-    first.
-    """
+    """Return up to `most` notes whose similarity to the query is at least `threshold`, best first."""
     asked = await embedder.embed([query])
     found: list[NoteHit] = await database_sync_to_async(nearest)(
         owner, query, asked, embedder.model, most, threshold
@@ -77,7 +73,7 @@ def embedded_text(note: Note) -> str:
 
 
 def outdated_notes(owner: str, model: str) -> QuerySet[Note]:
-    """Return the owner's notes whose current content this model has not embedded."""
+    """Return the owner's notes whose current content the model has not embedded."""
     known = Q(vector_row__model=model, vector_row__number=F("number"))
     return notes_of(owner).exclude(pk__in=notes_of(owner).filter(known).values("pk"))
 
@@ -95,7 +91,7 @@ def forget_vectors(owner: str) -> None:
 
 
 def store(notes: Sequence[Note], made: Embeddings, model: str) -> None:
-    """Store the embeddings of notes that still exist."""
+    """Store the embeddings of those notes that still exist."""
     there = set(
         Note.objects.filter(pk__in=[note.pk for note in notes]).values_list("pk", flat=True)
     )
@@ -130,7 +126,7 @@ def nearest(
 
 
 def by_vectors(owner: str, asked: Embeddings, model: str) -> Iterator[tuple[int, float]]:
-    """Yield the primary keys of notes with meaningful embeddings, with their cosine similarities to
+    """Yield the primary keys of notes with usable embeddings, each with its cosine similarity to
     `asked`.
     """
     rows = rows_of(owner, model).filter(unknown_share__lte=UNKNOWN)
@@ -148,8 +144,10 @@ def by_vectors(owner: str, asked: Embeddings, model: str) -> Iterator[tuple[int,
 
 
 def by_letters(owner: str, query: str, model: str, *, is_all: bool) -> Iterator[tuple[int, float]]:
-    """Yield the primary keys of notes with their similarity to the query by letters. This replaces
-    embeddings for notes whose words the model does not know. With `is_all`, yield all notes.
+    """Yield the primary keys of notes, each with its similarity to the query by letters.
+
+    It replaces the comparison of embeddings for notes whose words the model does not know. With
+    `is_all`, all notes are compared by letters.
     """
     rows = rows_of(owner, model)
     rows = rows if is_all else rows.filter(unknown_share__gt=UNKNOWN)
@@ -158,7 +156,7 @@ def by_letters(owner: str, query: str, model: str, *, is_all: bool) -> Iterator[
 
 
 def rows_of(owner: str, model: str) -> QuerySet[NoteVector]:
-    """Return this model's embeddings of the owner's notes, if they match the current content."""
+    """Return the embeddings of the owner's notes by this model, without outdated ones."""
     return NoteVector.objects.filter(
         note__owner=owner, note__deleted_at=None, model=model, number=F("note__number")
     )

@@ -1,4 +1,4 @@
-"""Finds, measures and deletes workspaces of notes. Each user and each team has one."""
+"""Finds, measures and deletes workspaces of notes. Each user has one, and each team."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -16,13 +16,13 @@ from apps.notes.models import Note, NoteVersion
 from apps.workspace.local.files import files
 
 OWN = "notes"
-"""The name of a user's own workspace. In a team, it is an alias for the team's workspace."""
+"""The name of a user's own workspace, and an alias of a team's workspace."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoteSpace:
-    """A workspace of notes. `owner` is its owner ID in the database. Users and models see
-    `name`.
+    """A workspace of notes. `owner` is its owner's ID in the database; `name` is its name for users
+    and models.
     """
 
     owner: str
@@ -33,8 +33,8 @@ class NoteSpace:
         return tuple(dict.fromkeys((self.name, OWN)))
 
     def named(self, name: str) -> "NoteSpace":
-        """Return this workspace if `name` is its name, its alias or "". Raises `NoteRefused`
-        otherwise.
+        """Return this workspace if `name` is its name, its alias or "". Otherwise, raise
+        `NoteRefused`.
         """
         if title_key(name) in ("", *map(title_key, self.names)):
             return self
@@ -45,9 +45,9 @@ class NoteSpace:
 
 
 def space_of(caller: Caller) -> NoteSpace | None:
-    """Return the workspace of the caller's team, or else the caller's own workspace.
+    """Return the workspace of the caller's team, or else the caller's own.
 
-    An API key that a user created can use the user's workspace. Return None for an API key that
+    An API key that its user created can use the user's workspace. Return None for an API key that
     another user created, and for callers without an account: visitors, installation keys and DIAL
     Core.
     """
@@ -64,8 +64,8 @@ def owner_of_team(team: int) -> str:
 
 
 class SpaceSize(NamedTuple):
-    """A workspace's size. `notes` includes deleted notes. `size` is the number of bytes in all
-    versions.
+    """The size of a workspace. `notes` counts deleted notes too; `size` is the number of bytes of
+    all versions.
     """
 
     owner: str
@@ -84,7 +84,7 @@ class OctetLength(Func):
 
 
 def largest_spaces(most: int) -> list[SpaceSize]:
-    """Return the sizes of up to `most` workspaces, largest first."""
+    """Return the sizes of the `most` largest workspaces, largest first."""
     versions = NoteVersion.objects.order_by().values("note__owner")
     sizes = versions.annotate(size=Sum(OctetLength("text"))).order_by("-size", "note__owner")
     found = dict(sizes.values_list("note__owner", "size")[:most])
@@ -94,12 +94,12 @@ def largest_spaces(most: int) -> list[SpaceSize]:
 
 
 def delete_notes_of_user(sender: object, instance: models.Model, **kwargs: Any) -> None:
-    """Delete a user's notes. Called by Django's signal after the account was deleted."""
+    """Delete a user's notes. It receives Django's signal that the user was deleted."""
     delete_all(bucket_of(instance.pk))
 
 
 def delete_of_team(sender: object, instance: models.Model, **kwargs: Any) -> None:
-    """Delete a team's notes. Called by Django's signal after the team was deleted."""
+    """Delete a team's notes. It receives Django's signal that the team was deleted."""
     delete_all(owner_of_team(instance.pk))
 
 

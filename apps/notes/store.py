@@ -1,4 +1,4 @@
-"""Changes notes. Each change is one transaction that writes the note, a version, and data for
+"""Changes notes. Each change is one transaction that writes the note, a new version, and data for
 searches.
 
 A change applies to the version that its author saw. If a newer version exists, `NoteChanged` is
@@ -33,8 +33,8 @@ Action = NoteVersion.Action
 class Author:
     """The author of a change: the user with `user_id`, or an agent on the user's behalf.
 
-    `application` is the agent's slug, and `conversation` is the ID of its conversation.
-    `is_untrusted` is True if the agent had read untrusted content.
+    `application` is the agent's slug, and `conversation` the ID of its conversation. `is_untrusted`
+    is True if the agent had read untrusted content.
     """
 
     user_id: int | None
@@ -67,7 +67,9 @@ def create(
     created_at: datetime | None = None,
     modified_at: datetime | None = None,
 ) -> Note:
-    """Create a note. `created_at` and `modified_at` default to the current time."""
+    """Create a note and its first version. `created_at` and `modified_at` default to the current
+    time.
+    """
     content, now = check_content(content), timezone.now()
     if notes_of(owner).count() >= MOST_NOTES:
         raise NoteRefused(
@@ -90,7 +92,7 @@ def create(
 
 @dataclass(frozen=True, slots=True)
 class NewNote:
-    """A validated note that is not stored yet, with its times."""
+    """A validated note that is not stored yet, with the times to store."""
 
     content: NoteContent
     created_at: datetime
@@ -99,7 +101,7 @@ class NewNote:
 
 @transaction.atomic
 def create_all(owner: str, new: Sequence[NewNote], author: Author, action: str) -> None:
-    """Create several notes. Their titles must differ."""
+    """Create several notes, whose titles must differ, with their first versions."""
     now = timezone.now()
     if notes_of(owner).count() + len(new) > MOST_NOTES:
         raise NoteRefused(
@@ -141,7 +143,7 @@ def change(
     action: str = Action.CHANGED,
     modified_at: datetime | None = None,
 ) -> Note:
-    """Change a note's content. If the content is the same, no version is written."""
+    """Change a note's content, and write a version unless the content is the same."""
     content = check_content(content)
     if content == note_content(note) and note.deleted_at is None:
         return note
@@ -151,8 +153,8 @@ def change(
 def change_newest(
     owner: str, title: str, edit: Callable[[NoteContent], NoteContent], author: Author
 ) -> Note:
-    """Apply `edit` to the newest version of the note with this title. If the note is changed
-    concurrently, apply `edit` to the newer version.
+    """Apply `edit` to the newest version of the note with this title, again if the note is changed
+    in the meantime.
     """
     for _ in range(ATTEMPTS - 1):
         note = find_note(owner, title)
@@ -166,8 +168,8 @@ def change_newest(
 
 @transaction.atomic
 def rename(note: Note, title: str, author: Author) -> tuple[Note, int]:
-    """Rename a note and update the links to it. Return the note, and the number of other notes
-    whose links were updated.
+    """Rename a note and update links to it. Return the note, and the number of other notes whose
+    links were updated.
     """
     old = note.title
     content = replace(note_content(note), title=title, text=with_links_to(note.text, old, title))
@@ -176,8 +178,8 @@ def rename(note: Note, title: str, author: Author) -> tuple[Note, int]:
 
 
 def follow(note: Note, old: str, author: Author) -> int:
-    """Update links from the note's old title to its current title. Return the number of other notes
-    whose links were updated.
+    """Update links to the note's old title. Return the number of other notes whose links were
+    updated.
     """
     others = notes_of(note.owner).filter(link_rows__key=title_key(old)).exclude(pk=note.pk)
     changed = 0
@@ -190,13 +192,15 @@ def follow(note: Note, old: str, author: Author) -> int:
 
 
 def delete(note: Note, author: Author) -> Note:
-    """Mark the note as deleted. `restore` can undo this."""
+    """Mark the note as deleted, in a new version. `restore` can undo this."""
     return write(note, note_content(note), author, Action.DELETED, deleted_at=timezone.now())
 
 
 @transaction.atomic
 def restore(note: Note, number: int, author: Author) -> Note:
-    """Restore the content of the version with this number, even if the note is deleted."""
+    """Restore the content of the version with this number in a new version, even if the note is
+    deleted. Raises `NoteMissing` if there is no such version.
+    """
     version = note.versions.filter(number=number).first()
     if version is None:
         raise NoteMissing(
@@ -222,7 +226,7 @@ def write(
     modified_at: datetime | None = None,
     deleted_at: datetime | None = None,
 ) -> Note:
-    """Write the next version of a note. Raises `NoteChanged` if the stored note is newer than
+    """Write the next version of a note. Raises `NoteChanged` if the stored version is newer than
     `note`.
     """
     now = timezone.now()
@@ -260,7 +264,7 @@ def columns(content: NoteContent, author: Author) -> dict[str, Any]:
 
 @contextmanager
 def unique(title: str) -> Iterator[None]:
-    """Convert a database error about a duplicate title to a `NoteRefused`, within the context."""
+    """Convert a database error about a duplicate title within the context to `NoteRefused`."""
     try:
         with transaction.atomic():
             yield
@@ -274,7 +278,9 @@ def unique(title: str) -> Iterator[None]:
 
 
 def record(note: Note, author: Author, action: str, now: datetime) -> None:
-    """Write a version of the note and its data for searches, and delete its oldest versions."""
+    """Write the note's current version and its data for searches, and delete versions above
+    `MOST_VERSIONS`.
+    """
     version_of(note, author, action, now).save(force_insert=True)
     note.versions.filter(number__lte=note.number - MOST_VERSIONS).delete()
     note.tag_rows.all().delete()
@@ -302,7 +308,7 @@ def version_of(note: Note, author: Author, action: str, now: datetime) -> NoteVe
 
 
 def index(notes: Iterable[Note]) -> None:
-    """Write the tags and links of notes that have none in the database yet."""
+    """Write the tags and links of notes, which must have no rows for them yet."""
     rows = list(notes)
     NoteTag.objects.bulk_create(
         NoteTag(note=note, key=title_key(name), name=name) for note in rows for name in note.tags

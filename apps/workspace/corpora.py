@@ -1,5 +1,5 @@
-"""The interface for searching the files that an operator attached to an application. The text of
-these files is stored.
+"""Defines the interface for searching the files that an operator attached to an application. Their
+text is stored in advance.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -13,12 +13,12 @@ from apps.workspace.embeddings.port import Vectors
 
 @dataclass(frozen=True, slots=True)
 class AttachedDocument:
-    """A file that is attached to an application. `number` and `version` identify one content of the
+    """A file that is attached to an application. `number` and `version` identify one version of the
     file at `address`.
 
     - `is_searchable`: the text is stored, and the file has not changed since.
     - `state`: waiting, reading, embedding, ready or failed. `problem`: the reason for a failure.
-    - `vectors`: the number of its `chunks` that have a vector of `model`.
+    - `vectors`: the number of its `chunks` that have a vector of the embedding model `model`.
     """
 
     number: int
@@ -57,7 +57,9 @@ class CorpusReader(Protocol):
     """Searches the attached files of an application that the caller may read."""
 
     async def is_large(self) -> bool:
-        """Return True if the database searches the corpus because it is too large to be loaded."""
+        """Return True if the application's files are too large to be loaded, so that the database
+        searches them.
+        """
         ...
 
     async def documents(self) -> Sequence[AttachedDocument]: ...
@@ -88,11 +90,11 @@ class CorpusReader(Protocol):
         ...
 
     async def chunks(self, places: Collection[ChunkPlace]) -> Mapping[ChunkPlace, TextChunk]:
-        """Return the chunks at these places, except chunks that no longer exist."""
+        """Return the chunks at these positions, without those that no longer exist."""
         ...
 
     async def page_names(self, pages: Mapping[int, Collection[int]]) -> Mapping[int, PageNames]:
-        """Return the page names of each document, by the document's number. `pages` contains the
-        pages of which titles are needed.
+        """Return the page names of each document, by the document's number. `pages` maps the number
+        of a document to the pages whose titles are needed.
         """
         ...

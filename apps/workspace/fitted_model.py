@@ -1,4 +1,4 @@
-"""Wraps models, and omits content from requests if the model is known not to support it."""
+"""Wraps models, and replaces content in requests that the model is known not to support."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,8 +27,8 @@ NOUNS: Mapping[str, str] = {
 def fit_model(
     model: WritingModel, name: str, can: ModelCapabilities, *, text_tools: bool = True
 ) -> WritingModel:
-    """Return a model that omits unsupported content, or the model itself if all content may be
-    supported.
+    """Return a model that replaces content which the model does not support, or the model itself if
+    nothing must be replaced.
 
     With `text_tools`, a model without tool support calls tools in its text.
     """
@@ -48,7 +48,7 @@ class FittedModel:
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
         """Call the model with unsupported content replaced, and yield its answer. Raises
-        `ModelFailed`.
+        `ModelFailed` if the service rejects the request or fails.
         """
         return self.model.stream(self.fitted(request))
 
@@ -65,8 +65,8 @@ class FittedModel:
 
 
 def readable(message: ModelMessage, can: ModelCapabilities) -> ModelMessage:
-    """Return the message with unreadable parts replaced, or the message itself if the model can
-    read everything.
+    """Return the message with a line of text in place of each part that the model cannot read, or
+    the message itself if it can read all parts.
     """
     content, attachments = message.content, message.attachments
     kept = tuple(one for one in attachments if can.reads(one.type) is not False)
@@ -88,7 +88,9 @@ def told_part(part: Mapping[str, Any], can: ModelCapabilities) -> Mapping[str, A
 
 
 def unread_kind(part: Mapping[str, Any], can: ModelCapabilities) -> str:
-    """Return the missing capability that a content part requires, or "" if none is missing."""
+    """Return the capability that a content part requires and the model does not have, or "" if the
+    model may read the part.
+    """
     kind = PART_KINDS.get(str(part.get("type")), "")
     return kind if kind and getattr(can, kind) is False else ""
 

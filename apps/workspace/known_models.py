@@ -1,4 +1,4 @@
-"""Looks up public facts about models by name. Services spell the name of the same model
+"""Finds public facts about models by name, although each service spells the name of a model
 differently.
 
 The facts in `known_models.json` come from the vendors' documentation. They contain nothing about
@@ -18,7 +18,7 @@ from apps.workspace.model_capabilities import CAPABILITIES, UNKNOWN, ModelCapabi
 
 CATALOGUE = Path(__file__).with_name("known_models.json")
 MOST_CHARACTERS = 200
-"""The maximum number of characters of a name. Longer names do not belong to a model."""
+"""The maximum number of characters of a name. No model has a longer name."""
 
 _region = re.compile(r"^(?:(?:us|us-gov|eu|apac|global|regional|jp|au|ca|sa|me)\.)?")
 _vendor = re.compile(
@@ -67,8 +67,8 @@ def known_model(name: str) -> ModelCapabilities:
 
 
 def spellings(name: str) -> Iterator[str]:
-    """Yield the name without its vendor, then the same name with one more suffix removed each
-    time.
+    """Yield the name without its vendor, then the same name with one more suffix removed each time:
+    a version, a date or a tag.
     """
     if len(name) > MOST_CHARACTERS:
         return

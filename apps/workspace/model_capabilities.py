@@ -16,8 +16,8 @@ ATTACHMENT_KINDS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ModelCapabilities:
-    """The capabilities of a model. None means unknown: the model is called as if it had the
-    capability, and nothing is rejected.
+    """The capabilities of a model. None means unknown: the model is then called as if it had the
+    capability.
 
     - `tools`: it calls tools in the API's own format. `parallel_tools`: it makes several calls in
       one answer.
@@ -71,11 +71,11 @@ FEATURES: Mapping[str, str] = {
     "parallel_tools": "parallel_tool_calls",
     "caching": "cache",
 }
-"""Maps each capability to the name of its feature in DIAL."""
+"""Maps capabilities to the names of DIAL's features that imply them."""
 
 
 def read_features(features: Mapping[str, Any]) -> ModelCapabilities:
-    """Return the capabilities that DIAL's features imply, including `max_output_tokens`."""
+    """Return the capabilities that a deployment's features imply, in DIAL's format."""
     told = {name: features.get(feature) for name, feature in FEATURES.items()}
     flags = {name: flag for name, flag in told.items() if isinstance(flag, bool)}
     if features.get("reasoning_efforts"):

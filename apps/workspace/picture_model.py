@@ -1,5 +1,5 @@
-"""A model that wraps an image service. The question describes an image, and the answer is the
-image, stored in the caller's files.
+"""Defines a model that draws: the question describes an image, and the answer is the image, stored
+in the caller's files.
 """
 
 import asyncio
@@ -25,7 +25,8 @@ from apps.workspace.stored_files import Files
 OPTIONS = frozenset(
     {"background", "moderation", "output_compression", "output_format", "quality", "size", "style"}
 )
-"""The tool arguments that are sent to the service. A run's other parameters are for chat models."""
+"""The parameters that are sent to the image service. Other parameters of a run are for chat models.
+"""
 TITLE_CHARACTERS = 80
 USUAL_SIZE = (1024, 1024)
 _size = re.compile(r"(\d{2,4})x(\d{2,4})")
@@ -50,7 +51,7 @@ class PictureService(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ImageModel:
-    """A model that answers with images. `parameters` are part of every request; `files` stores the
+    """A model that answers with images. Every request contains `parameters`; `files` stores the
     images.
     """
 
@@ -71,7 +72,7 @@ class ImageModel:
 
 
 def prompt_of(messages: Sequence[ModelMessage]) -> str:
-    """Return the text of the newest question. Raises `ModelFailed` if there is no text."""
+    """Return the text of the newest question. Raises `ModelFailed` if it has none."""
     asked = next((m.text.strip() for m in reversed(messages) if m.role == "user"), "")
     if not asked:
         text = "Describe the picture that you want."
@@ -80,8 +81,8 @@ def prompt_of(messages: Sequence[ModelMessage]) -> str:
 
 
 def options_of(request: ModelRequest) -> dict[str, Any]:
-    """Return the options for the image service: the request's parameters, overridden by the
-    configuration that a tool sent.
+    """Return the options for the image service: the request's parameters in `OPTIONS`, overridden
+    by its configuration, which a tool sends.
     """
     given = request.parameters
     configuration = (given.get("custom_fields") or {}).get("configuration") or {}
@@ -103,26 +104,27 @@ class Placeholders:
 
 
 def size_of(written: object) -> tuple[int, int]:
-    """Return the width and height in pixels that a text such as `1024x1792` contains."""
+    """Return the width and height in pixels for a text such as `1024x1792`, or `USUAL_SIZE` for any
+    other value.
+    """
     found = _size.fullmatch(str(written))
     return (int(found[1]), int(found[2])) if found else USUAL_SIZE
 
 
 @dataclass(frozen=True, slots=True)
 class PictureKeeper:
-    """Wraps a chat model that may generate images. Images that the model sends as data are stored
-    as files.
+    """A chat model that may generate images. Images that the model sends as data are stored as
+    files.
 
-    An image of an unsupported type, such as SVG, is omitted, because the text has no reference to
-    it.
+    An image of an unsupported type, such as SVG, is omitted.
     """
 
     model: WritingModel
     files: Files
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
-        """Call the model, and yield its answer with images stored as files. Raises
-        `ModelFailed`.
+        """Call the model, and yield its answer with images stored as files. Raises `ModelFailed` if
+        the service rejects the request or fails.
         """
         async with aclosing(self.model.stream(request)) as batches:
             async for batch in batches:
@@ -158,7 +160,9 @@ def is_picture(delta: Delta) -> bool:
 
 
 async def keep_picture(files: Files, content: bytes, kind: str, title: str) -> Attachment:
-    """Store an image, and return the new file. Raises `ModelFailed` if it cannot be stored."""
+    """Store an image in the caller's files, and return it as an attachment. Raises `ModelFailed` if
+    it cannot be stored.
+    """
     name = f"picture-{secrets.token_hex(6)}{mimetypes.guess_extension(kind) or '.bin'}"
     try:
         info = await files.keep(name, content, kind)

@@ -1,4 +1,4 @@
-"""The workspace of a run: models, files, prompts, skills and toolsets, for one caller.
+"""Defines the workspace of a run: models, files, prompts, skills and toolsets, for one caller.
 
 `LocalWorkspace` provides them from our own database and storage, `DialWorkspace` from DIAL Core.
 Methods raise `Unsupported` for features that a workspace does not have and, unless documented
@@ -22,16 +22,16 @@ if (
     from apps.workspace.memories.port import MemoryStore
 
 KeyUse = Literal["platform", "person", "person_first"]
-"""The owner of the keys for services: `platform` is the installation, `person` the caller, and
-`person_first` the caller with the installation as a fallback if the service rejects the caller's
-key.
+"""The owner of the API keys that pay for models: `platform` is the installation, `person` the
+caller, and `person_first` the caller with the installation as a fallback if the service rejects the
+caller's key.
 """
 DeploymentKind = Literal["chat", "embedding", "image"]
 
 
 @dataclass(frozen=True, slots=True)
 class DeploymentInfo:
-    """The description of a deployment.
+    """A deployment: a model, or an application that is called like a model.
 
     - `features`: DIAL's flags (`tools`, `url_attachments`, …).
     - `reasoning_efforts`: the supported efforts, () if they are unknown.
@@ -78,8 +78,8 @@ class DeploymentInfo:
         return self.can.max_output_tokens
 
     def reads(self, media_type: str) -> bool | None:
-        """Return True if attachments of this type are sent to the deployment, False if they are
-        not, and None if this is unknown.
+        """Return True if attachments of this type can be sent to the deployment, False if they
+        cannot, and None if this is unknown.
         """
         if self.input_attachment_types:
             return matches_any(media_type, self.input_attachment_types)
@@ -88,10 +88,10 @@ class DeploymentInfo:
 
 @dataclass(frozen=True, slots=True)
 class StoredSkill:
-    """A skill stored as a folder. `text` is its SKILL.md, front matter included.
+    """A skill that is stored as a folder. `text` is its SKILL.md, including the front matter.
 
-    `files` are the readable text files next to it, by relative path; `problem` is the reason why
-    files are missing from the list, or "".
+    `files` are the paths of its readable text files, relative to the folder; `problem` is the
+    reason why files are missing from this list, or "".
     """
 
     text: str
@@ -111,17 +111,17 @@ class McpEndpoint:
 
 
 SignIn = Literal["success", "denied", "error", "timeout", "unavailable"]
-"""The outcome of a request to sign in. `unavailable` means that there is no user to ask."""
+"""The outcome of asking a user to sign in. `unavailable` means that there is no user to ask."""
 
 
 class Workspace(Protocol):
-    """The resources of a caller. A deployment is a model, or an application that the caller may
-    use.
+    """The resources of a caller. A deployment is a model, or an application that can be called like
+    a model.
     """
 
     def inside(self, application: str, keys: KeyUse = "platform") -> "Workspace":
-        """Return the workspace for a run of the application. The application cannot be called again
-        within this run.
+        """Return a copy of the workspace for a run of the application, which cannot be called again
+        within this run. `keys` determines whose keys pay for models.
         """
         ...
 
@@ -132,7 +132,7 @@ class Workspace(Protocol):
         ...
 
     async def facts(self, deployment_id: str) -> DeploymentInfo:
-        """Return the technical facts that are needed to call a deployment: features, limits,
+        """Return the technical facts that are needed to call a deployment: features, limits and
         defaults.
 
         The facts may come from another caller's request, so they do not prove access. Texts and the
@@ -155,17 +155,16 @@ class Workspace(Protocol):
     ) -> Model:
         """Return the deployment as a model.
 
-        `headers` lists the caller's headers that are forwarded to DIAL and to this installation's
-        applications, or is None for all headers. `idle_seconds` is the idle timeout of the service;
-        None means the timeout of tools. Raises `DeploymentNotFound` if the caller cannot use the
-        deployment, and `CallsItself` if it is in the chain of callers.
+        `headers` lists the names of the caller's headers that are forwarded to DIAL and to this
+        installation's applications, or is None for all headers. `idle_seconds` is the timeout for
+        each wait for more of the answer; None means the timeout of tools. Raises
+        `DeploymentNotFound` if the caller cannot use the deployment, and `CallsItself` if it is in
+        the chain of callers.
         """
         ...
 
     async def embedder(self, deployment_id: str | None) -> Embedder:
-        """Return a deployment as an embedder. `deployment_id` is None for the installation's
-        default.
-
+        """Return an embedding model, or the installation's default if `deployment_id` is None.
         Raises `DeploymentNotFound`, also for a deployment of another kind.
         """
         ...
@@ -186,8 +185,8 @@ class Workspace(Protocol):
         ...
 
     def corpus(self) -> CorpusReader | None:
-        """Return the files that are attached to this run's application, or None if none are
-        stored.
+        """Return the files that are attached to this run's application, or None if no attached
+        files are indexed here.
         """
         ...
 
@@ -234,6 +233,6 @@ class Workspace(Protocol):
 
     async def grant(self, paths: Sequence[str], receiver: str) -> None:
         """Allow a deployment or toolset (`receiver`) to read the files during this request. Raises
-        `FileRefused`.
+        `FileRefused` if it cannot be allowed.
         """
         ...

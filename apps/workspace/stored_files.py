@@ -1,4 +1,4 @@
-"""Defines the metadata of a workspace's files, and the operations on the files."""
+"""Defines the metadata of stored files, and the operations on the files of a workspace."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -43,9 +43,10 @@ class FileContent:
 
 
 class Files(Protocol):
-    """The files of a workspace by path. Another owner's file counts as missing.
+    """The files that a caller can use, by path. Another owner's file counts as missing.
 
-    All methods raise `FileRefused`, in particular `FileMissing` and `FileChanged`.
+    All methods raise `FileRefused` if the operation is not possible, in particular `FileMissing`
+    and `FileChanged`.
     """
 
     async def home(self) -> str:
@@ -69,9 +70,7 @@ class Files(Protocol):
         ...
 
     async def keep(self, name: str, content: bytes, content_type: str) -> FileInfo:
-        """Create or replace the file with this name in the home folder. The name is plain, not
-        percent-encoded.
-        """
+        """Create or replace a file in the home folder. `name` is plain, not percent-encoded."""
         ...
 
     async def write(

@@ -1,5 +1,5 @@
-"""Defines rows with a version, which each save increases. Caches and concurrent editors compare the
-versions.
+"""Defines the base class of database rows with a version, which each save increases. Caches and
+concurrent editors compare versions.
 """
 
 from collections.abc import Callable
@@ -10,9 +10,11 @@ from django.db import models, router, transaction
 from django.db.models import F
 
 Watch = Callable[[Any], AbstractContextManager[None]]
-"""A context manager around the save of a row."""
+"""A function that returns a context manager around the save of a row."""
 watches: dict[type[models.Model], Watch] = {}
-"""Maps models to watches. Packages that depend on this one register theirs when they are ready."""
+"""Maps models to the context managers around their saves. Packages that depend on this one register
+theirs at startup.
+"""
 
 
 def watch_versions(row: models.Model) -> AbstractContextManager[None]:
@@ -24,8 +26,8 @@ class Versioned(models.Model):
     """A row with a version. The database increases `version`, so concurrent saves result in
     different versions.
 
-    A save is a transaction. Records about a change are therefore written together with the change,
-    or not at all.
+    A save is a transaction, in which `watches` run too. So a record of a change is written together
+    with the change, or not at all.
     """
 
     version = models.PositiveIntegerField(default=0, editable=False)

@@ -1,10 +1,10 @@
-"""Creates and searches word indexes for columns of a table. The database itself updates the
+"""Creates and searches word indexes for text columns of a table. Database triggers update the
 indexes.
 
-On SQLite, an index is a table of trigrams (FTS5), which triggers fill. The triggers are lost if a
-migration makes Django copy the indexed table, so such a migration has to call `drop` and `create`.
-On PostgreSQL, an index is a table with the lower-case words of each row, which triggers also fill.
-A column instead of a table would rewrite the indexed table.
+On SQLite, an index is a table of trigrams (FTS5). The triggers are lost if a migration makes Django
+copy the indexed table, so such a migration has to call `drop` and `create`. On PostgreSQL, an index
+is a table with the lower-case words of each row. A column instead of a table would rewrite the
+indexed table.
 """
 # ruff: noqa: S608 - these statements contain only names from modules of this project
 
@@ -19,17 +19,18 @@ from django.db.models import BooleanField, Q
 from django.db.models.expressions import RawSQL
 
 BATCH = 1_000
-"""The maximum number of rows that one transaction indexes, so that other writers are not blocked.
+"""The number of row IDs that one transaction indexes, so that other writers are not blocked for
+long.
 """
 INDEXED_CHARACTERS = 100_000
-"""The maximum number of characters of a row that are indexed on PostgreSQL, because its distinct
+"""The maximum number of characters of a row that are indexed on PostgreSQL, because the distinct
 words must fit into one megabyte.
 """
 SHORTEST = 3
-"""The length of a trigram in characters."""
+"""The minimum length of an indexed word in characters: the length of a trigram."""
 MARKS = r"""!"#$%&'()*+,-./:;<=>?@[\]^_`{|}~"""
-"""Characters that separate words. PostgreSQL would otherwise treat addresses and paths as single
-words.
+"""The characters that separate words. PostgreSQL would otherwise treat addresses and paths as
+single words.
 """
 
 _unspaced = re.compile(
@@ -37,15 +38,15 @@ _unspaced = re.compile(
     r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff"
     r"\U00020000-\U0003ffff]"
 )
-"""Matches scripts without spaces between words, or whose words PostgreSQL does not split: Thai,
-Chinese and others. In Hebrew and Arabic, articles and prepositions are prefixes of the word.
+"""Matches characters of scripts whose words PostgreSQL does not split: Thai, Chinese and others
+without spaces, and Hebrew and Arabic, in which articles and prepositions are prefixes of the word.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class WordIndex:
-    """An index of the text `columns` of a table whose key is `id`. `name` is the name of the
-    index.
+    """An index of the text `columns` of a table whose primary key is `id`. `name` is the index's
+    name in the database.
     """
 
     name: str
@@ -53,7 +54,7 @@ class WordIndex:
     columns: Sequence[str]
 
     def create(self, apps: Any, schema_editor: BaseDatabaseSchemaEditor) -> None:
-        """Create the index. This is a step of a migration, like `drop`."""
+        """Create the index, as a step of a migration."""
         self.execute({"sqlite": self.sqlite(), "postgresql": self.postgresql()}, schema_editor)
 
     def drop(self, apps: Any, schema_editor: BaseDatabaseSchemaEditor) -> None:
@@ -68,9 +69,8 @@ class WordIndex:
         self.execute(dropped, schema_editor)
 
     def store_vectors(self, apps: Any, schema_editor: BaseDatabaseSchemaEditor) -> None:
-        """Replace the old index on an expression in PostgreSQL, while other transactions write.
-
-        This is a step of a non-atomic migration, and can be repeated after an interruption.
+        """Replace the old index on an expression in PostgreSQL, while other transactions write. It
+        is a step of a non-atomic migration, and can be repeated after an interruption.
         """
         if schema_editor.connection.vendor != "postgresql":
             return
@@ -109,8 +109,8 @@ class WordIndex:
         )
 
     def postgresql(self) -> Sequence[str]:
-        """Return the statements that create the index in PostgreSQL, while nothing writes to the
-        table yet.
+        """Return the statements that create the index in PostgreSQL, for a table to which nothing
+        else is writing.
         """
         return (
             *self.filled_table(),
@@ -148,8 +148,8 @@ class WordIndex:
 
     @property
     def vectors(self) -> str:
-        """Return the name of the index's table in PostgreSQL. The old index on an expression is
-        named `name`.
+        """Return the name of the index's table in PostgreSQL. `name` is the name of the old index
+        on an expression.
         """
         return f"{self.name}_stored"
 
@@ -170,8 +170,8 @@ class WordIndex:
         return ", ".join(f"{prefix}{column}" for column in self.columns)
 
     def words(self, prefix: str = "") -> str:
-        """Return the SQL expression for the words of a row, without their positions, because each
-        word is searched separately.
+        """Return the SQL expression for the words of a row. `prefix` precedes each column's name.
+        Positions are stripped, because each word is searched separately.
         """
         text = " || ' ' || ".join(f"{prefix}{column}" for column in self.columns)
         marks = MARKS.replace("'", "''")
@@ -181,17 +181,16 @@ class WordIndex:
         )
 
     def rows_with(self, word: str) -> RawSQL:
-        """Return the keys of all rows that contain a word, ignoring case. `is_indexed` must be True
-        for the word.
+        """Return a subquery for the primary keys of all rows that contain a word, ignoring case.
+        `is_indexed` must be True for the word.
 
         SQLite matches anywhere within a word, PostgreSQL only at the beginning.
         """
         return RawSQL(*self.lookup(word))  # noqa: S611 - the word is a parameter
 
     def has_word(self, word: str) -> Q:
-        """Return a condition for rows that contain the word, which the database checks row by row.
-
-        Otherwise, PostgreSQL would read all rows of the installation that contain a frequent word.
+        """Return a condition for rows that contain the word. PostgreSQL checks it row by row,
+        because it would otherwise read all rows of the installation that contain a frequent word.
         """
         if connection.vendor != "postgresql":
             return Q(pk__in=self.rows_with(word))

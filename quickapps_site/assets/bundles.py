@@ -1,8 +1,8 @@
-"""Describes the bundles of scripts and styles. With bundles, a page fetches a few files instead of
-a hundred.
+"""Reads the description of the bundles, with which a page fetches a few scripts and styles instead
+of a hundred.
 
-`make bundles` creates them, and records their sources. While a source differs from the recorded
-source, pages use the source files themselves.
+`make bundles` creates the bundles, and records their sources. While a source differs from the
+recorded source, pages use the source files themselves.
 """
 
 import hashlib
@@ -13,32 +13,34 @@ from pathlib import Path
 from django.contrib.staticfiles import finders
 
 FOLDER = "chat/bundles/"
-"""The prefix of all bundles and their shared files among static files."""
+"""The folder of the bundles and the files that they share, below the static files."""
 DESCRIPTION = f"{FOLDER}bundles.json"
 
 
 @dataclass(frozen=True, slots=True)
 class Bundles:
     entries: dict[str, str]
-    """Maps each script or style to the bundle that replaces it. Both are names of static files."""
-    imports: dict[str, list[str]]
-    """Maps each bundle to the direct and indirect imports of its script, as names of static
+    """Maps each script or style to the bundle that replaces it, both by their names as static
     files.
     """
+    imports: dict[str, list[str]]
+    """Maps each bundle to its direct and indirect imports, as names of static files."""
     sources: dict[str, str]
-    """Maps every source of a bundle to its SHA-256 in hexadecimal."""
+    """Maps each source of a bundle to the SHA-256 of its content, in hexadecimal."""
 
 
 def read(root: Path) -> Bundles:
-    """Read the description of the bundles. Raises `FileNotFoundError` if there is no description
-    below `root`.
+    """Read the description of the bundles in the folder `root`. Raises `FileNotFoundError` if there
+    is none.
     """
     found = json.loads((root / DESCRIPTION).read_bytes())
     return Bundles(found["bundles"], found["imports"], found["sources"])
 
 
 def root_of_sources() -> Path:
-    """Return the folder that contains the bundles and all their sources."""
+    """Return the folder that contains the bundles and all their sources. Raises `FileNotFoundError`
+    if there are no bundles.
+    """
     description = finders.find(DESCRIPTION)
     if description is None:
         raise FileNotFoundError(f"{DESCRIPTION} is not among the static files.")
@@ -46,7 +48,7 @@ def root_of_sources() -> Path:
 
 
 def changed_sources(bundles: Bundles, root: Path) -> list[str]:
-    """Return the files below `root` that are missing or differ from the sources of the bundles."""
+    """Return the sources in the folder `root` that are missing or differ from those of the bundles."""
     return [name for name, digest in bundles.sources.items() if digest != digest_of(root / name)]
 
 

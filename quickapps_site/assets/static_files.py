@@ -1,8 +1,8 @@
-"""Builds the static files for browsers, which are compressed and have a hash of their content in
-their names.
+"""Builds the static files for browsers: compressed, and with a hash of their content in their
+names.
 
-The files are built into `STATIC_ROOT` once for each version. If the files are not built (in tests,
-and with `DEBUG`), pages use their plain names and the source files.
+The files are built into `STATIC_ROOT` once for each version. If they are not built (in tests, and
+with `DEBUG`), pages use the source files under their plain names.
 """
 
 import hashlib
@@ -26,14 +26,16 @@ from quickapps_site.assets import bundles
 logger = logging.getLogger(__name__)
 
 STAMP = "built.sha256"
-"""The file that contains the hash of the sources of the built folder."""
+"""The name of the file in `STATIC_ROOT` that contains the hash of the sources from which it was
+built.
+"""
 
 
 def build() -> None:
-    """Build the static files, unless they were built from the same sources before.
+    """Build the static files, unless they are already built from the same sources.
 
-    If several processes start together, one process builds the files and the other processes wait.
-    A folder that already contains the built files may be read-only, as in an image.
+    If several processes start together, one builds the files and the others wait. A folder that
+    already contains the built files may be read-only, as in an image.
     """
     stamp = Path(settings.STATIC_ROOT) / STAMP
     version = hash_of_sources()
@@ -75,8 +77,8 @@ def sources() -> Iterator[tuple[str, bytes]]:
 class QuickCompressor(Compressor):  # type: ignore[misc]
     @staticmethod
     def compress_brotli(data: bytes) -> bytes:
-        """Compress data with Brotli. The result is a few percent larger than possible, but takes a
-        tenth of the time.
+        """Compress with Brotli at level 9, which takes a tenth of the time of the highest level for
+        a few percent more bytes.
         """
         return bytes(brotli.compress(data, quality=9))
 
@@ -85,12 +87,12 @@ FILES_OF_SCRIPTS = (
     r"""(?P<matched>new URL\(["'](?P<url>[./].*?)["'],\s*import\.meta\.url\))""",
     """new URL("%(url)s", import.meta.url)""",
 )
-"""A script's references to files next to it that are not scripts."""
+"""A pattern for a script's references to files that are not scripts, and its replacement."""
 
 
 Processed = tuple[str, str | None, bool | Exception, bool]
-"""The name, the hashed name, whether the file was written or the error, and whether its content
-changed.
+"""A processed file: its name, its hashed name, whether it was written or an error, and whether its
+content changed.
 """
 
 
@@ -100,16 +102,14 @@ def is_in_comment(match: re.Match[str]) -> bool:
 
 
 def is_in_text(match: re.Match[str]) -> bool:
-    """Return True if the match is not an export or import, but part of a string."""
+    """Return True if the match of an export or import is part of a string."""
     found = match.groupdict()
     clause = found.get("exports") or found.get("import") or ""
     return any(quote in clause for quote in "\"'`")
 
 
 def digest_beside_bundles(paths: dict[str, Any]) -> str:
-    """Return a digest of the contents of all bundles, and of every file to which the bundles may
-    refer.
-    """
+    """Return a digest of all bundles, and of all other files to which they may refer."""
     folder = bundles.FOLDER.partition("/")[0]
     digest = hashlib.sha256()
     for name, (storage, path) in sorted(paths.items()):
@@ -122,8 +122,8 @@ def digest_beside_bundles(paths: dict[str, Any]) -> str:
 
 
 def current_bundles() -> dict[str, str]:
-    """Return a mapping from files to the bundles that replace them. A bundle is not used while one
-    of its sources differs from the recorded source.
+    """Return a mapping from scripts and styles to the bundles that replace them, or {} if there are
+    no bundles or their sources have changed.
     """
     try:
         root = bundles.root_of_sources()
@@ -143,7 +143,9 @@ def current_bundles() -> dict[str, str]:
 
 
 class BuiltFiles(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
-    """Replaces scripts and styles with their bundles, unless a source has changed."""
+    """The storage of static files, which replaces scripts and styles by their bundles unless a
+    source has changed.
+    """
 
     patterns = (*CompressedManifestStaticFilesStorage.patterns, ("*.js", (FILES_OF_SCRIPTS,)))
     support_js_module_import_aggregation = True
@@ -158,8 +160,8 @@ class BuiltFiles(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
         yield from super().post_process(paths, *arguments, **options)
 
     def file_hash(self, name: str | None, content: Any = None) -> str | None:
-        """Return the hash of a file for its name. All bundles have the same hash, because they
-        refer to each other in cycles.
+        """Return the hash for a file's name. All bundles have the same hash, because they refer to
+        each other in cycles.
         """
         if name and name.startswith(bundles.FOLDER) and self.digest_of_bundles:
             return self.digest_of_bundles
@@ -169,8 +171,8 @@ class BuiltFiles(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
     def _post_process(
         self, paths: dict[str, Any], adjustable_paths: list[str], hashed_files: dict[str, str]
     ) -> Iterator[Processed]:
-        """Process a file only once if it refers to no other files, because processing large files
-        in each pass is slow.
+        """Process each file, but only once if it refers to no other files, because processing large
+        files in each pass is slow.
         """
         is_first_pass = not hashed_files
         if is_first_pass:
@@ -192,8 +194,8 @@ class BuiltFiles(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
     def url_converter(
         self, name: str, hashed_files: dict[str, str], template: str | None = None
     ) -> Callable[[re.Match[str]], str]:
-        """Return a function that replaces the URLs in a file, but not imports of types in comments,
-        because scripts may import each other's types.
+        """Return a function that replaces the URLs in a file, except in comments, where scripts may
+        import each other's types.
 
         Bundles have no comments, but long lines, in which strings may look like imports.
         """

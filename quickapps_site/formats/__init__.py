@@ -1,1 +1,1 @@
-"""Formats of dates and numbers, which replace Django's formats."""
+"""Defines the formats of dates and numbers by language, which replace Django's own."""

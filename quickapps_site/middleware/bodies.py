@@ -18,22 +18,23 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 LimitOf = Callable[[str], int]
-"""A function that returns the size limit of a body in bytes, for the path of its request."""
+"""A function that returns the maximum number of bytes of a request's body, for the request's path.
+"""
 
 
 def body_limits(limits: Iterable[tuple[str, int]]) -> LimitOf:
-    """Return a function that returns the limits for a path. `limits` contains pairs of a path
-    pattern and a size in bytes.
+    """Return a function that returns the limit for a path. `limits` contains pairs of a path's
+    pattern and a number of bytes.
 
-    The first pattern that matches applies, and at least one pattern must match each path.
+    The first pattern that matches applies, and every path must match one.
     """
     compiled = [(re.compile(pattern), most) for pattern, most in limits]
     return lambda path: next(most for pattern, most in compiled if pattern.match(path))
 
 
 def with_bounded_bodies(application: Any, limit_of: LimitOf, seconds: float) -> Any:
-    """Return an application that limits the size of request bodies, and the time in which clients
-    must send them to `seconds`.
+    """Return an ASGI application that limits the size of request bodies, and the time for sending
+    them to `seconds`.
     """
 
     async def bounded(scope: Message, receive: Receive, send: Send) -> None:
@@ -86,7 +87,9 @@ async def answer_early(
     body: BoundedBody,
     send: Send,
 ) -> None:
-    """Send a response to a request whose body may not have arrived completely."""
+    """Send a response to a request whose body may not have arrived completely, and then discard the
+    rest of the body.
+    """
     sent = [
         (b"content-type", content_type),
         (b"content-length", b"%d" % len(content)),

@@ -1,7 +1,8 @@
-"""Allows pages of other origins to call the gateway, if the operator allows their origins.
+"""Lets pages of other origins call the doors for programs, if the operator allows these origins
+(CORS).
 
-The middleware wraps the whole application. The gateway's consumers are routed before Django, so a
-Django middleware would never receive their requests.
+It wraps the whole application, because requests to doors are routed before Django and its
+middleware.
 """
 
 from collections.abc import Collection
@@ -12,7 +13,7 @@ from starlette.middleware.cors import CORSMiddleware
 from apps.live import doors
 
 OAUTH_PATHS = ("/.well-known/oauth-", "/oauth/")
-"""The path prefixes with which MCP clients sign in."""
+"""The prefixes of the paths with which MCP clients sign in users."""
 PATHS = (*(start for starts in doors.PATHS.values() for start in starts), *OAUTH_PATHS)
 METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE")
 EXPOSED = (
@@ -24,11 +25,11 @@ EXPOSED = (
     "X-Ignored-Parameters",
     "X-Request-ID",
 )
-"""Response headers that pages may read in addition to the standard headers."""
+"""The response headers that pages may read in addition to the standard ones."""
 
 
 def with_cors(application: Any, origins: Collection[str]) -> Any:
-    """Return an application that allows these origins, or the given application if there are
+    """Return an ASGI application that allows these origins, or `application` itself if there are
     none.
     """
     if not origins:

@@ -1,7 +1,7 @@
 """Decodes forms as UTF-8, the encoding of the pages, whatever encoding the sender declares.
 
 Django uses the declared encoding. For some encodings, Django fails even while it rejects the
-request. With other encodings, it produces lone surrogates, which cannot be stored or displayed.
+request. With others, it produces lone surrogates, which cannot be stored or displayed.
 """
 
 from typing import Any
@@ -15,8 +15,8 @@ FORMS = frozenset({"application/x-www-form-urlencoded", "multipart/form-data"})
 
 @sync_and_async_middleware
 def read_forms_as_utf8(get_response: Any) -> Any:
-    """Return a middleware that decodes forms as UTF-8. It must come before every middleware that
-    reads a form.
+    """Create a Django middleware that decodes forms as UTF-8. It must come before any middleware
+    that reads a form.
     """
 
     def middleware(request: HttpRequest) -> Any:

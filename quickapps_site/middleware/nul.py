@@ -1,6 +1,6 @@
 """Rejects NUL characters in URLs and forms, because PostgreSQL cannot store them.
 
-URLs are checked for the whole application, because consumers are routed before Django.
+URLs are checked for the whole application, because doors are routed before Django.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
@@ -22,8 +22,8 @@ CODE = "invalid_character"
 
 
 def with_clean_addresses(application: Any) -> Any:
-    """Return an application that rejects requests and WebSockets whose path or query contains a NUL
-    character.
+    """Return an ASGI application that rejects requests and WebSockets with a NUL character in their
+    path or query.
     """
 
     def checked(scope: Message, receive: Receive, send: Send) -> Awaitable[None]:
@@ -62,7 +62,7 @@ def refusal_of(path: str, accept: str, text: str) -> tuple[bytes, bytes]:
 
 @sync_and_async_middleware
 def refuse_nul_in_forms(get_response: Any) -> Any:
-    """Return a middleware that rejects forms with a NUL character. It must come after the
+    """Create a Django middleware that rejects forms with a NUL character. It must come after the
     middleware that sets the encoding of forms.
     """
 

@@ -1,4 +1,4 @@
-"""Sets the content security policy of each page: the strict policy, with exceptions for some URLs.
+"""Sets the content security policy of each page: the strict default, or a looser one for some URLs.
 
 `settings.CONTENT_SECURITY_POLICIES` maps the names of URLs to the directives that are replaced.
 """

@@ -1,4 +1,4 @@
-"""Rejects views that write while the installation is read-only.
+"""Rejects requests to Django's views that write, while the installation is read-only.
 
 Doors that are routed before Django check the read-only mode themselves.
 """
@@ -30,8 +30,8 @@ SERVED = frozenset(
         "mfa_login_webauthn",
     }
 )
-"""The URLs that are served in read-only mode, so that users can sign in and out, and end the
-mode.
+"""The names of URLs that accept writes in read-only mode, so that users can sign in and out, and
+end the mode.
 """
 
 
@@ -53,7 +53,7 @@ def refuse_writes(get_response: Any) -> Any:
 
 
 def banner(request: HttpRequest) -> dict[str, Any]:
-    """Return the variables for the banner on pages of a read-only site. This is a context
+    """Return the template variable of the banner on pages of a read-only site. It is a context
     processor.
     """
     return {"read_only_notice": read_only_notice}

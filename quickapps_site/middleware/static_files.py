@@ -1,4 +1,4 @@
-"""Serves the static files."""
+"""Serves the static files to browsers."""
 
 from typing import Any
 
@@ -7,9 +7,10 @@ from whitenoise.middleware import WhiteNoiseMiddleware
 
 
 class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]
-    """Serves each static file as one piece of bytes.
+    """Serves each static file in one piece.
 
-    WhiteNoise streams files with an iterator, which Django's ASGI handler reads whole and warns about.
+    WhiteNoise streams files with an iterator, which Django's ASGI handler reads whole, with a
+    warning.
     """
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""Measures HTTP requests and the event loop of this process."""
+"""Measures the HTTP requests and the event loop of a process."""
 
 import asyncio
 import time
@@ -20,16 +20,14 @@ AREAS = (
     ("/readyz", "health"),
     ("/metrics", "health"),
 )
-"""Maps path prefixes to the areas that requests belong to."""
+"""Maps prefixes of paths to the areas that label requests in metrics."""
 ANSWERING = ("/chat/completions", "/embeddings", "/responses", "/messages")
-"""The suffixes of gateway paths that request an answer. Each suffix is a separate area of the
-metrics.
-"""
+"""The ends of the gateway's paths at which models answer. Each is an area of its own in metrics."""
 CUT_OFF = "none"
-"""The status of a request whose client disconnected before the response began."""
+"""The label in place of a status if the client disconnected before the response began."""
 LAG_BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)
 LAG_PAUSE = 0.5
-"""The interval, in seconds, at which the lag of the event loop is measured."""
+"""The interval in seconds at which the lag of the event loop is measured."""
 
 REQUESTS = Instrument("quickapps_http_requests", "HTTP requests.", ("area", "method", "status"))
 REQUEST_SECONDS = Instrument(
@@ -47,7 +45,7 @@ LOOP_LAG = Instrument(
 
 
 def with_request_metrics(application: Any) -> Any:
-    """Return an application whose HTTP requests are counted and measured when they end."""
+    """Return an ASGI application that counts HTTP requests and measures their duration."""
 
     async def counted(scope: Any, receive: Any, send: Any) -> None:
         started, status = time.perf_counter(), CUT_OFF

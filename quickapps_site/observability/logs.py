@@ -1,4 +1,4 @@
-"""Formats log records as a line of text, or as one JSON object."""
+"""Formats log records as lines of text or JSON objects."""
 
 import json
 import logging
@@ -11,12 +11,12 @@ from opentelemetry import trace
 from apps import request_ids
 
 DATE_FORMAT = "%Y-%m-%d %H:%M:%S"
-"""The format of `asctime` in operators' formats."""
+"""The format of `asctime` in text formats and JSON templates of operators."""
 LEVEL_WIDTH = 9
 
 
 class TextFormatter(logging.Formatter):
-    """Formats a record as text: time, level, logger, request ID and message. The time is formatted
+    """Formats a record as text: time, level, logger, request ID and message. It formats the date
     only once per second.
     """
 
@@ -38,7 +38,7 @@ class TextFormatter(logging.Formatter):
 
 
 class LineHandler(logging.StreamHandler[TextIO]):
-    """Writes each record to stderr, which flushes at the end of each line."""
+    """Writes each record to stderr, which flushes itself at the end of a line."""
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
@@ -48,8 +48,8 @@ class LineHandler(logging.StreamHandler[TextIO]):
 
 
 class JsonFormatter(logging.Formatter):
-    """Formats a record as a JSON object. It contains the fields of every record and the fields of a
-    named event.
+    """Formats a record as a JSON object with the fields of every record, and those of a named event
+    if it is one.
     """
 
     def format(self, record: logging.LogRecord) -> str:
@@ -71,7 +71,7 @@ class JsonFormatter(logging.Formatter):
 
 
 class PercentFormatter(logging.Formatter):
-    """Formats a record with the operator's text format."""
+    """Formats a record with the text format that an operator has set."""
 
     def __init__(self, form: str) -> None:
         super().__init__(form, DATE_FORMAT)
@@ -82,9 +82,10 @@ class PercentFormatter(logging.Formatter):
 
 
 class TemplateFormatter(logging.Formatter):
-    """Formats a record with the operator's JSON template, in which each text is a format.
+    """Formats a record with the JSON template that an operator has set, in which each text is a
+    format.
 
-    If the template contains no traceback, it is added as `traceback`.
+    If the template contains no traceback, a traceback is added under the key `traceback`.
     """
 
     def __init__(self, template: Mapping[str, Any]) -> None:
@@ -108,9 +109,7 @@ class TemplateFormatter(logging.Formatter):
 
 
 def add_fields(record: logging.LogRecord) -> None:
-    """Add the fields to a record that an operator's format may use in addition to the standard
-    fields.
-    """
+    """Add the attributes to a record that operators' formats can use in addition to Python's."""
     record.levelprefix = f"{record.levelname}:".ljust(LEVEL_WIDTH)
     record.request_id = request_ids.current() or "-"
     span = trace.get_current_span().get_span_context()
@@ -139,17 +138,13 @@ def formats_in(template: Any) -> Iterator[str]:
 
 
 def read_text_format(raw: str) -> str:
-    """Return the text format if it can be used. Raises `ValueError` if the format cannot write
-    every record.
-    """
+    """Return the text format itself. Raises `ValueError` if a record cannot be formatted with it."""
     try_out(PercentFormatter(raw))
     return raw
 
 
 def read_json_template(raw: str) -> dict[str, Any]:
-    """Return the JSON template if it can be used. Raises `ValueError` if the template cannot write
-    every record.
-    """
+    """Parse a JSON template. Raises `ValueError` if a record cannot be formatted with it."""
     template = json.loads(raw)
     if not isinstance(template, dict):
         raise ValueError("It is not an object.")
@@ -168,7 +163,9 @@ def try_out(formatter: logging.Formatter) -> None:
 
 
 class CutPayloads(logging.Filter):
-    """A filter that truncates logged contents to `length` characters."""
+    """Truncates the messages of records, which are contents of requests and responses, to `length`
+    characters.
+    """
 
     def __init__(self, length: int) -> None:
         super().__init__()
@@ -183,14 +180,16 @@ class CutPayloads(logging.Filter):
 
 
 def is_about_no_job(record: logging.LogRecord) -> bool:
-    """Return False for a record about the outcome of one of Procrastinate's jobs, because QuickApps
-    logs the outcome itself.
+    """Return False for Procrastinate's record about the outcome of a job, because QuickApps logs
+    outcomes itself.
     """
     return not str(getattr(record, "action", "")).startswith("job_")
 
 
 def remove_traceback_of_refusal(record: logging.LogRecord) -> bool:
-    """Remove the traceback from the record if Django rejected the request with a 4xx status."""
+    """Remove the traceback of a record about a request that was rejected with a 4xx status. Return
+    True.
+    """
     if record.levelno < logging.ERROR:
         record.exc_info = record.exc_text = None
     return True
@@ -206,10 +205,11 @@ def logging_of(
     text_format: str = "",
     json_template: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return Django's LOGGING setting. `own` is the level of QuickApps's records, and `form` is
-    `text` or `json`.
+    """Return Django's LOGGING setting. `root` and `own` are the levels of all loggers and of
+    QuickApps's; `form` is `text` or `json`.
 
-    Fields that only an operator's formats can show are omitted if there are no such formats.
+    Attributes of records that only operators' formats can show are not computed if there are no
+    such formats.
     """
     if not text_format and json_template is None:
         # The computation of the values takes longer than the output of the record.

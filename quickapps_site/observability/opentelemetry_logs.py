@@ -1,4 +1,4 @@
-"""Exports log records with OpenTelemetry, as configured by OpenTelemetry's variables."""
+"""Exports log records with OpenTelemetry, if its environment variables configure this."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ logger = logging.getLogger(__name__)
 
 VARIABLE = "OTEL_LOGS_EXPORTER"
 NOT_EXPORTED = ("apps.payloads", "opentelemetry", "requests", "urllib3")
-"""The loggers whose records are not exported: loggers of contents, and loggers of the export
-itself, which must not cause further exports.
+"""The loggers whose records are not exported: those of contents, and those of the export itself,
+which would cause further records.
 """
 
 
@@ -43,8 +43,8 @@ def set_up_opentelemetry_logs() -> None:
 
 
 def severity_of(level: int) -> SeverityNumber:
-    """Return the OpenTelemetry severity for a logging level: the first of the four severities for
-    the level.
+    """Return the OpenTelemetry severity for a level of Python's logging, the lowest of the four
+    that correspond to it.
     """
     return SeverityNumber(min(level // 10, 5) * 4 + 1)
 

@@ -1,4 +1,4 @@
-"""Exports metrics with OpenTelemetry, as configured by OpenTelemetry's variables."""
+"""Exports metrics with OpenTelemetry, if its environment variables configure this."""
 
 import logging
 import os
@@ -43,7 +43,7 @@ class OpenTelemetrySink:
 
 
 def set_up_opentelemetry_metrics(gauges: Iterable[Gauge]) -> None:
-    """Set up the export of metrics, once at startup."""
+    """Set up the export of metrics and of these gauges, once at startup."""
     provider = opentelemetry.get_meter_provider()
     if not is_set(provider):
         if "otlp" not in exporters_of(VARIABLE, ADDRESSES):
@@ -65,7 +65,7 @@ def set_up_opentelemetry_metrics(gauges: Iterable[Gauge]) -> None:
 
 
 def is_set(provider: MeterProvider) -> bool:
-    """Return True if the process was started with its own meter provider, as OpenTelemetry's
-    launcher does.
+    """Return True if the process was started with a meter provider of its own, for example by
+    OpenTelemetry's launcher.
     """
     return not type(provider).__module__.startswith(opentelemetry.__name__)

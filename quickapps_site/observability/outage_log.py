@@ -1,4 +1,6 @@
-"""Logs an outage once a minute, instead of each failure that the outage causes."""
+"""Filters log records, so that an outage is logged once a minute instead of with each failure that
+it causes.
+"""
 
 import logging
 import threading
@@ -8,12 +10,11 @@ from apps.outages import BUSY, DATABASE, ENDED, Outage, outage_of
 
 SECONDS = 60.0
 POOL = "psycopg.pool"
-"""The logger that reports failed connections as warnings, with errors that are not errors of
-Django.
+"""The logger of psycopg's pool. It reports failed connections as warnings, without Django's errors.
 """
 EXPORTERS = ("opentelemetry.exporter.", "opentelemetry.sdk.")
-"""The loggers that report each failed attempt to reach an endpoint, every few seconds for logs,
-traces and metrics.
+"""The loggers of OpenTelemetry that report each failed attempt to reach an endpoint, every few
+seconds.
 """
 EXPORT = Outage("export_unavailable", "OpenTelemetry's data cannot be sent.")
 REDIS = Outage(
@@ -27,16 +28,14 @@ OF_DRIVERS = {
     ("redis", "RedisClusterException"): REDIS,
     ("redis", "ClusterError"): REDIS,
 }
-"""Maps drivers' errors, by package and class, to outages, for code that does not use Django."""
+"""Maps errors of drivers, by package and class, to outages, for code that does not use Django."""
 OF_STATEMENTS = ("40", "55", "57014")
-"""The prefixes of SQLSTATEs that report conflicts and timeouts while the database is available."""
+"""The prefixes of SQLSTATEs that mean a conflict or a timeout, so that the database is not down."""
 MOST_CAUSES = 20
 
 
 class OutageFilter(logging.Filter):
-    """A filter that accepts one record per minute for each kind of outage, and one record when the
-    outage ends.
-    """
+    """Accepts one record per minute for each kind of outage, and one record when the outage ends."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -65,14 +64,16 @@ class OutageFilter(logging.Filter):
 
 
 def complete(record: logging.LogRecord, outage: Outage, left_out: int) -> bool:
-    """Add the outage's code and the number of omitted records to a record that will be logged."""
+    """Add the outage's code, and the number of records that were omitted, to a record about the
+    outage. Return True.
+    """
     count = f" ({left_out:,} more records of this outage omitted)" if left_out else ""
     record.msg, record.args = f"{outage.code}: {record.getMessage()}{count}", ()
     return True
 
 
 def logged_outage(record: logging.LogRecord) -> Outage | None:
-    """Return the outage that caused the failure in a record, or None."""
+    """Return the outage that caused the failure in a log record, or None."""
     if record.levelno < logging.WARNING and not record.args and not record.exc_info:
         return None
     if record.name == POOL and record.levelno >= logging.WARNING:

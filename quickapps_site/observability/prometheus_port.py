@@ -1,5 +1,5 @@
-"""Serves the metrics of this process on a separate port, as configured by OpenTelemetry's
-variables.
+"""Serves the metrics of a process on a port of its own, if OpenTelemetry's environment variables
+configure this.
 """
 
 import logging
@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # The import of the package takes a tenth of a second, and fe
 logger = logging.getLogger(__name__)
 
 PORT = 9464
-"""OpenTelemetry's default port."""
+"""The port for metrics if the variable is not set, OpenTelemetry's default."""
 
 
 def is_scraped() -> bool:
@@ -27,9 +27,9 @@ def is_scraped() -> bool:
 
 
 def serve_scrapes(sink: "PrometheusSink") -> None:
-    """Serve the metrics in a thread until the process ends. If the port is in use, log an error.
+    """Serve the metrics in a thread until the process ends. If the port is in use, log a warning.
 
-    Raises `ImproperlyConfigured` if the port or the address is invalid.
+    Raises `ImproperlyConfigured` if the port is invalid.
     """
     # Imported only if metrics are scraped.
     from prometheus_client import MetricsHandler

@@ -1,4 +1,4 @@
-"""Exports spans with OpenTelemetry, as configured by OpenTelemetry's variables."""
+"""Exports spans with OpenTelemetry, if its environment variables configure this."""
 
 import logging
 import os
@@ -18,8 +18,8 @@ NO_PACKAGES = "%s is set, but the packages for it are missing: install the extra
 def set_up_tracing() -> None:
     """Set up the export of spans, once at startup.
 
-    Without an endpoint for spans, no spans are created, unless the process was started with its own
-    provider, as OpenTelemetry's launcher does.
+    Without an endpoint for spans, no spans are created, unless the process was started with a
+    tracer provider of its own, for example by OpenTelemetry's launcher.
     """
     if not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
         tracing.start()
@@ -42,8 +42,8 @@ def set_up_tracing() -> None:
 
 
 def exporters_of(variable: str, addresses: Iterable[str] = ()) -> frozenset[str]:
-    """Return the exporters that the variable contains. If it is not set, return `otlp` if there is
-    an endpoint.
+    """Return the exporters in a variable. If it is not set, return `otlp` if one of the variables
+    `addresses` contains an endpoint.
     """
     if os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
         return frozenset()

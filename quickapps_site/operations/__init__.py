@@ -1,1 +1,1 @@
-"""An app with the `backup`, `restore` and `diagnose` commands."""
+"""Provides the commands for operators: `backup`, `restore`, `diagnose` and others."""

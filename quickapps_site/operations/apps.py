@@ -1,4 +1,6 @@
-"""The app of the commands for operators, and of their check of the environment."""
+"""Configures the Django app of the commands for operators, and registers its check of the
+environment.
+"""
 
 from django.apps import AppConfig
 

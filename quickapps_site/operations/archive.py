@@ -1,7 +1,6 @@
-"""Reads and writes a backup file: a tar archive, whose last member contains a checksum of all other
-members.
+"""Reads and writes backup archives: tar files whose last member contains a checksum of all others.
 
-Members have a fixed order: `backup.json`, `database`, `files/…`, `contents.json`.
+The members have a fixed order: `backup.json`, `database`, `files/…`, `contents.json`.
 """
 
 import hashlib
@@ -21,10 +20,12 @@ from pydantic import BaseModel, Field, ValidationError
 from apps.workspace.local.files.file_storage import is_storage_name
 
 FORMAT = 1
-"""The format version of archives. Increase it when older code cannot restore newer archives."""
+"""The version of the archive's format. Increase it when older code could not restore newer
+archives.
+"""
 HEADER, DATABASE, FILES, CONTENTS = "backup.json", "database", "files/", "contents.json"
 MOST_JSON_BYTES = 16 * 1024 * 1024
-"""The maximum size in bytes of `backup.json`, and of `contents.json`."""
+"""The maximum number of bytes of `backup.json`, and of `contents.json`."""
 PIECE_BYTES = 1024 * 1024
 
 Document = TypeVar("Document", bound=BaseModel)
@@ -32,12 +33,12 @@ Table = Annotated[str, Field(pattern=r"^\w{1,63}$")]
 
 
 class DamagedArchive(Exception):
-    """Raised if the archive is damaged. The message contains the reason."""
+    """Raised if an archive is damaged. The message says what is wrong with it."""
 
 
 class Header(BaseModel):
     """The content of `backup.json`, which describes the origin of a backup. `vendor` is Django's
-    name for the database engine.
+    name for the kind of database.
     """
 
     format: int
@@ -49,8 +50,8 @@ class Header(BaseModel):
 
 
 class Contents(BaseModel):
-    """The content of `contents.json`. `sha256` covers the name, size and bytes of each other
-    member.
+    """The content of `contents.json`. `sha256` covers the names, sizes and bytes of all other
+    members; `tables` are their numbers of rows.
     """
 
     members: int
@@ -64,8 +65,8 @@ class Contents(BaseModel):
 
 @contextmanager
 def new_file(path: Path) -> Iterator[IO[bytes]]:
-    """Open a new file that only its owner can read. At the end of the block, rename it to `path`.
-    If the block fails, delete it.
+    """Open a new file that only its owner can read. When the block ends, rename the file to `path`;
+    if the block fails, delete it.
     """
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
@@ -133,7 +134,7 @@ class HashedReader:
 
 
 def read_header(file: IO[bytes]) -> Header:
-    """Return the header of an archive. Raises `DamagedArchive`."""
+    """Return the header of an archive. Raises `DamagedArchive` if it has none."""
     for member, content in members(file):
         if member.name != HEADER:
             break
@@ -142,8 +143,8 @@ def read_header(file: IO[bytes]) -> Header:
 
 
 def verify(file: IO[bytes]) -> Contents:
-    """Read the whole archive and verify its checksum. Return its contents. Raises
-    `DamagedArchive`.
+    """Read a whole archive and verify its checksum. Return its `contents.json`. Raises
+    `DamagedArchive` if it does not match.
     """
     checksum, number = hashlib.sha256(), 0
     found: Contents | None = None
@@ -165,7 +166,7 @@ def verify(file: IO[bytes]) -> Contents:
 
 
 def check_place(name: str, number: int) -> None:
-    """Raise `DamagedArchive` if no backup has a member with this name at position `number`."""
+    """Raise `DamagedArchive` if no backup has a member with this name at the position `number`."""
     if number < 2:
         is_right = name == (HEADER, DATABASE)[number]
     else:
@@ -177,8 +178,8 @@ def check_place(name: str, number: int) -> None:
 
 
 def members(file: IO[bytes]) -> Iterator[tuple[tarfile.TarInfo, IO[bytes]]]:
-    """Yield the members of the archive in order, each with a file that reads its content. Raises
-    `DamagedArchive`.
+    """Yield the members of an archive in order, each with a file for reading its content. Raises
+    `DamagedArchive` if they cannot be read.
     """
     file.seek(0)
     size = os.fstat(file.fileno()).st_size
@@ -204,7 +205,7 @@ def pieces(content: IO[bytes]) -> Iterator[bytes]:
 
 @contextmanager
 def damage() -> Iterator[None]:
-    """Convert errors from reading a tar archive inside the block to `DamagedArchive`."""
+    """Convert errors of reading a tar archive in the block to `DamagedArchive`."""
     try:
         yield
     except (tarfile.TarError, UnicodeError, EOFError) as error:
@@ -212,7 +213,7 @@ def damage() -> Iterator[None]:
 
 
 def parse_document(kind: type[Document], content: IO[bytes]) -> Document:
-    """Parse a JSON member of the archive. Raises `DamagedArchive` if it is invalid."""
+    """Parse a JSON member of an archive. Raises `DamagedArchive` if it is invalid."""
     raw = content.read(MOST_JSON_BYTES + 1)
     try:
         if len(raw) <= MOST_JSON_BYTES:
@@ -223,8 +224,8 @@ def parse_document(kind: type[Document], content: IO[bytes]) -> Document:
 
 
 def open_regular(path: Path) -> IO[bytes]:
-    """Open an archive for reading. Raises OSError, and `DamagedArchive` if the path is a folder,
-    pipe or device.
+    """Open an archive for reading. Raises OSError, and `DamagedArchive` if the path is a folder, a
+    pipe or a device.
     """
     file = path.open("rb")
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):

@@ -1,4 +1,4 @@
-"""Copies the database consistently into one file, and restores it, for PostgreSQL and SQLite."""
+"""Copies a PostgreSQL or SQLite database consistently into one file, and loads such copies."""
 
 import os
 import re
@@ -22,7 +22,9 @@ DUMP_VERSION = re.compile(r"\(PostgreSQL\) (\d+)")
 
 @dataclass(frozen=True, slots=True)
 class DatabaseCopy:
-    """A copy of the database at `path`. `cursor` reads the same data until the copy is closed."""
+    """A copy of the database in the file `path`. `cursor` reads the same data until the context of
+    the copy ends. `tables` are the numbers of rows.
+    """
 
     path: Path
     cursor: Any
@@ -41,7 +43,9 @@ class DatabaseCopy:
 
 @contextmanager
 def copy_database(folder: Path) -> Iterator[DatabaseCopy]:
-    """Copy the database into a file in `folder`, and yield the copy. Raises `CommandError`."""
+    """Copy the database into a file in `folder`, and yield the copy. Raises `CommandError` if it
+    cannot be copied.
+    """
     copy = copy_postgresql if connection.vendor == "postgresql" else copy_sqlite
     with copy(folder / "database") as found:
         yield found
@@ -67,7 +71,9 @@ def copy_sqlite(path: Path) -> Iterator[DatabaseCopy]:
 
 @contextmanager
 def copy_postgresql(path: Path) -> Iterator[DatabaseCopy]:
-    """Copy a PostgreSQL database into a file, and yield the copy. Raises `CommandError`."""
+    """Copy a PostgreSQL database with pg_dump into a file, and yield the copy. Raises
+    `CommandError` if pg_dump fails.
+    """
     program = client_program("pg_dump")
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -90,7 +96,7 @@ def count_rows(cursor: Any, tables: list[str]) -> dict[str, int]:
 
 
 def check_copy(path: Path) -> None:
-    """Raise `CommandError` if the programs on this machine cannot load the copy."""
+    """Raise `CommandError` if the copy of a database cannot be loaded on this machine."""
     if connection.vendor == "postgresql":
         run_client(client_program("pg_restore"), "--list", str(path), connects=False)
         return
@@ -104,7 +110,9 @@ def check_copy(path: Path) -> None:
 
 
 def load_database(path: Path) -> None:
-    """Load a copy into the empty database, completely or not at all. Raises `CommandError`."""
+    """Load the copy of a database into the empty database, completely or not at all. Raises
+    `CommandError` if it cannot be loaded.
+    """
     if connection.vendor == "postgresql":
         connection.close()
         run_client(
@@ -123,7 +131,7 @@ def load_database(path: Path) -> None:
 
 def client_program(name: str) -> str:
     """Return the path of a PostgreSQL client program that supports the server's version. Raises
-    `CommandError` if there is none.
+    `CommandError` if none is installed.
     """
     connection.ensure_connection()
     needed: int = connection.pg_version // 10_000  # type: ignore[attr-defined]  # of this backend
@@ -143,8 +151,8 @@ def client_program(name: str) -> str:
 
 
 def run_client(*command: str, connects: bool = True) -> None:
-    """Run a PostgreSQL client program. Raises `CommandError` if it fails. If `connects` is True, it
-    connects to the database.
+    """Run a PostgreSQL client program, which connects to the database if `connects` is True. Raises
+    `CommandError` if it fails.
     """
     if not connects:
         run(list(command), dict(os.environ))
@@ -166,7 +174,7 @@ def run_client(*command: str, connects: bool = True) -> None:
 
 
 def run(command: list[str], environment: dict[str, str]) -> str:
-    """Run a command and return its output. Raises `CommandError` if it fails."""
+    """Run a command, and return its output. Raises `CommandError` if it fails."""
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)  # noqa: S603
     if done.returncode:
         raise CommandError(f"{Path(command[0]).name} failed: {done.stderr.strip()}")

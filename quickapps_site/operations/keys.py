@@ -1,5 +1,5 @@
-"""Checks the keys that encrypt stored secrets. It computes their fingerprint for a backup, and
-finds secrets that no key can decrypt.
+"""Checks the keys that encrypt stored secrets: computes their fingerprint for a backup, and finds
+secrets that no key can decrypt.
 """
 
 import hashlib
@@ -17,13 +17,15 @@ from apps.workspace.local.secrets.field import UnreadableSecret, secret_columns
 
 
 def fingerprint() -> str:
-    """Return a salted fingerprint of the newest `SECRET_KEY` and `SALT_KEY`."""
+    """Return a salted fingerprint of the newest `SECRET_KEY` and `SALT_KEY`, which does not reveal
+    them.
+    """
     salt = secrets.token_bytes(16)
     return f"{salt.hex()}:{digest(settings.SECRET_KEY, settings.SALT_KEY[0], salt)}"
 
 
 def fits(print_of_archive: str) -> bool:
-    """Return True if one of the configured keys, current or old, has this fingerprint."""
+    """Return True if a current or old key has this fingerprint."""
     salt, _, expected = print_of_archive.partition(":")
     return any(
         hmac.compare_digest(digest(key, salt_key, bytes.fromhex(salt)), expected)
@@ -39,7 +41,9 @@ def digest(key: str, salt_key: str, salt: bytes) -> str:
 
 
 def unreadable_secrets() -> Iterator[str]:
-    """Yield the model's label and the ID of each row whose secret no key can decrypt."""
+    """Yield the label and the primary key of each row with a secret that no configured key can
+    decrypt.
+    """
     for model, field in secret_columns():
         for number, secret in model._default_manager.values_list("pk", field).iterator():
             if isinstance(secret, UnreadableSecret):

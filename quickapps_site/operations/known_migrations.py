@@ -1,4 +1,4 @@
-"""Lists the migrations that this version of the code knows."""
+"""Lists the migrations that this version of the code has or has had."""
 
 from django.db.migrations.loader import MigrationLoader
 
@@ -16,13 +16,14 @@ REMOVED = {
     "triggers": ("0003_help_texts", "0004_reworded_texts"),
     "workspace": ("0005_help_texts", "0007_reworded_texts"),
 }
-"""Migrations that changed only texts and choices. They no longer exist, but older databases and
-backups have recorded them."""
+"""Removed migrations, which changed only texts and choices. Older databases and backups have
+recorded them.
+"""
 
 
 def known_migrations() -> set[tuple[str, str]]:
-    """Return the app and the name of each migration on disk, and of each replaced or removed
-    migration.
+    """Return the app and the name of each migration: those on disk, and those that were replaced or
+    removed.
     """
     loader = MigrationLoader(None, ignore_no_migrations=True)
     replaced = {one for migration in loader.replacements.values() for one in migration.replaces}

@@ -1,4 +1,4 @@
-"""Reports environment variables that were settings in earlier versions and have no effect now."""
+"""Warns of environment variables that were settings in earlier versions and have no effect anymore."""
 
 import os
 from typing import Any
@@ -47,7 +47,8 @@ REMOVED = (
     "TOOL_RESULT_DURATION",
     "WEBHOOK_MAX_BODY_BYTES",
 )
-"""docs/settings.md has the value that replaces each, and the reason."""
+"""The names of removed settings. docs/settings.md has the value that replaces each, and the reason.
+"""
 
 
 @register()

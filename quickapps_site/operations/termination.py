@@ -1,4 +1,6 @@
-"""Raises an exception on SIGTERM, so that a command can remove unfinished files."""
+"""Raises an exception when the process receives SIGTERM, so that a command can remove unfinished
+files.
+"""
 
 import signal
 import sys
@@ -9,8 +11,8 @@ from types import FrameType
 
 @contextmanager
 def termination_raises() -> Iterator[None]:
-    """Raise SystemExit inside the block if the process receives SIGTERM. Must be used only in the
-    main thread.
+    """Raise SystemExit in the block if the process receives SIGTERM. It works only in the main
+    thread.
     """
     previous = signal.signal(signal.SIGTERM, end)
     try:

@@ -1,4 +1,4 @@
-"""The version of this installation."""
+"""Reads and compares versions of QuickApps."""
 
 import tomllib
 from importlib import metadata
@@ -7,7 +7,7 @@ from django.conf import settings
 
 
 def product_version() -> str:
-    """Return the version in the checkout's `pyproject.toml`, or the version of the installed
+    """Return QuickApps's version, from `pyproject.toml` in a checkout or else from the installed
     package.
     """
     try:
@@ -18,7 +18,7 @@ def product_version() -> str:
 
 
 def version_numbers(version: str) -> tuple[int, ...]:
-    """Return the numbers in a version, so that versions can be compared. Raises ValueError if it is
+    """Return the numbers of a version, for comparisons. Raises ValueError if the version is
     invalid.
     """
     return tuple(int(part) for part in version.split("."))

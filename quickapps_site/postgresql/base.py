@@ -26,19 +26,19 @@ from quickapps_site.postgresql.page_share import PageShare
 from quickapps_site.postgresql.reachability import Reachability
 
 PROMPT_SECONDS = 0.3
-"""The number of seconds without a connection from the pool after which the pool is full, or the
-database is down.
+"""The time in seconds without a free connection after which it is checked whether the database is
+down or the pool is full.
 """
 CHECK_SECONDS = 0.5
-"""The number of seconds within which an idle connection must respond. A slower connection is
-replaced with a new connection.
+"""The time in seconds within which an idle connection must respond to a check. Otherwise, it is
+replaced.
 """
 
 TRUSTED_SECONDS = 30.0
-"""The number of seconds after a response in which a connection is not checked again, unless its
-server has closed it.
+"""The time in seconds after a response for which a connection counts as working, unless the server
+has closed it.
 
-Without this limit, every use needs another round trip, and an idle process runs twice as many
+Without this, every use would need another round trip, and an idle process would run twice as many
 transactions. If the server disappears in this time, the watchdog ends the statement.
 """
 
@@ -47,15 +47,13 @@ _page_shares: dict[str, PageShare] = {}
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """A connection to the database that uses only pooled connections that responded recently."""
+    """A database connection of Django that takes only working connections from the pool."""
 
     share: PageShare | None = None
-    """The share that this connection is part of, while it is open."""
+    """The share of pages to which the open connection counts, or None."""
 
     def ensure_connection(self) -> None:
-        """Open a connection if there is none. A connection that a thread has retained is replaced
-        if it no longer works.
-        """
+        """Open a connection if there is none, or if the one that a thread has kept no longer works."""
         kept = self.connection
         if kept is not None and not self.in_atomic_block and not works(kept):
             kept.close()
@@ -66,7 +64,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         """Return True if the connection still works. The check runs even if the request's client
         has disconnected.
 
-        Django calls this after an error, at the end of a request. If the check were canceled, the
+        Django calls this at the end of a request with an error. If the check were canceled, the
         connection would not return to the pool.
         """
         with clients.unwatched():
@@ -132,7 +130,7 @@ def working_connection(
     pool: ConnectionPool[Any], reachability: Reachability
 ) -> psycopg.Connection[Any]:
     """Return a working connection from the pool. Raises `psycopg.OperationalError` if the database
-    is down, and `PoolTimeout` if all connections remain in use.
+    is down, and `PoolTimeout` if all connections stay in use.
     """
     deadline = time.monotonic() + pool.timeout
     while True:
@@ -153,7 +151,7 @@ def working_connection(
 
 
 def works(connection: psycopg.Connection[Any]) -> bool:
-    """Return True if the connection is open, and responded recently or responds now."""
+    """Return True if the connection is open and has responded recently, or responds now."""
     if connection.closed:
         return False
     age = time.monotonic() - getattr(connection, "answered_at", float("-inf"))
@@ -166,8 +164,8 @@ def works(connection: psycopg.Connection[Any]) -> bool:
 
 
 def is_alive(connection: psycopg.Connection[Any]) -> bool:
-    """Return True if the server responds to an empty query in time. A server that is down may never
-    report that the connection is closed.
+    """Return True if the server responds to an empty query within `CHECK_SECONDS`. A server that is
+    down may never report that the connection is closed.
     """
     link = connection.pgconn
     deadline = time.monotonic() + CHECK_SECONDS

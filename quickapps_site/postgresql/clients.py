@@ -1,5 +1,5 @@
-"""Cancels the statements of a request when its client disconnects, for example during a search
-while the user types.
+"""Cancels the database statements of a request whose client disconnects, for example of a search
+while the user types on.
 """
 
 from __future__ import annotations
@@ -15,16 +15,12 @@ import psycopg
 from psycopg.pq import TransactionStatus
 
 READS = frozenset({"GET", "HEAD"})
-"""The methods of requests that change nothing. Other requests are completed even if their client
-has disconnected.
-"""
+"""The HTTP methods whose statements may be canceled, because they change nothing."""
 CANCEL_SECONDS = 2.0
 
 
 class DatabaseClient:
-    """The client of one request, and the connections with which the request waits for the
-    database.
-    """
+    """The client of a request, and the connections on which the request waits for the database."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -32,8 +28,8 @@ class DatabaseClient:
         self.is_gone = False
 
     def leave(self) -> None:
-        """Cancel the client's running statements, and reject further statements. The call blocks
-        while it notifies the database.
+        """Cancel the request's running statements and reject further ones, because the client has
+        disconnected. The call blocks.
         """
         # The lock prevents a connection from serving another request before its statement is
         # canceled.
@@ -46,7 +42,7 @@ class DatabaseClient:
     @contextmanager
     def wait(self, connection: psycopg.Connection[Any]) -> Iterator[None]:
         """Register the connection while it waits for the database. Raises `CancelledError` if the
-        client disconnects, or has already disconnected.
+        client disconnects or has disconnected.
         """
         with self.lock:
             if self.is_gone and connection.pgconn.transaction_status == TransactionStatus.IDLE:
@@ -64,13 +60,13 @@ class DatabaseClient:
 
 
 NOBODY = DatabaseClient()
-"""The client of work that is not part of a request."""
+"""The stand-in for a client in work that is not part of a request."""
 current: ContextVar[DatabaseClient] = ContextVar("client", default=NOBODY)
 
 
 @contextmanager
 def unwatched() -> Iterator[None]:
-    """Execute the statements inside the `with` block even if the client has disconnected."""
+    """Run the statements in the block even if the request's client has disconnected."""
     before = current.set(NOBODY)
     try:
         yield
@@ -79,8 +75,8 @@ def unwatched() -> Iterator[None]:
 
 
 def with_ended_statements(application: Callable[..., Awaitable[None]]) -> Any:
-    """Return an application that cancels the statements of a read-only request when its client
-    disconnects.
+    """Return an ASGI application that cancels the statements of a GET or HEAD request when its
+    client disconnects.
     """
 
     async def ending(scope: Any, receive: Any, send: Any) -> None:

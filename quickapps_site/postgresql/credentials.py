@@ -1,4 +1,6 @@
-"""Reads the current username and password for the database from the file of `DATABASE_URL`."""
+"""Provides the current credentials for the database, which are read again from the file of
+`DATABASE_URL`.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ logger = logging.getLogger(__name__)
 
 
 def with_current_credentials(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters for a new connection with the current username and password."""
+    """Return the connection parameters with the current username and password, if `DATABASE_URL` is
+    in a file.
+    """
     address = latest("DATABASE_URL", "")
     if not address:
         return parameters

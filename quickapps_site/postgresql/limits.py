@@ -1,5 +1,4 @@
-"""Sets time limits for statements, and for their waits for locks, in a process that serves
-requests.
+"""Limits the time of statements, and of their waits for locks, in processes that serve requests.
 
 Commands such as `migrate` have no limits.
 """
@@ -12,14 +11,14 @@ from django.db import connections
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Time limits in seconds; 0 means no limit."""
+    """The time limits of statements and of their waits for locks, in seconds. 0 means no limit."""
 
     lock: float = 0.0
     statement: float = 0.0
 
     @property
     def settings(self) -> dict[str, str]:
-        """Return the limits by the names of PostgreSQL's settings."""
+        """Return the limits as PostgreSQL's settings, by name."""
         return {
             "lock_timeout": f"{round(self.lock * 1000)}ms",
             "statement_timeout": f"{round(self.statement * 1000)}ms",
@@ -30,9 +29,7 @@ _limits = Limits()
 
 
 def apply_limits(limits: Limits) -> None:
-    """Set the limits for new connections, and close the pools so that no open connection has other
-    limits.
-    """
+    """Set the limits for new connections, and close the pools, whose connections have other limits."""
     global _limits
     _limits = limits
     for connection in connections.all(initialized_only=True):
@@ -41,7 +38,9 @@ def apply_limits(limits: Limits) -> None:
 
 
 def limit(connection: Any) -> bool:
-    """Set the limits of a new connection. Return True if the change must be committed."""
+    """Set the limits of a new connection. Return True if the connection is in a transaction that
+    must be committed.
+    """
     if _limits == Limits():
         return False
     with connection.cursor() as cursor:

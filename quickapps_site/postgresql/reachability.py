@@ -1,4 +1,4 @@
-"""Checks whether a database responds, with one thread for all callers."""
+"""Checks whether a database responds, with one check at a time for all callers."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import psycopg
 from quickapps_site.postgresql.credentials import with_current_credentials
 
 PROBE_SECONDS = 2
-"""The timeout of a new connection in seconds, which is libpq's minimum."""
+"""The timeout in seconds of the connection that checks the database, libpq's minimum."""
 MEMORY_SECONDS = 0.5
-"""The number of seconds for which a result is cached."""
+"""The time in seconds for which the result of a check is cached."""
 TOO_MANY_CONNECTIONS = "53300"
 
 
@@ -32,7 +32,7 @@ class Reachability:
             raise psycopg.OperationalError(str(self.problem))
 
     def probe(self) -> None:
-        """Open a connection outside the pool and close it. Raises `psycopg.OperationalError` if the
+        """Open and close a connection outside of the pool. Raises `psycopg.OperationalError` if the
         database is down.
         """
         with self.lock:

@@ -1,4 +1,4 @@
-"""Ends statements that wait for a database that no longer responds.
+"""Ends statements that wait for a database which no longer responds.
 
 A server that hangs keeps its connections open, so callers would wait forever. As long as the
 database accepts new connections, slow statements are not ended.
@@ -19,8 +19,8 @@ from quickapps_site.postgresql import clients
 from quickapps_site.postgresql.reachability import Reachability
 
 SUSPICIOUS_SECONDS = 0.4
-"""The number of seconds after which the database is checked while a statement runs. Few statements
-take longer, so checks are rare.
+"""The duration in seconds of a statement after which the database is checked. Few statements take
+longer, so checks are rare.
 """
 LOOK_SECONDS = 0.2
 
@@ -28,8 +28,8 @@ _waiting: dict[psycopg.Connection[Any], float] = {}
 
 
 class WatchedConnection(psycopg.Connection[Any]):
-    """A connection that reports to the watchdog how long it has waited for the server, and records
-    the time of the last response.
+    """A connection that reports to the watchdog since when it waits for the server, and records
+    when the server last responded.
     """
 
     answered_at = float("-inf")
@@ -52,7 +52,7 @@ class WatchedConnection(psycopg.Connection[Any]):
 
 
 def start(reachability: Reachability) -> None:
-    """Watch all connections in a thread until the process ends."""
+    """Start the thread that watches all connections of the process."""
     threading.Thread(target=watch, args=(reachability,), name="database", daemon=True).start()
 
 
@@ -71,6 +71,6 @@ def watch(reachability: Reachability) -> None:
 
 
 def hang_up(connection: psycopg.Connection[Any]) -> None:
-    """Close a connection for which a thread is waiting. The thread gets an error."""
+    """Shut down the socket of a connection for which a thread is waiting. The thread gets an error."""
     with suppress(psycopg.Error, OSError), socket.socket(fileno=os.dup(connection.fileno())) as end:
         end.shutdown(socket.SHUT_RDWR)

@@ -1,4 +1,4 @@
-"""Runs the background work of a process, depending on its role."""
+"""Starts the background work of a process, depending on its role."""
 
 import asyncio
 import logging
@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 
 
 class ProcessRole(StrEnum):
-    """The role of a process: it serves the site, runs background jobs, or does both."""
+    """The role of a process: to serve the site, to run background jobs, or both."""
 
     ALL = "all"
     WEB = "web"
@@ -24,10 +24,10 @@ class ProcessRole(StrEnum):
 
 
 class Background:
-    """Runs the background work of this process until it is canceled.
+    """The background tasks of a process, which run until they are canceled.
 
-    When the process stops, jobs are canceled first; `watchers` run until all answers of the process
-    have ended.
+    When the process stops, `jobs` are canceled first; `watchers` run until all answers of the
+    process have ended.
     """
 
     def __init__(self, role: ProcessRole) -> None:

@@ -1,4 +1,4 @@
-"""Extends uvicorn's connections with time and size limits for request heads, and disconnects
+"""Extends uvicorn's connections with limits on the time and size of request heads, and disconnects
 clients that stop reading.
 
 The classes override only public methods of asyncio's and uvicorn's protocols. The doors limit
@@ -15,26 +15,26 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 logger = logging.getLogger(__name__)
 
 HEAD_BYTES = 64 * 1024
-"""The maximum number of bytes of a request's headers, as in h11. Browsers and proxies limit headers
-to 8 to 32 KiB.
+"""The maximum number of bytes of a request's head, as in h11. Browsers and proxies limit headers to
+8 to 32 KiB.
 """
 HEAD_SECONDS = 20.0
-"""The number of seconds within which the head of a request must arrive."""
+"""The time in seconds within which the head of a request must arrive."""
 CONNECTIONS = 10_000
 """The maximum number of connections of a process, including WebSockets and streamed answers.
 Further connections get a response with status 503.
 """
 STALLED_SECONDS = 30.0
-"""The number of seconds without reading after which a client is disconnected. The time is long
-enough for two heartbeats, and for a phone to change networks.
+"""The time in seconds without reading after which a client is disconnected. It is long enough for
+two heartbeats, and for a phone to change networks.
 """
 
 
 class StallGuard(asyncio.Protocol):
-    """Disconnects a client that reads nothing for `STALLED_SECONDS` while a sender waits for the
-    client.
+    """Disconnects a client that reads nothing for `STALLED_SECONDS` while data waits to be sent to
+    it.
 
-    Senders need not be notified: uvicorn's `send` returns when the transport's buffer has room.
+    Senders need not be notified: uvicorn's `send` returns when the connection is lost.
     """
 
     transport: asyncio.Transport
@@ -81,13 +81,13 @@ class BoundedWebSocket(StallGuard, WebSocketsSansIOProtocol):
 
 
 class BoundedHttp(StallGuard, HttpToolsProtocol):
-    """A connection that limits each request head to `HEAD_SECONDS` and `HEAD_BYTES`, and the
+    """An HTTP connection that limits each request head to `HEAD_SECONDS` and `HEAD_BYTES`, and all
     connections of the process to `CONNECTIONS`.
     """
 
     awaits_head = True
     head_bytes = 0
-    """The number of received bytes of an incomplete head."""
+    """The number of bytes that have arrived of an incomplete head."""
     head_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -125,8 +125,8 @@ class BoundedHttp(StallGuard, HttpToolsProtocol):
         super().on_message_complete()
 
     def expect_head(self) -> None:
-        """Start the timer for the next request head. During an answer, which may take any time, do
-        nothing.
+        """Start the timer for the next request's head, unless an answer is in progress, which may
+        take any time.
         """
         if self.head_timer is None and not self.is_answering():
             self.head_timer = asyncio.get_running_loop().call_later(
@@ -145,9 +145,7 @@ class BoundedHttp(StallGuard, HttpToolsProtocol):
         return not is_complete
 
     def refuse(self, status: HTTPStatus) -> None:
-        """Send a response without a body and disconnect. If another response has begun, only
-        disconnect.
-        """
+        """Send a response without a body, unless another response has begun, and disconnect."""
         retry = "retry-after: 1\r\n" if status is HTTPStatus.SERVICE_UNAVAILABLE else ""
         if not self.is_answering():
             self.transport.write(

@@ -1,11 +1,10 @@
-"""Provides the threads on which coroutines use the database. Each thread has its own connection.
+"""Provides the threads on which coroutines use the database, each with its own connection.
 
 asgiref runs all database work of a process on one thread, so a statement that waits for a lock
-would block every request. This is needed only by code that opens a transaction in one call and
-continues it in the next call, and this project has no such code.
-
-A third of the threads are reserved for kinds of calls that are not running yet. Many calls that
-wait for the same lock therefore leave threads for requests that do not need the lock.
+would block every request. Only code that opens a transaction in one call and continues it in the
+next needs this, and this project has none. A third of the threads are reserved for kinds of calls
+that are not running yet. Many calls that wait for the same lock therefore leave threads for
+requests that do not need the lock.
 """
 
 import functools
@@ -20,12 +19,12 @@ from asgiref.sync import SyncToAsync
 from django.db import close_old_connections
 
 Kind = tuple[object, ...]
-"""The module and name of a function; for a method of a query set, also the model."""
+"""The module and the name of a function and, for a method of a query set, its model."""
 RESERVED_SHARE = 3
 
 
 class DatabaseThreads(ThreadPoolExecutor):
-    """An executor that returns a thread's connection to the pool after each call."""
+    """The executor of database calls. After each call, a thread's connection returns to the pool."""
 
     def __init__(self, count: int) -> None:
         super().__init__(count, thread_name_prefix="database")
@@ -44,7 +43,7 @@ class DatabaseThreads(ThreadPoolExecutor):
         return future
 
     def start_waiting(self) -> None:
-        """Start the waiting calls for which a thread is available, oldest first."""
+        """Start waiting calls as long as threads are free for them, oldest first."""
         while kinds := self.startable():
             kind = min(kinds, key=lambda one: self.waiting[one][0][0])
             _, call = self.waiting[kind].popleft()
@@ -73,8 +72,8 @@ class DatabaseThreads(ThreadPoolExecutor):
 
 
 def kind_of(function: Callable[..., Any]) -> Kind:
-    """Return the kind of a call, which is the function of this project that it runs. asgiref passes
-    this function to its own handler as the last argument.
+    """Return the kind of a database call: the function of this project that it runs, which is the
+    last argument of asgiref's handler.
     """
     while isinstance(function, functools.partial):
         is_handler = getattr(function.func, "__name__", "") == "thread_handler"
@@ -108,7 +107,7 @@ def run(
 
 
 def start(count: int) -> None:
-    """Start this number of threads, and use them for all database calls that specify no other
+    """Start `count` threads, and use them for all database calls that do not specify another
     thread.
 
     Requests to Django's views have their own threads, and tests run coroutines' calls on the thread

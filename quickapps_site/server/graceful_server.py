@@ -1,5 +1,5 @@
-"""Configures uvicorn, and stops it gracefully. It first waits for answers to end, and then closes
-the connections.
+"""Configures uvicorn, and stops it gracefully: it waits for answers to end before it closes the
+connections.
 """
 
 import asyncio
@@ -23,11 +23,11 @@ logger = logging.getLogger(__name__)
 
 
 def announce_nothing() -> None:
-    """Do nothing. This is the default for applications that do not report their readiness."""
+    """Do nothing, for an application that does not report its readiness."""
 
 
 async def end_nothing(seconds: float) -> None:
-    """Do nothing. This is the default for applications whose work ends with their connections."""
+    """Do nothing, for an application whose work ends with its connections."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,23 +48,23 @@ class Shutdown:
 BACKLOG = 1024
 """The maximum number of connections that wait to be accepted."""
 KEEP_ALIVE_SECONDS = 75
-"""The number of seconds for which an idle connection remains open. Proxies close idle connections
-earlier (nginx after 60), so that a connection is closed by the client and not by this server.
+"""The time in seconds for which an idle connection stays open. Proxies close idle connections
+earlier (nginx after 60), so that the client closes it and not this server.
 """
 MESSAGE_BYTES = 1024 * 1024
 """The maximum number of bytes of a WebSocket message from a client."""
 PING_SECONDS, PONG_SECONDS = 20.0, 30.0
 FAREWELL_SECONDS = 1.0
-"""The number of seconds in which connections can send their last bytes."""
+"""The time in seconds for which closing connections can send their last bytes."""
 CLEAN_UP_SECONDS = 4
-"""The number of seconds in which interrupted work can release its resources."""
+"""The time in seconds for which interrupted work can release its resources."""
 POLL_SECONDS = 0.05
 CLOSE = (b"connection", b"close")
 TICK_SECONDS = 1.0
 
 
 def make_config(application: Any, *, trusted_proxies: Sequence[str] = ()) -> uvicorn.Config:
-    """Return uvicorn's configuration. `trusted_proxies` contains addresses and networks whose
+    """Return uvicorn's configuration. `trusted_proxies` are the addresses and networks whose
     `X-Forwarded-For` is trusted.
     """
     return uvicorn.Config(
@@ -88,13 +88,13 @@ def make_config(application: Any, *, trusted_proxies: Sequence[str] = ()) -> uvi
 
 
 def url_host(host: str) -> str:
-    """Return the host in the form in which a URL contains it."""
+    """Return a host as part of a URL, with brackets around an IPv6 address."""
     return f"[{host}]" if ":" in host else host
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Open a listening socket. `::` also accepts IPv4 if the system supports this. Raises
-    `OSError`.
+    """Open a listening socket. On `::`, it also accepts IPv4 if the system supports this. Raises
+    `OSError` if it cannot listen.
     """
     if ":" not in host:
         return socket.create_server((host, port), backlog=BACKLOG)
@@ -112,8 +112,9 @@ class GracefulServer(uvicorn.Server):
         self.wake: Callable[[], object] = announce_nothing
 
     async def main_loop(self) -> None:
-        """Update the `Date` header once a second. uvicorn's own loop runs ten times a second, which
-        takes more processor time of an idle process than everything else.
+        """Wait until the server stops, and update the `Date` header once a second. uvicorn's own
+        loop runs ten times a second, which takes more CPU time of an idle process than everything
+        else.
         """
         stopped, loop = asyncio.Event(), asyncio.get_running_loop()
         self.wake = partial(loop.call_soon_threadsafe, stopped.set)
@@ -123,8 +124,8 @@ class GracefulServer(uvicorn.Server):
                     await stopped.wait()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop the server gracefully with exit status 0. A second Ctrl-C ends the process
-        immediately.
+        """Stop the server gracefully, so that its exit status is 0. A second Ctrl-C ends the
+        process at once.
         """
         if not self.should_exit and sig == signal.SIGTERM:  # Ctrl-C involves no load balancer.
             self.drain_seconds = self.stopping.drain_seconds
@@ -159,8 +160,8 @@ class GracefulServer(uvicorn.Server):
         await super().shutdown(sockets)
 
     async def accept_waiting(self) -> None:
-        """Accept the connections that wait in the listeners' queues. They would be reset when the
-        listeners close.
+        """Accept the connections that wait in the listeners' queues, because they would be reset
+        when the listeners close.
         """
         loop = asyncio.get_running_loop()
         end = loop.time() + FAREWELL_SECONDS

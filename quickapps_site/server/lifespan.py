@@ -1,4 +1,6 @@
-"""Starts and stops the process on servers that support ASGI's `lifespan` (Daphne does not)."""
+"""Starts and stops the background work of a process, on servers that support ASGI's `lifespan`
+(Daphne does not).
+"""
 
 import asyncio
 import logging
@@ -18,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 CLEAN_UP_SECONDS = 4.0
 JOBS_SECONDS = GRACE_SECONDS + 2.0
-"""The number of seconds in which running background jobs can end or be returned to the queue.
+"""The time in seconds for which running background jobs can end or be returned to the queue.
 
 Jobs use the connections that close next. After the shutdown, asyncio cancels all tasks, including
 those of the connection pool in which a job would then wait 30 seconds for a connection.
@@ -26,7 +28,9 @@ those of the connection pool in which a job would then wait 30 seconds for a con
 
 
 async def lifespan(scope: Any, receive: Any, send: Any) -> None:
-    """Start and stop the process, as the events of the ASGI scope `lifespan` request."""
+    """Start and stop the background work when the server sends the events of the ASGI scope
+    `lifespan`.
+    """
     await receive()
     warn_of_deaf_processes()
     background = Background(ProcessRole(settings.ROLE))
@@ -51,16 +55,16 @@ async def lifespan(scope: Any, receive: Any, send: Any) -> None:
 
 
 def warn_of_deaf_processes() -> None:
-    """Log a warning if processes cannot notify each other. Servers do not run Django's checks, so
-    this check is run separately.
+    """Log a warning if the processes of the installation cannot notify each other. Servers do not
+    run Django's checks.
     """
     for warning in processes_hear_each_other():
         logger.warning("%s %s", warning.msg, warning.hint)
 
 
 async def end_answers(seconds: float) -> None:
-    """Release the chat page's answers, so that other processes continue them. End the answers of
-    other doors after `seconds`.
+    """Release the chat page's answers, so that other processes continue them, and end the answers
+    of other doors after `seconds`.
 
     A second call does nothing.
     """

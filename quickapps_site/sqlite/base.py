@@ -16,12 +16,12 @@ from typing import Any
 from django.db.backends.sqlite3 import base
 
 MOST = 8
-"""The maximum number of idle connections to a file in a process. Further connections are closed
+"""The maximum number of idle connections to a database file in a process. Further ones are closed
 when they are returned.
 """
 
 Identity = tuple[int, int]
-"""The device and the inode of a file."""
+"""The device and the inode number of a file."""
 
 
 class KnownConnection(sqlite3.Connection):
@@ -36,8 +36,8 @@ class KnownConnection(sqlite3.Connection):
 
 
 class KeptConnections:
-    """The idle connections to each database file. The most recently used connection is reused
-    first.
+    """The pool of idle connections to each database file. The most recently used connection is
+    reused first.
     """
 
     def __init__(self) -> None:
@@ -47,8 +47,8 @@ class KeptConnections:
         os.register_at_fork(after_in_child=self.set_aside)
 
     def take(self, name: str | Path) -> KnownConnection | None:
-        """Return an idle connection to the file that currently has this name, and close connections
-        to older files with this name.
+        """Return an idle connection to the file that now has this name, or None, and close
+        connections to earlier files with this name.
         """
         idle = self.idle[name]
         identity = identity_of(name) if idle else None
@@ -62,8 +62,8 @@ class KeptConnections:
             connection.close()
 
     def give_back(self, connection: KnownConnection) -> bool:
-        """Store the connection for later use. Return False if it is not stored, so that the caller
-        must close it.
+        """Put a connection into the pool. Return False if it is not taken, so that the caller must
+        close it.
         """
         idle = self.idle[connection.name]
         if connection.identity is None or len(idle) >= MOST:
@@ -72,13 +72,15 @@ class KeptConnections:
         return True
 
     def set_aside(self) -> None:
-        """Remove the parent process's connections after a fork, without using or closing them."""
+        """Empty the pool after a fork, without using or closing the connections, which belong to
+        the parent process.
+        """
         self.inherited.append(self.idle)
         self.idle = defaultdict(list)
 
     def close(self) -> None:
-        """Close the idle connections. When the last connection to a file is closed, SQLite merges
-        its log into the file.
+        """Close the idle connections. When its last connection closes, SQLite merges a file's
+        write-ahead log into the file.
         """
         for idle in self.idle.values():
             while idle:
@@ -97,8 +99,8 @@ _kept = KeptConnections()
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """A connection to the database whose `close()` returns a clean connection to the pool, for any
-    thread, and closes other connections.
+    """A database connection of Django whose `close()` returns a clean connection to the pool, for
+    any thread, and closes any other.
     """
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
@@ -113,8 +115,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
             super().close_if_unusable_or_obsolete()
 
     def is_in_order(self) -> bool:
-        """Return True if the connection has no state left from its earlier use, so that it can be
-        reused.
+        """Return True if the connection has no state left from its use, so that it can return to
+        the pool.
         """
         if self.connection is None or self.in_atomic_block or self.errors_occurred:
             return False

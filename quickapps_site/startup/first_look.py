@@ -1,4 +1,6 @@
-"""Checks content and administrators before the site serves requests, and logs what is missing."""
+"""Checks content, stored files and administrators before the site serves requests, and logs what is
+missing.
+"""
 
 import logging
 
@@ -16,10 +18,10 @@ logger = logging.getLogger(__name__)
 
 
 def check_predefined_content() -> None:
-    """Read predefined content and managed directories, so that the startup log contains their
-    problems.
+    """Read predefined content and managed applications, so that their problems are logged at
+    startup.
 
-    Raises `ImproperlyConfigured` if a whole layer is missing.
+    Raises `ImproperlyConfigured` if a whole layer of content is missing.
     """
     try:
         missing = missing_problems(installed_content())
@@ -34,7 +36,7 @@ def check_predefined_content() -> None:
 
 
 def check_installation() -> None:
-    """Log a warning for each resource that this process does not share with the other processes of
+    """Log an error for each resource that this process does not share with the other processes of
     its installation.
     """
     try:
@@ -49,9 +51,7 @@ def check_installation() -> None:
 
 
 def offer_setup(host: str, port: int) -> None:
-    """If there is no administrator, log the URL and the token with which the first administrator
-    can be created.
-    """
+    """Log the URL and the token for creating the first administrator, if there is none."""
     try:
         token = first_run.offer()
     except DatabaseError:

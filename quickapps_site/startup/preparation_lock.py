@@ -1,4 +1,4 @@
-"""Provides a lock for work that only one of all processes that use a database may do at a time."""
+"""Provides a lock between all processes that use a database, for preparing it."""
 
 import logging
 import time

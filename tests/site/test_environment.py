@@ -119,7 +119,7 @@ WRONG: list[tuple[str, Callable[[], object], str]] = [
     (
         "postgres://me:secret@host/name?sslmode=require&sslMode=disable",
         partial(env.database, "X", "sqlite:///x"),
-        "X has the parameter 'sslMode', which libpq does not know; use parameters such as sslmode=require, in lower case.",
+        "X has the parameter 'sslMode', which libpq does not support; use parameters such as sslmode=require, in lower case.",
     ),
     (
         "postgres://me:secret@host/name?sslmode=%zz",

@@ -1,4 +1,6 @@
-"""Records changes to API keys in the audit log, and emails the owner if another user made them."""
+"""Records changes to API keys in the audit log, and emails a key's owner if another user made the
+change.
+"""
 
 import logging
 from functools import partial
@@ -22,7 +24,8 @@ KeyEvent = Literal["key.created", "key.changed", "key.revoked"]
 
 
 def record_key(event: KeyEvent, key: AbstractAPIKey, actor: Any = None, address: str = "") -> None:
-    """Record an action of `actor` in the audit log, and notify the key's owner after the commit.
+    """Record a change to an API key in the audit log, and email its owner after the commit if
+    `actor` is another user.
 
     `actor` is None if the key was changed on the command line.
     """

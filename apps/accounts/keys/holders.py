@@ -1,4 +1,4 @@
-"""Finds the holders of API keys.
+"""Finds the holders of API keys: the users and limits to which a request's key refers.
 
 A key is looked up in the database at most once in `KEY_MAX_AGE_SECONDS`, so a revoked key may be
 accepted for that long. The process caches only the hash of the key.
@@ -31,7 +31,7 @@ KEY_FORM = re.compile(r"[A-Za-z0-9]{8}\.[A-Za-z0-9]{32}")
 
 @dataclass(frozen=True, slots=True)
 class KeyHolder:
-    """The owner of a key, with the limits of the key."""
+    """The owner of an API key, and the limits of the key."""
 
     prefix: str
     expires_at: datetime | None
@@ -84,14 +84,16 @@ def read_holder(key: str) -> KeyHolder | None:
 
 
 def find_holder_of(prefix: str) -> KeyHolder | None:
-    """Return the current holder of the key with this prefix, or None if no valid key has it."""
+    """Return the holder of the valid API key with this prefix, read from the database, or None if
+    there is none.
+    """
     row = ApiKey.objects.get_usable_keys().filter(prefix=prefix).first()
     return None if row is None or row.has_expired else holder_of(row)
 
 
 def holder_of(row: ApiKey) -> KeyHolder | None:
-    """Return the holder of a key, or None if the user's account is closed or the user has left the
-    key's team.
+    """Return the holder of an API key, or None if its user's account is closed or its user has left
+    the key's team.
     """
     if row.user is not None and not may_work_in(row.user, row.team_id):
         return None
@@ -102,7 +104,9 @@ def holder_of(row: ApiKey) -> KeyHolder | None:
 
 
 def note_use(prefix: str, now: float) -> None:
-    """Store the time of a key's use, at most once a minute, without delaying the request."""
+    """Store that a key is used now, at most once a minute, without delaying the request. `now` is a
+    time of the monotonic clock.
+    """
     if now - _use_written.get(prefix, -USE_WRITTEN_SECONDS) < USE_WRITTEN_SECONDS:
         return
     while len(_use_written) >= MOST_KEPT_KEYS:

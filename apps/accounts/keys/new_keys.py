@@ -1,4 +1,4 @@
-"""Stores new API keys until the page shows them once.
+"""Stores a new API key until the page has shown it once.
 
 Until then, the key is stored encrypted in the session of the user who created it.
 """
@@ -18,8 +18,8 @@ def keep(session: SessionBase, prefix: str, key: str) -> None:
 
 
 def take(session: SessionBase, prefix: str) -> str:
-    """Remove the new key from the session and return it. Return "" if the page has already shown
-    the key or `SHOWN_FOR_SECONDS` have passed.
+    """Remove a new key from the session and return it, or "" if it has already been shown or was
+    stored more than `SHOWN_FOR_SECONDS` ago.
     """
     waiting = dict(session.get(CREATED, {}))
     encrypted = waiting.pop(prefix, None)

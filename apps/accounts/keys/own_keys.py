@@ -1,4 +1,4 @@
-"""API keys that users create for themselves."""
+"""Creates, lists and revokes the API keys that users have for themselves."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -30,9 +30,10 @@ def keys_of(user_id: int) -> QuerySet[ApiKey]:
 def make_key(
     caller: Caller, name: str, end: datetime | None, applications: Collection[int]
 ) -> tuple[ApiKey, str]:
-    """Create a key for the caller's current team, limited to `applications` if there are any.
+    """Create an API key for the caller in their current team, and return its row and the key. It is
+    limited to `applications` unless these are empty.
 
-    Raises `Refused` for a user who already has `KEYS_PER_PERSON` keys.
+    Raises `Refused` if the user already has `KEYS_PER_PERSON` keys.
     """
     # Lock the user's row, so that concurrent requests cannot exceed the limit.
     person = get_user_model().objects.select_for_update().get(pk=caller.user_id or 0)
@@ -59,7 +60,7 @@ def make_key(
 
 @transaction.atomic
 def revoke_own_key(person: Any, prefix: str, address: str) -> bool:
-    """Revoke a key of the user. Return False if the user has no such key."""
+    """Revoke the user's key with this prefix. Return False if there is none."""
     row = keys_of(person.pk).filter(prefix=prefix).first()
     if row is None or not keys_of(person.pk).filter(prefix=prefix).update(revoked=True):
         return False

@@ -1,1 +1,3 @@
-"""Access tokens with which MCP clients act for users. allauth issues them and stores their hashes."""
+"""Implements OAuth access for MCP clients that act for users. allauth issues the access tokens, and
+stores their hashes.
+"""

@@ -1,7 +1,7 @@
-"""Lists and disconnects the programs to which users have given access to their accounts.
+"""Lists and disconnects the programs that may act for users.
 
-A program is an OAuth client that has registered itself, or that its document describes. It stays
-stored after the first user has connected it.
+A program is an OAuth client that registered itself or that is described by its own metadata
+document. It remains stored once a user has connected it.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ from apps.accounts.oauth.resources import slug_of
 from apps.old_rows import delete
 
 CONNECTED = "connected"
-"""The key of a client's data that is set once a user has connected the client."""
+"""The key in an OAuth client's data that is set once a user has connected the client."""
 UNCONNECTED = timedelta(days=1)
 """The time after which programs that no user has connected are deleted."""
 MOST_UNCONNECTED = 1000
@@ -33,10 +33,11 @@ programs. Further registrations delete the oldest ones.
 
 @dataclass(frozen=True, slots=True)
 class ConnectedProgram:
-    """A program with access to a user's account.
+    """A program that may act for a user.
 
-    `host` is the host of the program's document, or "" if the program only registered itself.
-    `slugs` are the applications that the program can use, and "" means all of them.
+    `host` is the host of the program's metadata document, or "" if the program registered itself.
+    `slugs` are the applications that the program can use, and "" in it means all of them.
+    `renewed_at` is the time of its newest token.
     """
 
     client_id: str
@@ -47,7 +48,9 @@ class ConnectedProgram:
 
 
 def document_host(client_id: str) -> str:
-    """Return the host of the document that describes a client, or "" for a registered client."""
+    """Return the host of the metadata document that describes an OAuth client, or "" if the client
+    registered itself.
+    """
     return urlsplit(client_id).netloc if client_id.startswith("https://") else ""
 
 
@@ -74,7 +77,9 @@ def valid_tokens(user_id: int) -> QuerySet[Token]:
 
 @transaction.atomic
 def connect(user: Any, client_id: str, address: str) -> None:
-    """Record that the user has given the program access."""
+    """Record that a user allows a program to act for them, also in the audit log. `address` is the
+    user's network address.
+    """
     client = Client.objects.select_for_update().get(pk=client_id)
     data: Mapping[str, Any] = client.data or {}
     if CONNECTED not in data:
@@ -86,7 +91,7 @@ def connect(user: Any, client_id: str, address: str) -> None:
 
 @transaction.atomic
 def disconnect(user: Any, client_id: str, address: str) -> bool:
-    """Delete the tokens of the user's program. Return False if it has none."""
+    """Delete the tokens with which a program acts for a user. Return False if there are none."""
     rows = Token.objects.filter(user=user.pk, client=client_id)
     name = rows.values_list("client__name", flat=True).first()
     if name is None or not rows.delete()[0]:
@@ -100,7 +105,7 @@ def disconnect(user: Any, client_id: str, address: str) -> bool:
 
 
 def unconnected() -> QuerySet[Client]:
-    """Return the programs that no user has connected, the newest first."""
+    """Return the programs that no user has connected, newest first."""
     own = Q(data__has_key="dcr") | Q(data__has_key="cimd")
     rows = Client.objects.filter(own).exclude(data__has_key=CONNECTED)
     return rows.order_by("-created_at", "pk")  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""Defines the scope of access tokens, and the resources to which they are bound (RFC 8707)."""
+"""Defines the OAuth scope of access tokens, and the resources to which tokens are bound (RFC 8707)."""
 
 import re
 
@@ -9,12 +9,12 @@ _path = re.compile(r"/mcp(?:/([A-Za-z0-9_-]+(?:@[0-9]+)?))?/?")
 
 
 def resource_of(path: str) -> str:
-    """Return the URI of the resource at a path of the MCP server."""
+    """Return the URI that identifies the MCP server's resource at a path."""
     return f"{settings.PUBLIC_URL}{path.rstrip('/')}"
 
 
 def slug_of(resource: str) -> str | None:
-    """Return the application's slug in the URI of a resource, or "" for the resource with all
+    """Return the application's slug in the URI of an MCP resource, or "" for the resource with all
     applications. Return None for any other URI.
     """
     if not resource.startswith(settings.PUBLIC_URL):

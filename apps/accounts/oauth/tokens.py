@@ -1,7 +1,7 @@
-"""Finds the users for whom MCP clients act, by their access tokens.
+"""Determines the users for whom MCP clients act, from the access tokens in requests.
 
-Like a key, a token is looked up in the database at most once in `KEY_MAX_AGE_SECONDS`, and the
-process caches only the hash of the token.
+A token is looked up in the database at most once in `KEY_MAX_AGE_SECONDS`, and the process caches
+only its hash.
 """
 
 import hashlib
@@ -27,12 +27,14 @@ from apps.process_state import on_reset
 
 MOST_KEPT_TOKENS = 1024
 TOKEN_FORM = re.compile(r"[A-Za-z0-9_-]{86}")
-"""The form of allauth's opaque tokens, which differs from the form of our keys."""
+"""Matches allauth's opaque tokens, which no API key of this installation matches."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenHolder:
-    """The user of an access token, and the resources at which the token can be used."""
+    """The user for whom an access token's client acts, and the resources at which the token is
+    valid.
+    """
 
     user_id: int
     resources: tuple[str, ...]
@@ -44,16 +46,17 @@ on_reset(_kept.clear)
 
 
 def sends_token(scope: Mapping[str, Any]) -> bool:
-    """Return True if the request has an access token instead of a key."""
+    """Return True if the request contains an access token and no API key."""
     sent = read_headers(scope["headers"])
     return not sent.api_key and TOKEN_FORM.fullmatch(sent.bearer) is not None
 
 
 async def authenticate_token(scope: Mapping[str, Any], resource: str) -> Caller:
-    """Return the user for whom the sender of an ASGI request acts. The user works outside teams.
+    """Return the caller of an ASGI request with an access token: the user for whom its sender acts,
+    outside of teams.
 
-    Raises `NotAuthenticated` for an unknown, revoked or expired token, and for a token of another
-    resource.
+    Raises `NotAuthenticated` for an unknown, revoked or expired token, and for a token that is not
+    valid at `resource`.
     """
     sent = read_headers(scope["headers"])
     digest = hashlib.sha256(sent.bearer.encode()).digest()

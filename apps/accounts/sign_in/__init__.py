@@ -1,1 +1,1 @@
-"""Signs users in: passwords, identity providers, second factors and sessions."""
+"""Signs users in, with passwords, identity providers, second factors and sessions."""

@@ -1,4 +1,4 @@
-"""Configures how allauth handles accounts."""
+"""Configures allauth's account management."""
 
 from typing import Any
 
@@ -14,7 +14,9 @@ from apps.accounts.throttle import BY_NAME, SignInAdapter
 
 class AccountAdapter(SignInAdapter):
     def is_open_for_signup(self, request: HttpRequest) -> bool:
-        """Return True if sign-up is open, for example by signing in with an identity provider."""
+        """Return True if visitors can sign up without an invitation, for example with an identity
+        provider.
+        """
         return sign_up.is_open(None)
 
     def confirm_email(self, request: HttpRequest, email_address: EmailAddress) -> bool:

@@ -1,4 +1,4 @@
-"""The pages about email addresses, which can be used only if the server sends email."""
+"""Restricts the pages about email addresses to installations that send email."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -14,8 +14,8 @@ View = Callable[..., HttpResponse]
 
 
 def with_mail(view: View) -> View:
-    """Return a view that calls `view` if the server sends email. Otherwise, it shows a page that
-    explains this and names a contact.
+    """Return a view that calls `view` if the server sends email. Otherwise, the view shows a page
+    that explains this.
     """
 
     @wraps(view)
@@ -28,8 +28,8 @@ def with_mail(view: View) -> View:
 
 
 class AddressForm(AddEmailForm):  # type: ignore[misc]
-    """A form to change the email address. It retains the address that an administrator entered
-    until the user has confirmed the new address.
+    """The form for a new email address. The old address remains until the user has confirmed the
+    new one.
     """
 
     def save(self, request: HttpRequest) -> EmailAddress:

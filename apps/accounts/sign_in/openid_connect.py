@@ -1,4 +1,4 @@
-"""Adds a nonce and checks of the provider's responses to the OpenID Connect of django-allauth."""
+"""Adds a nonce and checks of the provider's responses to django-allauth's OpenID Connect."""
 
 import base64
 import hashlib
@@ -18,24 +18,24 @@ from django.http import HttpRequest, HttpResponse
 MOST_SECONDS_AHEAD = 60
 """The maximum number of seconds by which a provider's clock can be ahead of ours."""
 LAST_SECOND = 253_402_300_799
-"""The last second of the year 9999, counted from 1970."""
+"""The last second of the year 9999 as a Unix time. Python's `datetime` supports no later time."""
 LONGEST_SUBJECT = SocialAccount._meta.get_field("uid").max_length or 0
 LONGEST_EMAIL = EmailAddress._meta.get_field("email").max_length or 0
 UNREADABLE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""The errors that are raised for a response whose structure is not that of the protocol."""
+"""The errors that allauth raises for a response whose structure does not follow the protocol."""
 
 ENDPOINTS = ("issuer", "authorization_endpoint", "token_endpoint")
 
 
 class UnusableResponse(OAuth2Error):  # type: ignore[misc]
-    """Raised if a response of the provider is not accepted. The text does not quote the response,
-    so it can be logged.
+    """Raised if a response of the provider is rejected. The message does not quote the response, so
+    it can be logged.
     """
 
 
 def nonce_of(code_verifier: str) -> str:
-    """Return a nonce derived from the code verifier in the browser's session. The nonce does not
-    reveal the verifier.
+    """Return the nonce for a sign-in. It is derived from the code verifier in the browser's
+    session, and does not reveal it.
     """
     digest = hashlib.sha256(f"nonce:{code_verifier}".encode()).digest()
     return base64.urlsafe_b64encode(digest).decode().rstrip("=")
@@ -46,8 +46,8 @@ class OpenIDConnectAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
 
     @property
     def openid_config(self) -> dict[str, Any]:
-        """Return the provider's discovery document. Raises UnusableResponse if it is not accepted,
-        and errors of `requests`.
+        """Return the provider's discovery document. Raises UnusableResponse if the document is
+        rejected, and the errors of `requests`.
         """
         try:
             found = super().openid_config
@@ -61,8 +61,8 @@ class OpenIDConnectAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
     def get_access_token_data(
         self, request: HttpRequest, app: SocialApp, client: Any, pkce_code_verifier: str
     ) -> dict[str, Any]:
-        """Exchange the code for a token and return the provider's response. Raises UnusableResponse
-        if it is not accepted, and errors of `requests`.
+        """Exchange the authorization code for a token, and return the provider's response. Raises
+        UnusableResponse if the response is rejected, and the errors of `requests`.
         """
         self.nonce = nonce_of(pkce_code_verifier)
         try:
@@ -76,8 +76,8 @@ class OpenIDConnectAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
     def complete_login(
         self, request: HttpRequest, app: SocialApp, token: SocialToken, **kwargs: Any
     ) -> SocialLogin:
-        """Complete the sign-in. Raises UnusableResponse for a response that does not belong to this
-        sign-in or does not identify one user.
+        """Return the sign-in that the provider's response completes. Raises UnusableResponse if the
+        response belongs to another sign-in or does not identify one user.
         """
         try:
             claims = self._decode_id_token(app, str(kwargs["response"].get("id_token")))
@@ -93,7 +93,9 @@ class OpenIDConnectAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
             raise UnusableResponse("The provider's response cannot be read.") from error
 
     def parse_token(self, data: dict[str, Any]) -> SocialToken:
-        """Parse the token. Raises OAuth2Error if it is invalid, for example if it never expires."""
+        """Return the token in a provider's response. Raises OAuth2Error if it is invalid, for
+        example if its lifetime is too long.
+        """
         try:
             return super().parse_token(data)
         except UNREADABLE as error:
@@ -104,7 +106,9 @@ class OpenIDConnectAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
         return str(self.openid_config.get("userinfo_endpoint") or "")
 
     def _decode_id_token(self, app: SocialApp, id_token: str) -> dict[str, Any]:
-        """Return the claims of the ID token. Raises OAuth2Error, and `UNREADABLE`."""
+        """Return the claims of an ID token. Raises OAuth2Error if they are invalid, and any of
+        `UNREADABLE`.
+        """
         claims: dict[str, Any] = super()._decode_id_token(app, id_token)
         check_claims(claims, app.client_id, time.time())
         return claims
@@ -113,8 +117,8 @@ class OpenIDConnectAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
 def check_claims(claims: Mapping[str, Any], client_id: str, now: float) -> None:
     """Raise UnusableResponse if a claim that allauth does not check is invalid.
 
-    allauth verifies no signature here, so it accepts tokens without an expiry and tokens issued in
-    the future.
+    allauth verifies no signature here, so it accepts tokens that never expire, and tokens that were
+    issued in the future.
     """
     subject = claims.get("sub")
     if not isinstance(subject, str) or not 0 < len(subject) <= LONGEST_SUBJECT:
@@ -138,8 +142,8 @@ def is_moment(value: object, latest: float = LAST_SECOND) -> bool:
 
 
 def check_storable(claims: Mapping[str, Any]) -> None:
-    """Raise UnusableResponse if the claims contain null characters, and ValueError if they contain
-    lone surrogates or NaN.
+    """Raise UnusableResponse if the claims contain NUL characters, and ValueError if they contain
+    lone surrogates or NaN, because the database rejects these.
     """
     if "\\u0000" in json.dumps(claims, allow_nan=False):
         raise UnusableResponse("A claim contains a null character, which cannot be stored.")

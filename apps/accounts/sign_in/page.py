@@ -1,4 +1,4 @@
-"""The sign-in page, which the admin also uses."""
+"""Implements the sign-in page, which the admin also uses."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -21,8 +21,8 @@ from apps.accounts.throttle import TOO_MANY
 
 
 class SignInForm(LoginForm):  # type: ignore[misc]
-    """The form for a username or an email address. Its fields have the names that Django's own form
-    uses.
+    """The sign-in form. It accepts a username or an email address, and its fields have the names
+    that Django's own form uses.
     """
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -37,8 +37,8 @@ class SignInForm(LoginForm):  # type: ignore[misc]
         return "username" if field_name == "login" else field_name
 
     def user_credentials(self) -> dict[str, str]:
-        """Return the username and the password. Failed attempts then count for the same account,
-        whether the user enters the username or an email address.
+        """Return the username and the password. An email address is replaced by its username, so
+        that failed attempts with either count for the same account.
         """
         typed = self.cleaned_data["login"]
         return {
@@ -48,11 +48,11 @@ class SignInForm(LoginForm):  # type: ignore[misc]
 
 
 def username_at(address: str) -> str:
-    """Return the username of the only account with this email address, or "" if there is no such
-    account.
+    """Return the username of the only account with this email address, or "" if there is none or
+    several have it.
 
-    A confirmed address takes precedence over an unconfirmed address. A username that looks like an
-    address identifies only the account with this username.
+    A confirmed address takes precedence over an unconfirmed one. A text that is itself a username
+    is not treated as an address.
     """
     accounts = User.objects.filter(is_active=True)
     if "@" not in address or accounts.filter(username=address).exists():

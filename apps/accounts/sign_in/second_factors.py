@@ -1,6 +1,6 @@
-"""Handles second factors: authenticator app codes, recovery codes, and passkeys.
+"""Configures second factors: authenticator apps, recovery codes and passkeys.
 
-allauth stores and checks second factors. Their secrets are stored encrypted.
+allauth stores and checks second factors. Their secrets are encrypted in the database.
 """
 
 import logging
@@ -27,11 +27,9 @@ from apps.accounts.encryption import cipher
 logger = logging.getLogger(__name__)
 
 SECRETS = ("secret", "seed")
-"""The fields of an authenticator's data that are encrypted."""
+"""The encrypted fields in the data of allauth's `Authenticator`."""
 OPEN_PATHS = ("/account/", "/accounts/")
-"""The paths that a user without a required second factor can open, to add a second factor or to
-sign out.
-"""
+"""The paths that a user who lacks a required second factor can open, to add one or to sign out."""
 
 
 class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
@@ -50,8 +48,8 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
 
 
 class SecondFactorMiddleware(MiddlewareMixin):
-    """Redirects staff without a second factor to the page where they add one, if the installation
-    requires a second factor.
+    """Redirects staff without a second factor to the page where they add one, if the setting
+    MFA_REQUIRED_FOR_STAFF requires it.
     """
 
     def process_request(self, request: HttpRequest) -> HttpResponse | None:
@@ -61,7 +59,7 @@ class SecondFactorMiddleware(MiddlewareMixin):
 
 
 def lacks_factor(user: Any) -> bool:
-    """Return True if the account must have a second factor and has none."""
+    """Return True if the user must have a second factor and has none."""
     if not (settings.MFA_REQUIRED_FOR_STAFF and user.is_authenticated and user.is_staff):
         return False
     return not Authenticator.objects.filter(user=user, type__in=("totp", "webauthn")).exists()
@@ -83,10 +81,10 @@ def remove_all(request: HttpRequest, user_id: int) -> bool:
 
 
 def encrypt_anew(number: int, unreadable: Callable[[], None]) -> bool:
-    """Encrypt an authenticator's secrets again with the newest key. Return True if any were
-    encrypted.
+    """Encrypt the secrets of the authenticator with this primary key again, with the newest key.
+    Return True if it has any.
 
-    If the secrets cannot be decrypted, call `unreadable` and return False.
+    If they cannot be decrypted, call `unreadable` and return False.
     """
     with transaction.atomic():
         row = Authenticator.objects.select_for_update().get(pk=number)

@@ -1,6 +1,6 @@
-"""Lists a user's sessions, which are the signed-in browsers, and sets the expiry of each session.
+"""Lists a user's sessions, each of which is a signed-in browser, and records when they are used.
 
-allauth stores a row for each of Django's sessions.
+allauth has a row for each of Django's sessions.
 """
 
 import time
@@ -19,7 +19,8 @@ from django.utils.deprecation import MiddlewareMixin
 from django.utils.translation import gettext
 
 NOTED_USE = "noted-use"
-"""The name under which the session stores its key and the time of its last recorded use."""
+"""The key in the session for the time of its last recorded use, and the session key at that time.
+"""
 SEEN_SECONDS = 300
 BROWSERS = (
     ("Edg", "Edge"),
@@ -28,8 +29,8 @@ BROWSERS = (
     ("Chrome/", "Chrome"),
     ("Safari/", "Safari"),
 )
-"""Maps parts of the user agent to browser names. The first match is used, because each browser also
-sends the parts of the browsers below it.
+"""Maps parts of user agents to browser names. The first match is used, because browsers also send
+the parts of those below them.
 """
 SYSTEMS = (
     ("iPhone", "iPhone"),
@@ -71,8 +72,8 @@ def sessions_of(user_id: int) -> list[UserSession]:
 
 
 def session_hashes(user_id: int) -> tuple[str, ...]:
-    """Return the hashes that a valid session of the account may contain, or () for a closed
-    account.
+    """Return the hashes that a valid session of the user may contain, or () if the account is
+    closed.
     """
     # Not `django.contrib.auth.get_user`, which gives a session that was signed with an old
     # SECRET_KEY a new session key that the browser would never receive.
@@ -83,7 +84,7 @@ def session_hashes(user_id: int) -> tuple[str, ...]:
 
 
 def stored_sessions(keys: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Return the data of the sessions that have not expired, by session key."""
+    """Return the data of these sessions by session key, without the expired ones."""
     rows = Session.objects.filter(session_key__in=keys, expire_date__gt=timezone.now())
     return {row.session_key: row.get_decoded() for row in rows}
 
@@ -95,14 +96,14 @@ def is_session_open(session_key: str, user_id: int) -> bool:
 
 
 def session_row(request: HttpRequest) -> UserSession:
-    """Return the database row of the session in which the request was sent."""
+    """Return allauth's row for the session of the request."""
     rows = UserSession.objects.filter(user=request.user.pk)
     found = rows.filter(session_key=request.session.session_key).first()
     return found or UserSession.objects.create_from_request(request)
 
 
 def is_row_open(row: int, user_id: int) -> bool:
-    """Return True if the session with this row ID still belongs to the user."""
+    """Return True if allauth's row with this primary key belongs to an open session of the user."""
     found = UserSession.objects.filter(pk=row, user=user_id).first()
     return found is not None and is_session_open(found.session_key, user_id)
 
@@ -118,9 +119,7 @@ def delete_expired() -> None:
 
 
 def browser_of(user_agent: str) -> str:
-    """Return a name such as `Firefox on Linux`, or the beginning of the user agent of an unknown
-    client.
-    """
+    """Return a name such as `Firefox on Linux`, or the beginning of an unknown user agent."""
     browser = next((name for mark, name in BROWSERS if mark in user_agent), "")
     system = next((name for mark, name in SYSTEMS if mark in user_agent), "")
     if not browser:

@@ -1,5 +1,5 @@
-"""Handles accounts of identity providers: decides which users get an account, links accounts, and
-sets their groups.
+"""Decides which users of identity providers get an account, links accounts, and sets the users'
+groups.
 
 An email address never links to an existing account, unless the operator trusts the provider's email
 addresses. A provider's unverified addresses are not stored at all.
@@ -38,7 +38,7 @@ logger = logging.getLogger(__name__)
 
 class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
     def list_apps(self, request: HttpRequest, **wanted: Any) -> list[SocialApp]:
-        """Return the providers, each with the current content of its client secret's file."""
+        """Return the configured identity providers. Client secrets in files are read again."""
         apps: list[SocialApp] = super().list_apps(request, **wanted)
         for app in apps:
             if name := app.settings.get("client_secret_env"):
@@ -56,8 +56,8 @@ class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         return None if found is None or found[0].is_superuser else found
 
     def is_open_for_signup(self, request: HttpRequest, login: SocialLogin) -> bool:
-        """Return True for a user who may get an account. Raises ImmediateHttpResponse with a page
-        for other users.
+        """Return True if the user may get an account. Otherwise, raise ImmediateHttpResponse with a
+        page that explains this.
         """
         allowed: bool | None = login.provider.app.settings["allow_sign_up"]
         if allowed or (allowed is None and super().is_open_for_signup(request, login)):
@@ -91,8 +91,8 @@ class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         logger.warning("Signing in with %s failed for %s: %s", provider.sub_id, address, reason)
 
     def validate_disconnect(self, account: SocialAccount, accounts: QuerySet[Any]) -> None:
-        """Raise ValidationError if the user could no longer sign in after this account is
-        disconnected.
+        """Raise ValidationError if the user could not sign in anymore without this account at an
+        identity provider.
         """
         if settings.PASSWORD_SIGN_IN or account.user.is_superuser or accounts.count() > 1:
             return
@@ -123,8 +123,8 @@ def told_groups(document: Mapping[str, Any], claim: str) -> frozenset[str]:
     """Return the group names in a claim, which is a text or a list of texts. Any other value
     results in an empty set.
 
-    The name of the claim may contain dots, such as `https://example.org/groups`, or be a path into
-    nested claims, such as `realm_access.roles`.
+    `claim` is the name of a claim, which may contain dots, such as `https://example.org/groups`, or
+    a path into nested claims, such as `realm_access.roles`.
     """
     found: Any = document.get(claim)
     if found is None:
@@ -139,8 +139,8 @@ def told_groups(document: Mapping[str, Any], claim: str) -> frozenset[str]:
 
 
 def apply_claims(user: User, provider: str, told: frozenset[str], address: str = "") -> None:
-    """Add a user to the local groups that are mapped to the `told` groups. Remove the user from
-    exclusive groups that the provider did not report.
+    """Add a user to the local groups that are mapped to the provider's groups in `told`. Remove the
+    user from exclusive groups that are mapped only to other groups.
     """
     rows = list(ClaimMapping.objects.filter(provider=provider).select_related("group"))
     given = {row.group for row in rows if row.value in told}

@@ -1,4 +1,4 @@
-"""The URLs for sign-in with identity providers, under the names that django-allauth uses."""
+"""Defines the URLs for sign-in with identity providers, with the names that django-allauth uses."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -19,7 +19,7 @@ View = Callable[..., HttpResponse]
 
 
 def by_a_page(view: View) -> View:
-    """Return a view that redirects with a page instead of a redirect status code.
+    """Return a view that shows a page which redirects, instead of responding with a redirect.
 
     Browsers apply the form policy of our pages to redirects after a form, and the policy allows
     only our own URLs.

@@ -1,1 +1,1 @@
-"""Creates accounts: sign-up, invitations and the first administrator."""
+"""Creates accounts, by sign-up, by invitation or at the first start."""

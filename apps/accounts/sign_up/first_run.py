@@ -1,7 +1,7 @@
-"""Sets up the first administrator.
+"""Creates the first administrator, for a visitor who enters a token from the server's log.
 
-Anyone who can read the log can create the first administrator, because each server process logs a
-token. All tokens expire as soon as there is an administrator.
+Each server process logs a token at its start, until there is an administrator. Then, all tokens
+expire.
 """
 
 import hmac
@@ -14,7 +14,7 @@ from apps.accounts.secret_tokens import hash_of, new_token
 
 
 class SetupRefused(Exception):
-    """Raised if the token is wrong, or if there is already an administrator."""
+    """Raised if the setup token is wrong, or if there already is an administrator."""
 
 
 def is_needed() -> bool:
@@ -22,7 +22,7 @@ def is_needed() -> bool:
 
 
 def offer() -> str | None:
-    """Return a new token, or None if there is an administrator."""
+    """Create and return a setup token, or return None if there already is an administrator."""
     if not is_needed():
         SetupToken.objects.all().delete()
         return None
@@ -38,8 +38,8 @@ def is_right(token: str) -> bool:
 
 @transaction.atomic
 def make_administrator(token: str, name: str, email: str, password: str) -> User:
-    """Create the first administrator. Raises `SetupRefused`, and `IntegrityError` if the name is
-    taken.
+    """Create the first administrator and return it. Raises `SetupRefused` if the token is wrong or
+    there already is an administrator, and `IntegrityError` if the name is taken.
     """
     # The rows are locked, so that the second of two concurrent requests finds the administrator that
     # the first request created.

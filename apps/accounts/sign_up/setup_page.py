@@ -1,4 +1,6 @@
-"""The page that creates the first administrator. Once there is an administrator, it returns 404."""
+"""Implements the page that creates the first administrator. Once there is one, the page returns
+404.
+"""
 
 from typing import Any
 

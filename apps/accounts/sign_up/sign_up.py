@@ -1,6 +1,4 @@
-"""Sign-up by visitors, if the setting SIGN_UP allows it, with the required confirmation and
-approval.
-"""
+"""Decides who can sign up, and activates new accounts after the required confirmation and approval."""
 
 from datetime import timedelta
 
@@ -15,9 +13,7 @@ from apps.accounts.sign_up import invitations
 
 
 def is_open(invitation: Invitation | None) -> bool:
-    """Return True if a visitor can sign up with this invitation, or without an invitation if it is
-    None.
-    """
+    """Return True if a visitor can sign up with this invitation or, if it is None, without one."""
     if settings.SIGN_UP == "closed":
         return False
     return invitation is not None or settings.SIGN_UP in ("approval", "open")
@@ -30,8 +26,8 @@ def needs_approval(invitation: Invitation | None) -> bool:
 def admit(user: User, invitation: Invitation | None, *, is_confirmed: bool) -> None:
     """Activate a new account, or record what it still requires: confirmation, approval, or both.
 
-    `is_confirmed` means that the address is known to belong to the user. Raises
-    `invitations.UsedUp` if the invitation is no longer valid. Must be called in a transaction.
+    `is_confirmed` means that the email address is known to belong to the user. Raises
+    `invitations.UsedUp` if the invitation can no longer be used. Must be called in a transaction.
     """
     if invitation is not None:
         invitations.use(invitation, user)
@@ -48,16 +44,16 @@ def admit(user: User, invitation: Invitation | None, *, is_confirmed: bool) -> N
 
 @transaction.atomic
 def confirm(user: User) -> SignUp | None:
-    """Record that the user confirmed the email address. Activate the account, or return its
-    sign-up if it still needs approval.
+    """Record that the user has confirmed the email address. Return None if that activates the
+    account, or the sign-up if it still needs approval.
     """
     return settle(user, "needs_confirmation")
 
 
 @transaction.atomic
 def approve(user: User) -> SignUp | None:
-    """Record that an administrator approved the account. Activate the account, or return its
-    sign-up if its address still needs confirmation.
+    """Record that an administrator has approved the account. Return None if that activates it, or
+    the sign-up if its address still needs confirmation.
     """
     return settle(user, "needs_approval")
 

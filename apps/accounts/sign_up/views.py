@@ -1,4 +1,4 @@
-"""The sign-up pages."""
+"""Implements the pages on which visitors sign up."""
 
 import logging
 from functools import cached_property
@@ -23,8 +23,7 @@ from apps.accounts.sign_up import invitations, sign_up
 logger = logging.getLogger(__name__)
 
 WAITS_FOR_APPROVAL = "sign_up_needs_approval"
-"""The session key that records whether a new account needs approval. The next page shows the
-message.
+"""The session key that stores whether a new account needs approval, for the page after the sign-up.
 """
 
 
@@ -40,8 +39,8 @@ class SignUpForm(SignupForm):  # type: ignore[misc]
             self.initial["email"] = invitation.email
 
     def validate_unique_email(self, value: str) -> str:
-        """Record whether the address is taken. Only an email to this address reveals that; the page
-        never does.
+        """Record whether the address belongs to an account. Only an email to this address reveals
+        that, and the page never does.
         """
         users = filter_users_by_email(value) if settings.SENDS_MAIL else []
         # Visitors can enter any address, so an unconfirmed address proves nothing.
@@ -93,8 +92,8 @@ class SignUpView(SignupView):  # type: ignore[misc]
         return redirect("sign-up-waiting")
 
     def sign_up(self, form: SignUpForm) -> User | None:
-        """Create the account and send its emails. Return None if the address already has an
-        account.
+        """Create the account, send its emails, and return it. Return None if the address already
+        belongs to an account.
         """
         if form.account_already_exists:
             # Hash the password, so that the response takes as long as for a new account.
@@ -120,7 +119,9 @@ def show_closed(request: HttpRequest) -> HttpResponse:
 
 
 def follow_invitation(request: HttpRequest, token: str) -> HttpResponse:
-    """Store the invitation's token in the session, so that no later URL contains it."""
+    """Store the invitation's token in the session, so that no later URL contains it, and redirect
+    to the sign-up form.
+    """
     invitation = invitations.find(token)
     if invitation is None or not sign_up.is_open(invitation):
         return show_closed(request)
@@ -129,7 +130,7 @@ def follow_invitation(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def show_waiting(request: HttpRequest) -> HttpResponse:
-    """Show whether a new account still needs confirmation or approval."""
+    """Show the page after a sign-up, which says whether the account needs confirmation or approval."""
     needs_approval = request.session.get(WAITS_FOR_APPROVAL, False)
     context = {"needs_approval": needs_approval, "needs_confirmation": settings.SENDS_MAIL}
     return render(request, "account/waiting.html", context)

@@ -1,4 +1,4 @@
-"""Tags that render the fields of account forms."""
+"""Defines template filters for the fields of account forms."""
 
 from django import template
 from django.forms import BoundField
@@ -9,5 +9,7 @@ register = template.Library()
 
 @register.filter
 def without_placeholder(field: BoundField) -> SafeString:
-    """Return the input of a field without the placeholder in which allauth repeats its label."""
+    """Return the HTML of a form field without the placeholder in which allauth repeats the field's
+    label.
+    """
     return field.as_widget(attrs={"placeholder": False})

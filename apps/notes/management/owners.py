@@ -15,8 +15,8 @@ def add_owner_arguments(parser: CommandParser) -> None:
 
 
 def named_owner(user: str, team: str) -> str:
-    """Return the owner ID for a team's name, or else for a username. Raises `CommandError` if the
-    team or the user does not exist.
+    """Return the ID of the workspace's owner: of the team with this name or, if it is "", of the
+    user with this name. Raises `CommandError` if it does not exist.
     """
     if team:
         found = Team.objects.filter(group__name=team).first()

@@ -1,4 +1,6 @@
-"""Converts notes to Markdown files and back. A file contains front matter, then the note's text."""
+"""Converts notes to Markdown files and back. A file contains front matter, followed by the note's
+text.
+"""
 
 import re
 from collections.abc import Mapping
@@ -16,8 +18,7 @@ from apps.notes.content import NoteContent, check_content
 from apps.notes.models import Note
 
 LONGEST_BLOCK = 250_000
-"""The maximum number of characters in a note's front matter. The longest valid fields have
-100,000.
+"""The maximum number of characters in a file's front matter. The longest valid fields have 100,000.
 """
 
 _block = re.compile(r"---[ \t]*\n(?P<block>.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
@@ -25,8 +26,8 @@ _block = re.compile(r"---[ \t]*\n(?P<block>.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL |
 
 @dataclass(frozen=True, slots=True)
 class NoteDocument:
-    """A parsed file. `created` and `modified` are None if its front matter does not contain
-    them.
+    """A parsed Markdown file. `created` and `modified` are None if its front matter does not
+    contain them.
     """
 
     content: NoteContent
@@ -35,7 +36,9 @@ class NoteDocument:
 
 
 def write_document(note: Note, text: str) -> str:
-    """Return the file's text. `text` is the note's text with links in the file format."""
+    """Return the Markdown file of a note. `text` is the note's text with links as in an exported
+    folder.
+    """
     facts: dict[str, Any] = {"title": note.title}
     facts |= {"tags": note.tags} if note.tags else {}
     facts |= {"fields": note.fields} if note.fields else {}
@@ -53,8 +56,8 @@ def moment(at: datetime) -> str:
 
 
 def read_note_document(name: str, content: bytes) -> NoteDocument:
-    """Parse the file `name`. Raises `NoteRefused`, which mentions the name, if the file is
-    invalid.
+    """Parse the Markdown file `name`. Raises `NoteRefused`, with the file's name in its message, if
+    the file is invalid.
     """
     try:
         text = content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
@@ -70,7 +73,7 @@ def read_note_document(name: str, content: bytes) -> NoteDocument:
 
 
 def read_facts(name: str, block: str) -> Mapping[str, Value]:
-    """Parse the front matter of the file `name`. Raises `NoteRefused` if it is invalid."""
+    """Parse the front matter of the Markdown file `name`. Raises `NoteRefused` if it is invalid."""
     if not block.strip():
         return {}
     if len(block) > LONGEST_BLOCK:
@@ -88,8 +91,8 @@ def read_facts(name: str, block: str) -> Mapping[str, Value]:
 
 
 def document_of(facts: Mapping[str, Value], body: str, stem: str) -> NoteDocument:
-    """Return the document with these front matter values. `stem` is the title if they contain none.
-    Raises `NoteRefused` if a value is invalid.
+    """Return the note with these values of its front matter. Without a title in them, `stem` is the
+    title. Raises `NoteRefused` if a value is invalid.
     """
     title = facts.get("title")
     own = ("title", "tags", "fields", "created", "modified")
@@ -109,8 +112,8 @@ _no_marks = str.maketrans(dict.fromkeys("[]|", " "))
 
 
 def read_tags(value: Value) -> tuple[str, ...]:
-    """Return the tags from a list or a comma-separated text. Raises `NoteRefused` for other
-    types.
+    """Return the tags from a list or a comma-separated text in the front matter. Raises
+    `NoteRefused` for any other value.
     """
     if value is None:
         return ()
@@ -121,8 +124,8 @@ def read_tags(value: Value) -> tuple[str, ...]:
 
 
 def read_fields(value: Value) -> dict[str, str]:
-    """Return the fields from the front matter. Raises `NoteRefused` if they are not an object of
-    texts.
+    """Return the note's fields from an object in the front matter. Raises `NoteRefused` if a value
+    is not text.
     """
     if not isinstance(value, dict):
         raise NoteRefused("fields", "must be an object whose values are strings.")
@@ -137,8 +140,8 @@ def field_text(value: Value) -> str:
 
 
 def read_moment(name: str, facts: Mapping[str, Value]) -> datetime | None:
-    """Return the time with this name, or None if it is missing. Raises `NoteRefused` if it is
-    invalid.
+    """Return the time `name` in the front matter, or None if it is missing. Raises `NoteRefused` if
+    it is invalid.
     """
     value = facts.get(name)
     if not value:

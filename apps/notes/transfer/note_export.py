@@ -1,4 +1,4 @@
-"""Exports a workspace's notes as a folder of Markdown files, with their attachments."""
+"""Exports the notes of a workspace as a folder of Markdown files with their attachments."""
 
 import re
 from collections.abc import Iterator
@@ -16,15 +16,15 @@ from apps.workspace.local.files.paths import write_path
 from apps.workspace.local.models import StoredFile
 
 LONGEST_NAME = 120
-"""The maximum number of bytes in a file name, without its extension."""
+"""The maximum number of bytes of an exported file's name, without its extension."""
 READ = 200
-"""The maximum number of notes in memory at a time."""
+"""The maximum number of notes that are in memory at a time."""
 
 _unfit = re.compile(r"[\\/:*?\"<>|\x00-\x1f\x7f]+")
 
 
 def export_notes(owner: str) -> Iterator[tuple[str, bytes]]:
-    """Yield the path of each exported file within the folder, and its content."""
+    """Yield the path of each exported file, relative to the folder, with its content."""
     taken: set[str] = set()
     for note in notes_of(owner).order_by("key").iterator(chunk_size=READ):
         document = write_document(note, exported_text(owner, note.text))
@@ -43,7 +43,9 @@ def attached_paths(owner: str) -> list[str]:
 
 
 def file_name(title: str, taken: set[str]) -> str:
-    """Return a file name for the title that is valid on all file systems and not in `taken`."""
+    """Return a file name for a note with this title. It is valid on all file systems, not in
+    `taken`, and added to `taken`.
+    """
     plain = _unfit.sub("-", title).strip(" .-") or "note"
     stem = plain.encode()[:LONGEST_NAME].decode(errors="ignore").rstrip(" .")
     name, number = stem, 1

@@ -24,7 +24,9 @@ ENDINGS = (".md", ".markdown")
 
 @dataclass(frozen=True, slots=True)
 class ImportedNotes:
-    """The numbers of new, changed and unchanged notes and of attachments, and the skipped files."""
+    """The numbers of new, changed and unchanged notes, of imported attachments (`files`), and of
+    ignored files (`left_out`).
+    """
 
     new: int = 0
     changed: int = 0
@@ -35,7 +37,9 @@ class ImportedNotes:
 
 @transaction.atomic
 def import_notes(owner: str, source: NoteSource, author: Author) -> ImportedNotes:
-    """Import a folder. If a note with the same title has different content, it gets a new version.
+    """Import the notes and attachments of a folder. A note whose title already exists becomes a new
+    version if its content differs.
+
     Raises `NoteRefused` with the file's name, and imports nothing, if a file is invalid.
     """
     names = source.names()
@@ -57,7 +61,9 @@ def is_note(name: str) -> bool:
 def read_documents(
     owner: str, source: NoteSource, names: Sequence[str]
 ) -> Mapping[str, NoteDocument]:
-    """Return the parsed notes by file name. Raises `NoteRefused` if a file is invalid."""
+    """Return the parsed notes by file name. Raises `NoteRefused` if a file is invalid, or two have
+    the same title.
+    """
     found: dict[str, NoteDocument] = {}
     titles: dict[str, str] = {}
     for name in names:
@@ -76,7 +82,9 @@ def read_documents(
 def import_documents(
     owner: str, documents: Mapping[str, NoteDocument], author: Author
 ) -> ImportedNotes:
-    """Create or change the notes. Raises `NoteRefused` if a note is invalid."""
+    """Create and change notes from parsed files, by file name. Raises `NoteRefused` with the file's
+    name if a note is invalid.
+    """
     # Texts are read one by one for the comparison, because all texts together may be gigabytes.
     there = {note.key: note for note in notes_of(owner).defer("text")}
     new: list[NewNote] = []
@@ -110,7 +118,9 @@ def change(note: Note, document: NoteDocument, author: Author) -> None:
 
 
 def import_file(owner: str, name: str, content: bytes) -> None:
-    """Store an attachment. Raises `NoteRefused` if the file is rejected."""
+    """Store an imported attachment among the owner's files. Raises `NoteRefused` if the file is
+    rejected.
+    """
     stored = f"{FOLDER}{name.removeprefix(EXPORTED)}"
     content_type = mimetypes.guess_type(PurePosixPath(name).name)[0] or "application/octet-stream"
     try:

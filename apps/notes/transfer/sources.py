@@ -1,5 +1,5 @@
-"""Reads imported notes from a ZIP archive or from a folder on this machine. Files are read one at a
-time and up to a memory limit, regardless of the sizes that they declare.
+"""Reads imported files from a ZIP archive or from a folder on this machine, one at a time and up to
+a limit, regardless of the sizes that they declare.
 """
 
 import stat
@@ -17,15 +17,15 @@ from apps.notes.transfer.document import refusal_error
 from apps.workspace.local.files.paths import clean_name
 
 MOST_BYTES = 256 * 1024 * 1024
-"""The maximum total number of decompressed bytes in all files of an import."""
+"""The maximum number of decompressed bytes of all files of an import."""
 LARGEST = 32 * 1024 * 1024
-"""The maximum number of bytes in one file."""
+"""The maximum number of bytes of one imported file."""
 MOST_FILES = 2 * MOST_NOTES
 MOST_ENTRIES = 2 * MOST_FILES
-"""The maximum number of entries in an archive, including folders and ignored files."""
+"""The maximum number of entries of an archive, including folders and ignored files."""
 IGNORED = frozenset({"__MACOSX", "Thumbs.db"})
-"""The names of files that operating systems create. Names that begin with a dot are also
-ignored.
+"""The names of files that operating systems create, which are ignored. Names that begin with a dot
+are ignored too.
 """
 
 
@@ -43,12 +43,14 @@ class NoteSource(Protocol):
 
 @dataclass(slots=True)
 class ReadAllowance:
-    """Limits the bytes that one import reads, per file and in total."""
+    """The number of bytes that an import may still read."""
 
     left: int = MOST_BYTES
 
     def take(self, name: str, file: IO[bytes]) -> bytes:
-        """Return a file's content. Raises `NoteRefused` if a size limit is exceeded."""
+        """Read a file and return its content. Raises `NoteRefused` if the limit per file or for all
+        files is exceeded.
+        """
         content = file.read(min(LARGEST, self.left) + 1)
         if len(content) > LARGEST:
             raise refusal_error(name, f"it is too large; the limit is {LARGEST // 2**20} MB.")
@@ -113,7 +115,7 @@ def open_zip(file: IO[bytes]) -> ZipSource:
 
 
 def check_entry(name: str, entry: ZipInfo) -> None:
-    """Raise `NoteRefused` if an archive's entry is a link, is encrypted or has an unsafe path."""
+    """Raise `NoteRefused` if an entry of an archive is a link, is encrypted or has an unsafe path."""
     check_path(name)
     if stat.S_ISLNK(entry.external_attr >> 16):
         raise refusal_error(name, "it is a link to another file; put the file itself there.")
@@ -122,7 +124,7 @@ def check_entry(name: str, entry: ZipInfo) -> None:
 
 
 def check_path(name: str) -> None:
-    """Raise `NoteRefused` if the path points outside the folder."""
+    """Raise `NoteRefused` if an imported file's path is not inside the folder."""
     path = PurePosixPath(name)
     is_inside = not path.is_absolute() and ".." not in path.parts and "\\" not in name
     if not is_inside or "\0" in name or (path.parts and path.parts[0].endswith(":")):
@@ -141,8 +143,8 @@ def is_meant(name: str) -> bool:
 
 
 def without_folder_around(entries: dict[str, ZipInfo]) -> dict[str, ZipInfo]:
-    """Return the entries with paths relative to their common top-level folder, if they have one.
-    Many programs archive the folder itself.
+    """Return the entries without their common top-level folder, if they have one, because many
+    programs archive the folder itself.
     """
     around = {PurePosixPath(name).parts[0] for name in entries}
     is_packed = len(around) == 1 and all("/" in name for name in entries)
@@ -167,7 +169,9 @@ class FolderSource:
 
 
 def plain_files(root: Path) -> Iterator[str]:
-    """Yield the relative paths of regular files, without symbolic links."""
+    """Yield the relative paths of a folder's regular files, without symbolic links and ignored
+    files.
+    """
     paths: Iterable[Path] = root.rglob("*")
     for path in paths:
         name = path.relative_to(root).as_posix()

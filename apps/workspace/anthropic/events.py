@@ -38,8 +38,8 @@ from apps.workspace.services.halves import CutCharacters
 REASONING = "thinking"
 """The API's name for a model's reasoning."""
 MOST_PAUSES = 10
-"""The maximum number of pauses in an answer, after which it is truncated. The service pauses after
-ten turns of its own tools.
+"""The maximum number of times that a paused answer is continued; then it counts as truncated. The
+service pauses after ten turns of its own tools.
 """
 REASONS = {
     "end_turn": "stop",
@@ -67,11 +67,13 @@ class MessageEvents:
     def __init__(self) -> None:
         self.blocks: list[Block] = []
         self.pieces: list[str] = []
-        """The pieces of the text, thought or input of the last block."""
+        """The pieces that arrived for the last block's text, thought or tool input."""
         self.given: ToolCallDelta | None = None
-        """The input with which the last block began. It is used if no pieces follow."""
+        """The tool input that the last block already had when it began. It is used if no pieces
+        follow.
+        """
         self.first = 0
-        """The number of blocks before the current part of the answer."""
+        """The number of blocks in the parts of the answer before the current one."""
         self.pauses = 0
         self.spent: Usage | None = None
         """The usage of the earlier parts of the answer."""
@@ -83,7 +85,7 @@ class MessageEvents:
         self.halves = CutCharacters()
 
     def resume(self) -> None:
-        """Prepare to read the next part of the answer."""
+        """Prepare to read the next part of an answer that the service paused."""
         self.first = len(self.blocks)
         self.pauses += 1
         self.spent, self.counts = self.usage, None

@@ -72,8 +72,8 @@ def read_blocks(message: ModelMessage) -> list[Block]:
 
 
 def fits(message: ModelMessage, kept: Sequence[Block]) -> bool:
-    """Return True if the message still has the texts and calls whose positions the blocks
-    describe.
+    """Return True if the message still has the texts and calls whose lengths and positions `kept`
+    describes. A client may have changed the message.
     """
     lengths = [block.get("length") for block in kept if block.get("type") == "text"]
     calls = sum(block.get("type") == "tool_use" for block in kept)

@@ -1,4 +1,4 @@
-"""A model behind Anthropic's Messages API."""
+"""Streams answers from models with Anthropic's Messages API."""
 
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
@@ -41,8 +41,8 @@ list.
 
 @dataclass(frozen=True, slots=True)
 class AnthropicModel:
-    """A model with Anthropic's API. `name` is its name at the service; `idle_seconds` is the
-    timeout without data.
+    """A model with Anthropic's API. `name` is the service's name for it, and `idle_seconds` is the
+    timeout for each wait for more data.
     """
 
     service: ModelService
@@ -52,7 +52,7 @@ class AnthropicModel:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
         """Call the model, and yield its answer. If the service pauses the answer, continue it with
-        another request. Raises `ModelFailed`.
+        another request. Raises `ModelFailed` if the service rejects the request or fails.
         """
         events = MessageEvents()
         while True:
@@ -92,9 +92,8 @@ def make_anthropic_model(
     features: Mapping[str, Any] | None = None,
     idle_seconds: float | None = None,
 ) -> AnthropicModel:
-    """Return the model. `base_url` ends with the API's version; `ModelTraits` reads `features`.
-
-    `idle_seconds` is the timeout without data, by default the timeout of a tool.
+    """`base_url` ends with the API's version; `ModelTraits` reads `features`. `idle_seconds` is the
+    timeout for each wait for more data, by default the timeout of a tool.
     """
     return AnthropicModel(
         ModelService(base_url, MESSAGES, key_headers(api_key, features or {})),
@@ -207,8 +206,8 @@ def mark_blocks(blocks: list[Block]) -> list[Block]:
 
 
 def columns_of(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the service's model list contains about a model: features, attachment types,
-    capabilities and context window.
+    """Return the columns of a deployment for a model in the service's list: features, attachment
+    types, capabilities and token limits.
     """
     limits = (("context_window", "max_input_tokens"), ("max_output_tokens", "max_tokens"))
     kinds = ((PICTURES, "image_input"), (PDF, "pdf_input"))

@@ -10,12 +10,14 @@ Fields = dict[str, Any]
 Thinking = Literal["adaptive", "budget"]
 
 VERSION = "2026-10-21"
-"""The vendor's SDK requests this version of the API."""
+"""The API version that is requested by default, as the vendor's SDK does."""
 FORMER_VERSION = "2023-06-01"
-"""The version for other services with this API. It also supports `SAMPLING`."""
+"""The API version for services that do not support `VERSION`. Only this version accepts the
+parameters in `SAMPLING`.
+"""
 USUAL_OUTPUT = 4096
-"""The output token limit if neither the request nor the deployment sets one. The API requires a
-limit.
+"""The output token limit if neither the request nor the deployment sets one, because the API
+requires one.
 """
 LEAST_BUDGET = 1024
 """The API's minimum number of thinking tokens."""
@@ -34,7 +36,7 @@ OFF = {"type": "disabled"}
 CHOICES = {"auto": "auto", "required": "any", "none": "none"}
 SAMPLING = ("temperature", "top_p", "top_k")
 OWN = frozenset({"container", "inference_geo", "speed", "stop_sequences"})
-"""The API's fields that are sent unchanged."""
+"""Parameters that only this API has. They are sent unchanged."""
 READ = frozenset(
     {
         *SAMPLING,
@@ -188,8 +190,8 @@ def write_output(given: Mapping[str, Any], model: str, config: Fields) -> Fields
 
 
 def write_account(given: Mapping[str, Any]) -> Fields:
-    """Return the metadata of a request. It can contain only the user, because the API accepts
-    nothing else.
+    """Return the request's user and service tier in the API's format. Other metadata is omitted,
+    because the API rejects it.
     """
     written: Fields = {}
     metadata = given.get("metadata")

@@ -19,8 +19,8 @@ class MessageTokens(msgspec.Struct):
     output_tokens_details: Any = None
 
     def over(self, earlier: Self | None) -> "MessageTokens":
-        """Return these counts, with each missing count taken from `earlier`. The end of a stream
-        contains fewer counts than its beginning.
+        """Return these counts, with each missing count taken from `earlier`, because the end of a
+        stream contains fewer counts than its beginning.
         """
         if earlier is None:
             return self

@@ -1,4 +1,4 @@
-"""The wire format of the Messages API's events and messages. Unknown keys are skipped."""
+"""Defines the wire format of the Messages API's events and messages. Unknown keys are skipped."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
@@ -109,8 +109,8 @@ def read_odd(payload: bytes) -> MessageEvent:
 
 
 def read_mended(decode: Callable[[bytes], T], kind: type[T], payload: bytes) -> T:
-    """Parse JSON whose unpaired surrogates must be replaced. `decode` returns a `kind`. Raises
-    `ModelFailed` if the JSON cannot be parsed.
+    """Parse JSON after replacing its unpaired surrogates. `decode` returns an instance of `kind`.
+    Raises `ModelFailed` if the JSON cannot be parsed.
     """
     try:
         return decode_json(decode, payload)

@@ -1,4 +1,4 @@
-"""Calls DIAL Core, except for completions, with limits on time, size and attempts."""
+"""Calls DIAL Core, except for completions, with limits on time, response size and retries."""
 
 import asyncio
 import logging
@@ -47,7 +47,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """Calls on behalf of one caller. Every method raises `ServiceFailed`.
+    """Sends requests to DIAL Core on behalf of one caller. Every method raises `ServiceFailed` if
+    the request fails.
 
     Paths begin with a slash and are encoded. `seconds` limits a call including all attempts.
     """

@@ -85,7 +85,7 @@ async def interact(
     answer = await send_request(calls.core, "POST", PATH, {**headers, **more}, limits, content)
     async with aclosing(answer.body):
         if not answer.is_success:
-            logger.warning("DIAL Core refused to ask for a sign-in: %d", answer.status)
+            logger.warning("DIAL Core rejected the request for a sign-in: status %d", answer.status)
             return {}
         return read_answers(await first_event(answer.body))
 

@@ -1,4 +1,4 @@
-"""The URL of DIAL Core, and the encoding of names in its paths."""
+"""Defines the URL and settings of DIAL Core, and encodes names in its paths."""
 
 import unicodedata
 from collections.abc import Mapping

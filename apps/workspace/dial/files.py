@@ -1,4 +1,4 @@
-"""Files in Core's storage, read and written with the caller's permissions."""
+"""Reads and writes files in Core's storage with the caller's permissions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

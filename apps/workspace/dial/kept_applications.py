@@ -27,8 +27,8 @@ on_reset(_kept.clear)
 
 
 async def find_caller(calls: Calls) -> Caller:
-    """Return the caller with the bucket and `appdata` of the key. Raises `ServiceFailed` if a call
-    to Core fails.
+    """Return the caller with the bucket and the `appdata` folder that Core reports for the caller's
+    key. Raises `ServiceFailed` if a call to Core fails.
     """
     buckets = mapping(await calls.get_json("/v1/bucket"))
     appdata = str(buckets.get("appdata") or "").strip("/")
@@ -74,8 +74,8 @@ async def fetch_application(calls: Calls, name: str) -> Mapping[str, Any] | None
 
 
 def forget_application(core: Core, name: str) -> None:
-    """Remove a saved application from the cache, so that the next request reads it from Core
-    again.
+    """Remove an application that was just saved from the cache, so that the next request reads it
+    from Core.
     """
     _kept.drop((core.url, encoded_name(name)))
 

@@ -212,8 +212,8 @@ def kept_still(merges: Sequence[MergedMemories]) -> list[MergedMemories]:
 
 
 def lock_of(key: tuple[str, str]) -> asyncio.Lock:
-    """Return the lock with this key. It serializes the changes in this process, to avoid conflicts
-    and retries.
+    """Return the running event loop's lock for the memories with this key. It serializes the
+    changes in this process, to avoid conflicts and retries.
     """
     locks = _locks.setdefault(asyncio.get_running_loop(), WeakValueDictionary())
     lock = locks.get(key)

@@ -203,7 +203,9 @@ def texts_of(value: Any) -> tuple[str, ...]:
 
 
 def context_window(limits: Any) -> int | None:
-    """Return the limit of prompt tokens, the total limit if there is no prompt limit, or None."""
+    """Return the limit of prompt and output tokens together, the prompt token limit if Core sets no
+    such limit, or None.
+    """
     if not isinstance(limits, Mapping):
         return None
     return token_limit(limits.get("max_total_tokens")) or token_limit(
@@ -238,8 +240,9 @@ async def fetch_toolset(calls: Calls, name: str) -> Mapping[str, Any] | None:
 
 
 async def application(calls: Calls, deployment_id: str) -> Mapping[str, Any]:
-    """Return the MCP endpoint of an application. Raises `DeploymentNotFound` if the caller cannot
-    use it, `Unsupported` if it has no endpoint, and `ServiceFailed` if Core fails.
+    """Return Core's metadata of an application that offers its tools over MCP. Raises
+    `DeploymentNotFound` if the caller cannot use it, `Unsupported` if it has no MCP endpoint, and
+    `ServiceFailed` if Core fails.
     """
     metadata = await find_metadata(calls, deployment_id)
     if metadata.features.get("mcp") is not True:

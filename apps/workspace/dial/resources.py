@@ -1,4 +1,4 @@
-"""Resources in Core's buckets: paths, listings, stored prompts, and grants to read them."""
+"""Resolves paths in Core's buckets, lists folders, reads prompts, and grants access to files."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -150,7 +150,8 @@ async def grant_reading(calls: Calls, paths: Sequence[str], receiver: str) -> No
 
 
 async def find_home(calls: Calls) -> str:
-    """Return the folder in which new files are stored. Raises `ServiceFailed`.
+    """Return the path of the folder for new files. Raises `ServiceFailed` if a call to Core fails
+    or Core reports no bucket.
 
     A per-request key has an `appdata` folder in the user's bucket, so that the user can read new
     files.

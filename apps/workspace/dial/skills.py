@@ -1,4 +1,4 @@
-"""Skills that are stored in Core as folders: SKILL.md, and text files next to it."""
+"""Reads skills, which Core stores as folders: SKILL.md, and text files next to it."""
 
 import logging
 from urllib.parse import unquote

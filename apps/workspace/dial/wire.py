@@ -1,4 +1,4 @@
-"""Requests to Core over connections that all callers share.
+"""Sends requests to Core over connections that all callers share.
 
 The headers of each request identify the caller, so no state is stored per key.
 """
@@ -39,7 +39,9 @@ class CoreResponse:
 
 @functools.lru_cache(maxsize=8)
 def endpoint_of(url: str) -> HttpEndpoint:
-    """Return the endpoint of a URL. Raises `InvalidURL`, `UnsupportedProtocol`."""
+    """Return the URL and the headers of requests to it. Raises `InvalidURL` or
+    `UnsupportedProtocol` if the URL cannot be used.
+    """
     place = URL(url.rstrip("/"))
     ours = ((b"Accept-Encoding", b"identity"), (b"User-Agent", b"QuickApps"))
     return HttpEndpoint.of(place, ((b"Host", place.netloc), *ours))
@@ -56,7 +58,8 @@ async def send_request(
     """Send a request, and return the response. The caller closes its body. `target` is an encoded
     path with its query.
 
-    Raises `HTTPError`, `InvalidURL`, `EgressRefused`.
+    Raises `HTTPError` if Core cannot be reached or does not respond, `InvalidURL` if its URL cannot
+    be used, and `EgressRefused` if the connection is not allowed.
     """
     transport = loop_object((StreamTransport, Trust.DIAL), lambda: StreamTransport(Trust.DIAL))
     traced = {**headers, **tracing.headers()}
@@ -64,7 +67,9 @@ async def send_request(
 
 
 def encoded_body(value: Any, file: DialFile | None) -> tuple[dict[str, str], bytes]:
-    """Return the headers and the content for a file, a JSON value, or neither (both None)."""
+    """Return the headers and the body of a request with a file, a JSON value, or neither if both
+    are None.
+    """
     if file is not None:
         form = {"file": ("file", file.content, file.content_type)}
         request = Request("PUT", "http://any", files=form)

@@ -1,4 +1,4 @@
-"""The workspace of a caller of DIAL Core, which calls Core with the caller's own key."""
+"""Implements the workspace of a caller of DIAL Core, which calls Core with the caller's own key."""
 
 import copy
 import logging
@@ -33,8 +33,8 @@ logger = logging.getLogger(__name__)
 DEPLOYMENT_TYPES = {"type": "model,application,toolset"}
 
 FindInfo = Callable[[Calls, str], Awaitable[DeploymentInfo]]
-"""Finds the description of a deployment. Raises `DeploymentNotFound` if there is none, and
-`ServiceFailed` if Core does not respond.
+"""A function that returns the description of a deployment. It raises `DeploymentNotFound` if there
+is none, and `ServiceFailed` if Core does not respond.
 """
 
 
@@ -68,8 +68,8 @@ class DialWorkspace:
         return await self.described(deployment_id, assume)
 
     async def described(self, deployment_id: str, find: FindInfo) -> DeploymentInfo:
-        """Return the description that `find` finds. Raises `CallsItself` if the deployment is in
-        the chain of callers, and the errors of `find`.
+        """Return the description from `find`. Raises `CallsItself` if the deployment is in the
+        chain of callers, and the errors of `find`.
         """
         check_chain(self.chain, deployment_id)
         return await find(self.calls, deployment_id)

@@ -21,9 +21,10 @@ class BodyUnreadable(HTTPError):
 
 
 async def read_body(response: Response, limit: int) -> bytes:
-    """Return the whole body of a streamed response, up to `limit` bytes.
+    """Return the whole decompressed body of a streamed response.
 
-    Raises `ResponseBodyTooLarge`, `BodyUnreadable` and the client's own errors.
+    Raises `ResponseBodyTooLarge` above `limit` bytes, `BodyUnreadable` for an unknown or corrupt
+    compression, and the client's own errors.
     """
     return b"".join([piece async for piece in stream_body(response, limit)])
 

@@ -1,5 +1,5 @@
-"""The HTTP clients for this server's own calls. All callers share one client for each level of
-trust.
+"""Provides the HTTP clients for this server's own calls. All callers share one client for each
+level of trust.
 
 The clients pool connections, but store no cookies, follow no redirects and read no proxy variables.
 Only this package may import the HTTP library, so this module exports the names that callers need.

@@ -1,7 +1,7 @@
-"""An HTTP/1.1 connection for streamed responses: an asyncio protocol around a C parser.
+"""Implements HTTP/1.1 connections for streamed responses, as an asyncio protocol around a C parser.
 
-It forwards the data of each network read in one piece, because the number of wake-ups between the
-socket and its reader is most of the cost of a streamed token.
+A connection forwards the data of each network read in one piece, because the number of wake-ups
+between the socket and its reader is most of the cost of a streamed token.
 """
 
 import asyncio
@@ -84,7 +84,7 @@ class HttpConnection(asyncio.Protocol):
         """Begin an exchange by sending a request. The exchange may last `total_seconds`.
 
         `idle_seconds` limits the wait for all headers, then each wait for more of the body. Raises
-        `ConnectionBroken`, `ConnectionSilent`.
+        `ConnectionBroken` if the connection closes, and `ConnectionSilent` after a time limit.
         """
         self.head = Head()
         self.has_head = self.is_complete = self.is_framed = False
@@ -110,8 +110,8 @@ class HttpConnection(asyncio.Protocol):
         return self.head
 
     async def read_piece(self) -> bytes:
-        """Return the part of the body that arrived since the last call, or b"" at the end of the
-        body. Raises the same errors as `send`.
+        """Return the body's bytes that arrived since the last call, waiting for at least one, or
+        b"" at the end of the body. Raises the same errors as `send`.
         """
         while not self.pieces:
             if self.is_complete:

@@ -1,4 +1,4 @@
-"""The pool of idle connections of a transport."""
+"""Opens connections, and keeps idle ones in a pool for each transport."""
 
 import asyncio
 import ssl
@@ -46,7 +46,9 @@ class ConnectionPool:
         return None
 
     async def connect(self, origin: Origin, seconds: float) -> HttpConnection:
-        """Open a connection to the origin. Raises httpx2's errors and `EgressRefused`."""
+        """Open a connection to the origin. Raises httpx2's errors if that fails, and
+        `EgressRefused` if the host is not allowed.
+        """
         try:
             async with asyncio.timeout(seconds):
                 addresses = await find_addresses(self.trust, origin.host, origin.port)

@@ -56,7 +56,8 @@ async def fetch(url: str, policy: FetchPolicy, limit: int, *, seconds: float) ->
     """Send a GET request and follow its redirects, within `seconds`. `limit` is the maximum size in
     bytes, both compressed and decompressed.
 
-    Raises `FetchRefused`, whose text contains the URL without its query and credentials.
+    Raises `FetchRefused` with the reason for any failure. Its text contains the URL without its
+    query and credentials.
     """
     try:
         async with asyncio.timeout(seconds):

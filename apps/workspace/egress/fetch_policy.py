@@ -14,7 +14,7 @@ from apps.workspace.egress.clients import URL, InvalidURL
 from apps.workspace.egress.guard import Trust
 
 Barrier = Literal["admin", "builder", "admin_allowlist", "builder_allowlist"]
-"""The rule that forbids a fetch: a setting or host list of the installation or the application."""
+"""The setting or host list, of the installation or of the application, that forbids a fetch."""
 BARRIERS: dict[Barrier, str] = {
     "admin": "External URL fetching is disabled by operator policy (EXTERNAL_URL_FETCH_ENABLED).",
     "builder": (

@@ -23,7 +23,7 @@ _control = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 def with_mark(headers: Sequence[tuple[bytes, bytes]], host: bytes) -> Sequence[tuple[bytes, bytes]]:
-    """Return the headers of a request, with this server's mark added if the host is this site."""
+    """Return the request's headers, with `MARK` added if `host` is this site."""
     name = host.decode("ascii")
     is_own = is_own_host(f"[{name}]" if ":" in name else name)
     return [*headers, MARK] if is_own else headers

@@ -1,5 +1,5 @@
-"""Fetches OAuth tokens with client credentials. Each token is fetched once for all callers, and
-cached until it expires.
+"""Fetches OAuth tokens with client credentials. All callers share a token, which is cached until it
+expires.
 """
 
 import asyncio
@@ -21,8 +21,8 @@ from apps.workspace.egress.urls import AddressInvalid, read_url
 from apps.workspace.local.secrets.stored_secrets import reveal
 
 MARGIN_SECONDS = 30.0
-"""The time in seconds before its expiry at which a token is renewed, because a call takes time to
-arrive.
+"""The time in seconds before its expiry at which a token is renewed, because a request takes time
+to reach the service.
 """
 UNTOLD_SECONDS = 300.0
 """The lifetime of a token in seconds if the service does not report one."""
@@ -39,7 +39,7 @@ SECONDS = 30.0
 class Token:
     value: str = field(repr=False)
     good_until: float
-    """The expiry time of the token, as returned by `time.monotonic`."""
+    """The token's expiry as a time of `time.monotonic`, minus `MARGIN_SECONDS`."""
 
 
 class ClientTokens:
@@ -58,7 +58,8 @@ class ClientTokens:
     async def current(self, url: str, refused: str = "") -> str:
         """Return a valid token for this URL, other than the rejected token `refused`.
 
-        The token is sent only to servers to which its secret may be sent. Raises `ToolError`.
+        The token is sent only to servers to which its secret may be sent. Raises `ToolError` if the
+        secret cannot be used or no token can be fetched.
         """
         async with self.lock:
             secret = await reveal(self.how.client_secret, self.how.token_url, url)
@@ -87,12 +88,14 @@ class TokenCache:
 
 
 def find_tokens(how: ClientIdSecretAuthorization) -> ClientTokens:
-    """Return the tokens for these credentials on the running event loop."""
+    """Return the cached tokens for these credentials, from the running event loop's cache."""
     return loop_object(TokenCache, TokenCache).find(how)
 
 
 async def fetch_token(how: ClientIdSecretAuthorization, secret: str) -> Token:
-    """Fetch a token. Raises `ToolError`, whose text does not contain the service's response."""
+    """Fetch a token. Raises `ToolError` for any failure. Its text does not contain the service's
+    response.
+    """
     form = {"grant_type": "client_credentials", "scope": how.scope, "audience": how.aud}
     try:
         address = read_url(how.token_url)

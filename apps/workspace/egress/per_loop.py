@@ -1,5 +1,4 @@
-"""Manages the objects of an event loop. They are created on first use and closed when the loop
-ends.
+"""Creates objects once per event loop, on first use, and closes them when the loop ends.
 
 Connections belong to the loop that opened them. A loop that ends closes only its open asynchronous
 generators, so each store is held by a generator.

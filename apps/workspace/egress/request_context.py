@@ -61,7 +61,7 @@ class RequestContext:
         return type(self)(self.headers, self.seconds, is_limited_elsewhere=limited)
 
     def forget_outcome(self) -> None:
-        """Reset the outcome for another attempt at the same operation."""
+        """Reset the outcome before another attempt at the same operation."""
         self.status, self.failure, self.timed_out = 0, "", False
         self.first_status, self.retry_after = 0, None
         self.challenge, self.refusal = "", b""
@@ -134,7 +134,7 @@ class RewrittenMessages:
         self.name = b""
         self.is_too_long = False
         self.is_after_return = False
-        """True if the last line ended with `\r`, whose `\n` may follow in the next piece."""
+        """True if the last line ended with a carriage return, whose line feed may follow."""
 
     def feed(self, piece: bytes) -> bytes:
         self.rest += piece
@@ -148,8 +148,8 @@ class RewrittenMessages:
         return ready + b"".join(map(self.line, lines.splitlines(keepends=True)))
 
     def line(self, line: bytes) -> bytes:
-        """Process one line of the body, and return the bytes to forward. While an event is
-        incomplete, its data is held back.
+        """Add one line of the body, and return the bytes to forward. An event's data is buffered
+        until the event is complete.
         """
         is_rest, self.is_after_return = self.is_after_return, line.endswith(b"\r")
         if is_rest and line == b"\n":
@@ -210,7 +210,7 @@ class RewrittenMessages:
 
 
 def data_of(lines: list[bytes]) -> bytes:
-    """Return the data of the event that consists of these lines."""
+    """Return the joined data of an event, given its lines."""
     return b"\n".join(line[len(b"data:") :].strip() for line in lines if line.startswith(b"data:"))
 
 
@@ -228,8 +228,8 @@ class LimitedBody(httpx2.AsyncByteStream):
     """A response body with limits. It raises `httpx2.StreamError`, which SDKs treat as the failure
     of one request.
 
-    `ends_at` is a time by the event loop's clock, or None for no limit. The body replaces unpaired
-    surrogates, which SDKs reject, and rewrites the `messages`.
+    `ends_at` is a time by the event loop's clock, or None for no limit. Unpaired surrogates, which
+    SDKs reject, are replaced, and `messages` rewrites the messages.
     """
 
     def __init__(

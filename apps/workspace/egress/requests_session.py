@@ -20,8 +20,8 @@ SECONDS = 10.0
 
 
 class GuardedSession(requests.Session):
-    """A session for URLs of an operator, and for URLs in the responses from these. It follows no
-    redirects, because a request may contain a secret.
+    """A session for URLs that an operator configured, and for URLs that these services return. It
+    follows no redirects, because a request may contain a secret.
     """
 
     def __init__(self) -> None:
@@ -31,7 +31,9 @@ class GuardedSession(requests.Session):
             self.mount(scheme, GuardedAdapter())
 
     def send(self, request: requests.PreparedRequest, **options: Any) -> requests.Response:
-        """Send a request. Raises `requests.RequestException`."""
+        """Send a request without following redirects. Raises `requests.RequestException` if no
+        response arrives, or the host is not allowed.
+        """
         return super().send(request, **options | {"allow_redirects": False})
 
 

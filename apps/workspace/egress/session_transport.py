@@ -1,5 +1,5 @@
-"""The transport for an SDK with sessions. It sends each request within the limits of the request's
-`RequestContext`.
+"""Implements the HTTP transport of an SDK with sessions. It sends each request within the limits of
+the request's `RequestContext`.
 """
 
 import asyncio
@@ -148,8 +148,8 @@ class RequestContextTransport(httpx2.AsyncBaseTransport):
         """Return the response with a body that is limited in time and size.
 
         A listening GET has no limits: it lasts as long as the session, and its reader limits
-        events. A batch becomes an event stream, because the SDK reads only one message of a JSON
-        body.
+        events. A JSON list of messages becomes an event stream, because the SDK reads only one
+        message of a JSON body.
         """
         is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
         most = self.most_bytes * STREAM_FACTOR if is_stream else self.most_bytes

@@ -1,4 +1,4 @@
-"""Explains TLS connections that fail for a reason that does not pass by itself."""
+"""Explains failures of TLS connections that a retry does not fix."""
 
 import ssl
 
@@ -7,8 +7,8 @@ PASSING = (ssl.SSLEOFError, ssl.SSLZeroReturnError, ssl.SSLSyscallError)
 
 
 def tls_problem(error: BaseException) -> str:
-    """Return the reason why a TLS connection was refused, or "" for any other failure, which may
-    pass.
+    """Return the reason why a TLS connection was refused, or "" for any other failure, which a
+    retry may fix.
     """
     seen: BaseException | None = error
     while seen is not None:

@@ -1,7 +1,7 @@
-"""The transport for SDK clients whose responses are streams of tokens.
+"""Implements the HTTP transport of SDK clients whose responses are streams of tokens.
 
-SDKs see httpx2's requests, responses, exceptions and timeouts. Only the path from the socket to the
-reader is our own code, because the library's path costs more per token than the rest of a run.
+SDKs use httpx2's requests, responses, exceptions and timeouts. Only the code between the socket and
+the reader is our own, because the library's code costs more per token than the rest of a run.
 """
 
 import asyncio
@@ -43,7 +43,7 @@ class ResponseTooLarge(Exception):
 
 
 class Body(httpx2.AsyncByteStream):
-    """The body of one response, which is read once."""
+    """The body of one response, which can be read only once."""
 
     def __init__(self, pool: ConnectionPool, origin: Origin, connection: HttpConnection) -> None:
         self.pool = pool
@@ -84,7 +84,7 @@ class Body(httpx2.AsyncByteStream):
             return b""
 
     def end_within(self, seconds: float) -> None:
-        """Limit the time for reading the rest of the response to `seconds`."""
+        """Limit the remaining time for reading the response to `seconds`."""
         if self.connection is not None:
             self.connection.end_within(seconds)
 
@@ -146,7 +146,7 @@ class StreamedResponse(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class HttpEndpoint:
-    """A URL, and the headers of every request to it."""
+    """A URL, with the headers that every request to it has."""
 
     origin: Origin
     path: bytes
@@ -154,8 +154,8 @@ class HttpEndpoint:
 
     @classmethod
     def of(cls, url: httpx2.URL, headers: Sequence[tuple[bytes, bytes]]) -> Self:
-        """Return the endpoint for a URL. Raises `httpx2.LocalProtocolError`,
-        `httpx2.UnsupportedProtocol`.
+        """Return the endpoint for a URL. Raises `httpx2.LocalProtocolError` for a header with a
+        line break, and `httpx2.UnsupportedProtocol` for a scheme other than http and https.
         """
         if url.scheme not in PORTS:
             raise httpx2.UnsupportedProtocol(f"Unsupported scheme {url.scheme}; use http or https")
@@ -195,7 +195,9 @@ class StreamTransport(httpx2.AsyncBaseTransport):
         self.pool = ConnectionPool(trust)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a request. Raises httpx2's errors and `EgressRefused`."""
+        """Send a request for an SDK. Raises httpx2's errors if that fails, and `EgressRefused` if
+        the host is not allowed.
+        """
         endpoint = HttpEndpoint.of(request.url, request.headers.raw)
         data = endpoint.request(request.method, "", {}, b"") + await request.aread()
         limits = request.extensions.get("timeout") or {}
@@ -252,10 +254,10 @@ async def send_and_read_head(connection: HttpConnection, data: bytes, limits: Li
 
 
 async def without_packed_body(head: Head, body: Body) -> list[tuple[bytes, bytes]]:
-    """Return the headers without the headers about compression. Requests ask for uncompressed
+    """Return the headers without those about compression, because requests ask for uncompressed
     bodies.
 
-    The compressed body of an error response is dropped, because the status is sufficient. Raises
+    The compressed body of an error response is dropped, because its status is sufficient. Raises
     `httpx2.DecodingError` if a successful response is compressed.
     """
     packed = [pair for pair in head.headers if pair[0].lower() == b"content-encoding"]

@@ -34,7 +34,9 @@ class OperatorUrl:
 
 
 def read_url(url: str) -> OperatorUrl:
-    """Parse a URL that an operator entered. Raises `AddressInvalid`."""
+    """Parse a URL that an operator entered. Raises `AddressInvalid` if it is not a valid HTTP URL,
+    or contains credentials.
+    """
     is_site = url.startswith("/")
     try:
         parts = urlsplit(f"{settings.SITE_URL}{url}" if is_site else url)

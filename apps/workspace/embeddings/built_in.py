@@ -1,4 +1,4 @@
-"""The built-in embedder, which needs no service, key or network.
+"""Implements the built-in embedder, which needs no service, key or network.
 
 The model is loaded by the first call, not when this module is imported. It runs in its own thread,
 so that it does not block the event loop. It uses only one thread: two threads would be slower on
@@ -58,7 +58,9 @@ def embed_batch(texts: Sequence[str]) -> Embeddings:
 
 @cache
 def load() -> MiniLM:
-    """Load the model. Raises `ServiceFailed` if it cannot be loaded."""
+    """Load the built-in model, once per process. Raises `ServiceFailed` if its files are missing or
+    invalid.
+    """
     try:
         return read_model(Path(str(files(PACKAGE))) / "model")
     except (ImportError, OSError, ValueError) as error:

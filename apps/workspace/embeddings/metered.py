@@ -1,4 +1,4 @@
-"""An embedder whose calls are reported to a meter."""
+"""Defines an embedder that reports its calls to a meter."""
 
 import time
 from collections.abc import Sequence
@@ -36,7 +36,9 @@ class MeteredEmbedder:
         return self.embedder.model
 
     async def embed(self, texts: Sequence[str]) -> Embeddings:
-        """Embed texts and report the usage. Raises `ServiceFailed`, `BudgetSpent`."""
+        """Embed texts, and report the tokens and the time to the meter. Raises `ServiceFailed`, and
+        `BudgetSpent` if a budget does not allow the call.
+        """
         messages = [ModelMessage("user", text) for text in texts]
         reservation = await self.meter.admit(self.deployment_id, ModelRequest(messages))
         started, error, said = time.monotonic(), "", ""

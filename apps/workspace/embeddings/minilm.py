@@ -1,4 +1,5 @@
-"""The model all-MiniLM-L6-v2: six layers of BERT. The mean of their outputs is a text's vector.
+"""Computes the model all-MiniLM-L6-v2: six layers of BERT. The mean of their outputs is a text's
+vector.
 
 Tokens of several texts pass through the dense layers as rows of one matrix. Attention handles each
 text separately, so nothing is padded or masked.
@@ -28,7 +29,7 @@ was trained on texts up to this length.
 EPSILON = 1e-12
 
 Tensor = Vectors
-"""An array of any shape."""
+"""A NumPy array of any shape."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,9 @@ class Layer:
     second_norm: Norm
 
     def __call__(self, rows: Tensor, texts: Sequence[slice]) -> Tensor:
-        """Apply the layer. `texts` contains the rows of each text."""
+        """Apply the layer to the tokens of several texts. Each slice in `texts` selects the rows of
+        one text.
+        """
         projected = self.projection(rows)
         attended = np.concatenate([attention(projected[text]) for text in texts])
         rows = self.first_norm(rows + self.output(attended))
@@ -156,8 +159,8 @@ def gelu(rows: Tensor) -> Tensor:
 
 
 def read_model(folder: Path) -> MiniLM:
-    """Read the model from a folder. Raises `OSError`, and `ValueError` if the files belong to
-    another model.
+    """Read the model from a folder. Raises `OSError`, and `ValueError` if the files do not belong
+    to all-MiniLM-L6-v2.
     """
     weights = read_weights(folder / "model.safetensors", SHA256)
     words = (folder / "vocab.txt").read_text("utf-8").splitlines()
@@ -214,6 +217,6 @@ def read_weights(path: Path, sha256: str) -> Mapping[str, Tensor]:
 
 
 def size(entry: Mapping[str, list[int]]) -> int:
-    """Return the number of floats in a tensor."""
+    """Return the number of 32-bit floats in a tensor, by its entry in the file's header."""
     begin, end = entry["data_offsets"]
     return (end - begin) // 4

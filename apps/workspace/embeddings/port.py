@@ -1,5 +1,5 @@
-"""The interface of embedders, which compute vectors for texts. Texts with a similar meaning have
-similar vectors.
+"""Defines the interface of embedders, which compute vectors for texts. Texts with a similar meaning
+have similar vectors.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     Vectors = NDArray[np.float32]
 else:
     Vectors = Any
-"""Rows of unit length, one for each text, or one of the rows."""
+"""Rows of unit length, one for each text, or a single row."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,25 +23,24 @@ MOST_TEXTS = 64
 MOST_CHARACTERS = 200_000
 """The maximum number of characters in a request. OpenAI's limit is 300,000 tokens."""
 USUAL_WINDOW = 8_000
-"""The maximum number of tokens of a text that most models accept."""
+"""The maximum number of tokens of a text if the deployment sets none. Most models accept this many.
+"""
 TRANSIENT = frozenset({429, 500, 502, 503, 504})
 BACKOFF = Backoff(attempts=3, initial_delay=0.5, max_delay=5.0)
 
 
 class EmbeddingService(Protocol):
     async def ask(self, body: Mapping[str, Any]) -> bytes:
-        """Send a request, and return the body of its 2xx response. Raises `ServiceFailed` for any
-        other response.
+        """Send a request, and return the body of the response. Raises `ServiceFailed` unless the
+        status is 2xx.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceEmbedder:
-    """An embedder that calls a service. `model` is the model's name at the service, and `window` is
-    the maximum number of tokens of a text.
-
-    Every request contains `parameters`.
+    """An embedder that calls a service. `model` is the service's name for the model, `window` is
+    the maximum number of tokens of a text, and every request contains `parameters`.
     """
 
     service: EmbeddingService
@@ -50,8 +49,8 @@ class ServiceEmbedder:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     async def embed(self, texts: Sequence[str]) -> Embeddings:
-        """Embed texts. Texts without content are not sent, because services reject them. Raises
-        `ServiceFailed`.
+        """Embed texts. Texts without content get zeros and are not sent, because services reject
+        them. Raises `ServiceFailed` if all attempts fail.
         """
         filled = [bool(text.strip()) for text in texts]
         cut = [shorten_to_tokens(well_formed(text), self.window) for text in texts if text.strip()]
@@ -60,8 +59,8 @@ class ServiceEmbedder:
         return await asyncio.to_thread(read_answers, answers, self.model, filled)
 
     async def ask(self, texts: Sequence[str]) -> bytes:
-        """Send a request, and retry it after temporary failures. Raises `ServiceFailed` if all
-        attempts fail.
+        """Send texts to the service, and retry after temporary failures. Raises `ServiceFailed` if
+        all attempts fail.
         """
         body = {**self.parameters, "model": self.model, "input": texts}
         attempt = 0
@@ -108,8 +107,8 @@ def batches(texts: Sequence[str]) -> Iterator[Sequence[str]]:
 def read_answers(
     answers: Sequence[tuple[bytes, int]], model: str, filled: Sequence[bool]
 ) -> Embeddings:
-    """Parse the responses in `answers`, each given with its number of texts. Raises `ServiceFailed`
-    if a response is invalid.
+    """Parse the body of each response in `answers`, which is paired with its number of texts.
+    Raises `ServiceFailed` if a response is invalid.
     """
     parts = [read_embeddings(body, count, model) for body, count in answers]
     if len({part.vectors.shape[1] for part in parts}) > 1:

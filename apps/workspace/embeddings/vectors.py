@@ -95,8 +95,8 @@ def read_vectors(answer: EmbeddingsAnswer, count: int) -> Vectors:
 
 
 def read_vector(written: list[float] | str) -> Vectors:
-    """Return one vector from its form in a response. Raises `ServiceFailed` if the form is
-    invalid.
+    """Return a vector, given as a list of numbers or as base64 of 32-bit floats. Raises
+    `ServiceFailed` if it is neither.
     """
     if isinstance(written, list):
         with np.errstate(over="ignore"):  # Overflow becomes infinity, which is rejected later.

@@ -1,4 +1,6 @@
-"""WordPiece, the tokenizer of BERT's uncased models. It converts text to IDs of a vocabulary."""
+"""Implements WordPiece, the tokenizer of BERT's uncased models. It converts text to IDs of a
+vocabulary.
+"""
 
 import re
 import unicodedata
@@ -7,10 +9,10 @@ from dataclasses import dataclass
 from itertools import islice
 
 LONGEST_WORD = 100
-"""The maximum length of known words in characters."""
+"""The maximum length of a word in characters. A longer word counts as unknown."""
 MOST_CHARACTERS = 16_384
-"""The maximum number of characters of a text that are examined: ten times what a model reads,
-unless the text is mostly white space.
+"""The maximum number of characters of a text that are tokenized: ten times as many as a model
+reads, unless the text is mostly white space.
 """
 WRITTEN_TOKENS = re.compile(r"(\[(?:PAD|UNK|CLS|SEP|MASK)\])")
 IDEOGRAPHS = re.compile(
@@ -24,14 +26,14 @@ DROPPED = frozenset({"Cc", "Cf", "Co", "Cs"})
 
 @dataclass(frozen=True, slots=True)
 class WordPiece:
-    """BERT's tokenizer. `ids` contains the ID of each piece. Pieces inside a word begin with
-    `##`.
+    """BERT's tokenizer. `ids` contains the ID of each piece of a word. Pieces that do not begin a
+    word begin with `##`.
     """
 
     ids: Mapping[str, int]
 
     def encode(self, text: str, most: int) -> list[int]:
-        """Return up to `most` IDs, without the start and end tokens."""
+        """Return up to `most` IDs of a text's tokens, without the start and end tokens."""
         return list(islice(self.all_ids(text[:MOST_CHARACTERS]), most))
 
     def all_ids(self, text: str) -> Iterator[int]:
@@ -43,8 +45,8 @@ class WordPiece:
                     yield from self.pieces(word)
 
     def pieces(self, word: str) -> list[int]:
-        """Split a word into the longest known pieces, and return their IDs. If any piece is
-        unknown, the whole word is unknown.
+        """Split a word into the longest known pieces, and return their IDs. If any part of the word
+        is unknown, return the ID of `[UNK]`.
         """
         found: list[int] = []
         start = 0

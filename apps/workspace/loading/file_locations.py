@@ -19,7 +19,7 @@ _scheme = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class FileLocation:
-    """The location of a file. `address` is a full path (`stored`), a path below a folder
+    """The location of a file. `address` is a full path (`stored`), a path relative to a folder
     (`relative`), or a URL.
     """
 

@@ -1,4 +1,4 @@
-"""A file that has been loaded, the limits for loading files, and the parsing of data: URIs."""
+"""Defines loaded files and the limits for loading them, and parses data: URIs."""
 
 import base64
 import hashlib
@@ -14,7 +14,7 @@ from apps.errors import FileRefused
 DOCUMENT_SECONDS = 30.0
 """The timeout in seconds for extracting a document's text in a separate process."""
 DOCUMENT_BYTES = 512 * 1024 * 1024
-"""The memory limit of that process, in bytes."""
+"""The memory limit of the process that extracts a document's text, in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Loaded:
     data: URI.
 
     `charset` is the encoding that the server declared for a text, or "" if it is unknown. `version`
-    distinguishes contents of a stored file; it is "" for other files.
+    changes with the content of a stored file, and is "" for other files.
     """
 
     name: str
@@ -57,7 +57,9 @@ _media_type = re.compile(r"[\w.+-]+/[\w.+-]+", re.ASCII)
 
 
 def read_data_uri(uri: str, limit: int) -> Loaded:
-    """Parse a data: URI. Raises `FileRefused`, whose message does not quote the data."""
+    """Parse a data: URI. Raises `FileRefused` if it is invalid or its data exceeds `limit` bytes.
+    The message does not quote the data.
+    """
     head, comma, payload = uri[len("data:") :].partition(",")
     kind, *options = (word.strip().lower() for word in head.split(";"))
     if not comma:

@@ -1,5 +1,5 @@
-"""Loads files by their URL during a run. Each file is loaded once, and cached while there is
-space.
+"""Loads files by their URL during a run. Each file is loaded once, and cached if it fits into the
+cache.
 """
 
 import asyncio
@@ -44,9 +44,8 @@ class Loader:
         return self.loading.rules
 
     async def load(self, url: str) -> Loaded:
-        """Load a stored file, or a file from the Internet.
-
-        Raises `FileRefused` (`FetchRefused` for the Internet) and the workspace's own errors.
+        """Load a stored file, or a file from the Internet. Raises `FileRefused` (`FetchRefused` for
+        the Internet) and the workspace's own errors.
         """
         return await self.loading.loads.get(url_key(url), partial(self.bring, url))
 

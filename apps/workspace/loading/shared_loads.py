@@ -1,4 +1,4 @@
-"""The state that all loaders of a run share: the rules, and the loaded files."""
+"""Defines what all loaders of a run share: the rules, and the cache of loaded files."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -28,9 +28,9 @@ class Flight(Generic[T]):
 class SingleFlightCache(Generic[T]):
     """Caches results by key. Concurrent callers with the same key share one task.
 
-    Results are cached up to a total `size` of `room`. The least recently used results are evicted
-    first. A failure is raised to all waiting callers and is not cached. When the last waiting
-    caller is canceled, the task is canceled.
+    `size` returns the size of a result. The least recently used results are evicted when the total
+    size exceeds `room`. A failure is raised to all waiting callers and is not cached. When the last
+    waiting caller is canceled, the task is canceled.
     """
 
     def __init__(self, room: int, size: Callable[[T], int]) -> None:

@@ -20,10 +20,10 @@ from apps.workspace.local.files.file_storage import FileStorage
 from apps.workspace.local.files.storage import storage
 
 ROW = 1
-"""The primary key of the only row."""
+"""The primary key of the only row of `Installation`."""
 ITERATIONS = 100_000
-"""The iterations for computing the fingerprint: as many as for encrypting stored keys, so that the
-key is no easier to guess from the fingerprint.
+"""The number of iterations that compute the fingerprint: as many as for the encryption of stored
+keys, so that guessing the key from the fingerprint is not easier.
 """
 
 FILES = (
@@ -39,8 +39,8 @@ KEYS = (
 
 
 class Installation(models.Model):
-    """The installation's only row. `key_fingerprint` is derived from the newest secret key of the
-    process that wrote the row.
+    """The only row of this table, which identifies the installation. `key_fingerprint` is derived
+    from the secret key and salt of the process that last wrote it.
     """
 
     uuid = models.UUIDField(default=uuid.uuid4)
@@ -52,8 +52,8 @@ class Installation(models.Model):
 
 
 def register_process() -> list[str]:
-    """Register this process with the installation. The first process creates the installation.
-    Return the result of `problems`.
+    """Register this process with the installation, which the first process creates. Return the
+    problems that `problems` reports.
     """
     # Use a transaction, so that no other process sees the row before the marker file exists.
     with transaction.atomic():
@@ -70,7 +70,9 @@ def register_process() -> list[str]:
 
 
 def problems() -> list[str]:
-    """Return a sentence about each difference between this process and its installation."""
+    """Return a sentence about each difference between this process's files or keys and the
+    installation's.
+    """
     row = Installation.objects.filter(pk=ROW).first()
     return [] if row is None else problems_of(row)
 
@@ -103,8 +105,8 @@ def problem_of_files(row: Installation) -> str:
 
 
 def read_marker(files: FileStorage) -> str:
-    """Return the ID in the marker file, or "" if the file does not exist. Raises OSError,
-    ValueError.
+    """Return the ID in the marker file of a storage, or "" if the storage has no such file. Raises
+    OSError if it cannot be read, and ValueError if it is not ASCII.
     """
     try:
         with files.open(MARKER) as content:
@@ -123,7 +125,7 @@ def adopt_key(row: Installation) -> None:
 
 
 def fingerprints(row: Installation) -> list[str]:
-    """Return a fingerprint for each combination of key and salt with which this process can
+    """Return the fingerprint of each combination of secret key and salt with which this process can
     decrypt, newest first.
     """
     keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)

@@ -1,4 +1,4 @@
-"""The database models of the local workspace: deployments, secrets, stored files and MCP
+"""Defines the database models of the local workspace: deployments, secrets, stored files and MCP
 servers.
 """
 
@@ -116,7 +116,9 @@ class Secret(Versioned):
 
 
 def read_servers(servers: object) -> list[str]:
-    """Parse the list of a secret's servers. Raises ValueError if it is invalid."""
+    """Return the servers of a secret as origins, without duplicates. Raises ValueError if the list
+    or a server is invalid.
+    """
     if not isinstance(servers, list) or not all(isinstance(server, str) for server in servers):
         raise ValueError("Enter a list of servers.")
     if len(servers) > MOST_SERVERS:
@@ -167,8 +169,8 @@ class SharedFiles(models.Manager["SharedFile"]):
 
 
 class SharedFile(StoredFile):
-    """A file that belongs to operators. It is shared with everyone, or was uploaded for an
-    application.
+    """A file of the operators in the public bucket. Everyone may read it, unless it was uploaded
+    for an application.
     """
 
     objects: ClassVar[SharedFiles] = SharedFiles()
@@ -179,7 +181,9 @@ class SharedFile(StoredFile):
 
 
 class FormerBucket(models.Model):
-    """A bucket that a user owned before signing in. The paths of its files do not change."""
+    """A bucket that belonged to a user before they signed in, and the user's present bucket. The
+    paths of its files do not change.
+    """
 
     name = models.CharField(max_length=100, unique=True)
     bucket = models.CharField(max_length=100, db_index=True)

@@ -22,15 +22,13 @@ from django.db import connection, connections, transaction
 from django.db.models import BooleanField, F, FloatField, Func, Model, QuerySet, Value
 
 Bytes = bytes | memoryview
-"""A vector of 32-bit floats."""
+"""The bytes of a vector of 32-bit floats."""
 
 MOST_DIMENSIONS = 16_000
-"""The maximum number of dimensions that the extension's type supports. NumPy compares longer
-vectors.
-"""
+"""The maximum number of dimensions of the extension's type. NumPy compares longer vectors."""
 BATCH = 500
-"""The maximum number of rows that one statement handles. Each statement that fills missing copies
-is one transaction.
+"""The maximum number of rows per statement. Each statement that fills missing copies is one
+transaction.
 """
 
 # Storage: vectors of up to about 2,000 dimensions stay in their rows, and the bytes are stored out
@@ -77,7 +75,9 @@ def has_column(using: str, table: str) -> bool:
 
 
 def is_prepared(model: type[Model]) -> bool:
-    """Return True if the model's table has the `embedding` column."""
+    """Return True if the model's table has the `embedding` column. The result is cached for the
+    lifetime of the process.
+    """
     if connection.vendor != "postgresql":
         return False
     at = connection.settings_dict
@@ -86,8 +86,8 @@ def is_prepared(model: type[Model]) -> bool:
 
 @lru_cache(maxsize=100)
 def was_prepared(table: str, host: str, port: str, name: str) -> bool:
-    """Return True if the table had the `embedding` column at the first call. Each process checks a
-    table once per database.
+    """Return True if the table had the `embedding` column when this was first called for the
+    database.
     """
     return has_column(connection.alias, table)
 

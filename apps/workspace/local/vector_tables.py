@@ -1,4 +1,4 @@
-"""Prepares the tables whose vectors PostgreSQL compares."""
+"""Prepares the tables whose vectors PostgreSQL compares, after each migration."""
 
 from typing import Any
 
@@ -8,7 +8,9 @@ from apps.workspace.local.pgvector import fill_column, prepare_column
 
 
 def prepare_tables(sender: object, using: str, **kwargs: Any) -> None:
-    """Add and fill the vector columns after migrations. Vectors of small corpora are not copied."""
+    """Add the vector columns if pgvector is installed, and fill the memories' column. Vectors of
+    small corpora are not copied.
+    """
     prepare_column(CorpusChunk, using)
     if prepare_column(StoredMemory, using):
         fill_column(StoredMemory._default_manager.using(using))

@@ -1,5 +1,5 @@
-"""The workspace without DIAL Core, which uses this installation's own deployments, database and
-storage.
+"""Implements the workspace without DIAL Core, which uses this installation's own deployments,
+database and storage.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
@@ -40,14 +40,15 @@ class FoundApplication:
 
 
 FindApplication = Callable[[str, "LocalWorkspace"], Awaitable[FoundApplication]]
-"""Finds an application by name, for a run with that workspace. Raises `DeploymentNotFound` if the
-caller cannot use such an application, and `CallsItself` if it is already in the chain of callers.
+"""A function that finds an application by name, for a run in the given workspace. It raises
+`DeploymentNotFound` if the caller cannot use the application, and `CallsItself` if it is already in
+the chain of callers.
 """
 ListApplications = Callable[[Caller], Awaitable[Collection[str]]]
-"""Returns the names of the applications that the caller may use."""
+"""A function that returns the names of the applications that the caller may use."""
 ListFiles = Callable[[Caller, Sequence[str]], Collection[int] | QuerySet[Any, Any]]
-"""Returns the IDs of the applications' files that the caller may read in a run of these
-applications.
+"""A function that returns the IDs of the applications' files that the caller may read in a run of
+these applications.
 """
 
 
@@ -87,16 +88,14 @@ class LocalWorkspace:
         return self.changed(chain=(*self.chain, application), keys=keys)
 
     def with_headers(self, names: Collection[str]) -> Self:
-        """Return a copy of the workspace in which the caller has only the headers with these
-        names.
-        """
+        """Return a copy of the workspace whose caller has only the headers with these names."""
         wanted = {name.lower() for name in names}
         kept = {n: value for n, value in self.caller.client.headers.items() if n.lower() in wanted}
         return self.changed(caller=self.caller.at(headers=kept))
 
     def changed(self, **values: Any) -> Self:
-        """Return a copy of the workspace with these fields changed. `copy.copy` would be five times
-        slower.
+        """Return a copy of the workspace with these attributes changed. `copy.copy` would be five
+        times slower.
         """
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__, **values)

@@ -8,13 +8,15 @@ from apps.process_state import on_reset
 from apps.workspace.memories.port import MemoryList
 
 MOST_BYTES = 64 * 1024 * 1024
-"""The limit in bytes for cached memories, which can be searched again without reading them."""
+"""The maximum size of all cached memories, in bytes."""
 BYTES_OF_A_MEMORY = 500
 """The approximate size in bytes of a memory's objects, in addition to its text and its vector."""
 
 
 class CollectionCache:
-    """The most recently used collections, each with the version (or ETag) at which it was read."""
+    """Caches the most recently used collections by key, each with the version (or ETag) at which it
+    was read.
+    """
 
     def __init__(self) -> None:
         self.found: OrderedDict[Hashable, tuple[object, MemoryList, int]] = OrderedDict()

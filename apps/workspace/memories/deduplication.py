@@ -25,17 +25,15 @@ from apps.workspace.memories.port import (
 from apps.workspace.memories.similarity import neighbours
 
 SIMILAR = 0.75
-"""Two memories are duplicates if their cosine is higher than this."""
+"""The cosine similarity above which two memories are duplicates."""
 FEWEST = 10
-"""The number of memories above which duplicates are searched in a collection."""
+"""The number of memories that a collection must exceed before duplicates are searched for."""
 INTERVAL = timedelta(hours=24)
 
 
 @dataclass(frozen=True, slots=True)
 class Duplicates:
-    """A group of memories that are duplicates. `merged` replaces the `originals`, at the position
-    of the first original.
-    """
+    """A group of duplicates. `merged` replaces the `originals`, at the position of the first one."""
 
     originals: tuple[MemoryItem, ...]
     merged: MemoryItem
@@ -48,8 +46,8 @@ def is_due(collection: MemoryList, now: datetime) -> bool:
 
 
 async def deduplicate(store: MemoryStore, embedder: Embedder, now: datetime) -> int:
-    """Merge duplicates if a search for them is due. Return the number of memories that were merged
-    into others.
+    """Search for duplicates if that is due, and merge them. Return the number of memories that were
+    merged into others.
 
     Memories that changed in the meantime are not merged.
     """
@@ -93,8 +91,8 @@ def find_duplicates(collection: MemoryList) -> list[Duplicates]:
 
 
 def equal_texts(ranked: Sequence[MemoryItem]) -> list[tuple[int, Sequence[int]]]:
-    """Return the duplicates among memories whose embeddings are unusable. Only memories with the
-    same words are duplicates.
+    """Return groups of memories with exactly the same text, among those that cannot be compared by
+    their embeddings. A group is a position in `ranked`, and the positions of its duplicates.
     """
     same: dict[str, list[int]] = {}
     for rank, memory in enumerate(ranked):
@@ -112,7 +110,9 @@ def similar_texts(
 
 
 def merge_memories(originals: Sequence[MemoryItem]) -> MemoryItem:
-    """Return the first memory with the texts and topics of all memories."""
+    """Return the first memory with the lines and topics of all memories, and their highest
+    importance.
+    """
     lines = (line for one in originals for line in one.content.split("\n"))
     topics = dict.fromkeys(topic for one in originals for topic in one.topics)
     return replace(
@@ -126,8 +126,8 @@ def merge_memories(originals: Sequence[MemoryItem]) -> MemoryItem:
 def with_merged(
     collection: MemoryList, found: Sequence[Duplicates], made: Embeddings | None, now: datetime
 ) -> ChangedMemories[int]:
-    """Return the collection with each group of originals replaced by the merged memory, unless an
-    original has changed.
+    """Return the collection with each group of duplicates replaced by its merged memory, except
+    groups of which an original has changed.
 
     Raises `OutdatedVectors` if the new vectors come from a different model.
     """

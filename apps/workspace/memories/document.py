@@ -96,8 +96,8 @@ def write_memories(collection: MemoryList, now: datetime) -> bytes:
 
 
 def write_export(collection: MemoryList, now: datetime) -> bytes:
-    """Return the collection as a file that can be imported. Vectors are omitted if they exceed the
-    size limit.
+    """Return the collection as a file that can be imported. Vectors are omitted if the file would
+    exceed the size limit.
     """
     written = write_memories(collection, now)
     if len(written) > IMPORT_BYTES:
@@ -128,8 +128,8 @@ def read_vectors(embeddings: Sequence[Sequence[float]]) -> Vectors | None:
 
 
 def read_memories(entries: Iterable[MemoryEntry]) -> list[MemoryItem]:
-    """Return the memories with unique IDs. Other programs that write this format do not guarantee
-    unique IDs.
+    """Return the memories, with a new ID for each whose ID is already in use, because other
+    programs that write this format do not guarantee unique IDs.
     """
     memories: dict[int, MemoryItem] = {}
     for entry in entries:
@@ -140,7 +140,9 @@ def read_memories(entries: Iterable[MemoryEntry]) -> list[MemoryItem]:
 
 
 def read_import(content: bytes) -> list[MemoryItem]:
-    """Return the memories in an import. Raises `MemoryRefused` if the file is invalid."""
+    """Return the memories in an imported file. Raises `MemoryRefused` if the file is too large or
+    invalid.
+    """
     if len(content) > IMPORT_BYTES:
         raise MemoryRefused("", TOO_LARGE, megabytes=IMPORT_BYTES // 2**20)
     try:

@@ -1,4 +1,4 @@
-"""Changes to a memory collection. The functions return new collections and store nothing."""
+"""Changes memory collections. The functions return new collections, and store nothing."""
 
 from collections.abc import Collection as Ids
 from collections.abc import Mapping, Sequence
@@ -73,8 +73,8 @@ def plain(text: str) -> str:
 
 
 def name(text: str, field: str) -> str:
-    """Return the name of a category or topic on one line. Raises `MemoryRefused` if it is too
-    long.
+    """Return a category or topic on one line. `field` is the field that `MemoryRefused` reports if
+    it is too long.
     """
     line = " ".join(plain(text).split())
     if len(line) > NAME_CHARACTERS:
@@ -92,8 +92,8 @@ def free_id(wanted: int, taken: Ids[int]) -> int:
 
 
 def are_comparable(collection: MemoryList, embeddings: Embeddings) -> bool:
-    """Return True if the vectors of the embeddings can be compared with the vectors of the
-    collection.
+    """Return True if vectors of these embeddings can be compared with the collection's vectors,
+    because both come from the same model.
     """
     if not collection.memories:
         return True
@@ -107,8 +107,8 @@ def with_added(
     """Return the collection with new memories added. A memory whose ID is already in use gets the
     next free ID.
 
-    Raises `MemoryRefused` if the collection is full, and `OutdatedVectors` if the vectors come from
-    a different model.
+    Raises `MemoryRefused` if the collection would have more than `most` memories, and
+    `OutdatedVectors` if the vectors come from a different model.
     """
     # One of its classes is an array of NumPy's.
     from apps.workspace.memories.growth import append_rows
@@ -136,8 +136,8 @@ def with_added(
 def with_missing(
     collection: MemoryList, memories: Sequence[MemoryItem], embeddings: Embeddings, most: int
 ) -> ChangedMemories[int]:
-    """Return the collection with each memory added whose content it does not contain yet. The
-    result of the change is the number of added memories.
+    """Return the collection with each memory added whose content it does not have yet, and the
+    number of added memories.
 
     Raises the same errors as `with_added`.
     """
@@ -158,11 +158,11 @@ def with_fields(
     embeddings: Embeddings | None,
     categories: Sequence[str] | None = None,
 ) -> ChangedMemories[MemoryItem]:
-    """Return the collection with the `fields` of one memory changed. `embeddings` are the
+    """Return the collection with the `fields` of the memory `id` changed. `embeddings` are the
     embeddings of its new content, or None if the content does not change.
 
-    Raises `MemoryRefused` for invalid fields, and `OutdatedVectors` if the vectors come from a
-    different model.
+    Raises `MemoryMissing`, `MemoryRefused` for invalid fields, and `OutdatedVectors` if the vectors
+    come from a different model.
     """
     place = place_of(collection, id)
     memory = replace(collection.memories[place], **fields)
@@ -176,8 +176,8 @@ def with_fields(
 def with_replaced(
     collection: MemoryList, place: int, memory: MemoryItem, embeddings: Embeddings | None
 ) -> MemoryList:
-    """Return the collection with the memory at a position replaced. Raises `OutdatedVectors` if the
-    vectors come from a different model.
+    """Return the collection with the memory at the position `place` replaced. Raises
+    `OutdatedVectors` if the vectors come from a different model.
     """
     memories = (*collection.memories[:place], memory, *collection.memories[place + 1 :])
     if embeddings is None:
@@ -200,8 +200,8 @@ def without(collection: MemoryList, ids: Ids[int]) -> MemoryList:
 def with_vectors(
     collection: MemoryList, memories: Sequence[MemoryItem], embeddings: Embeddings
 ) -> ChangedMemories[bool]:
-    """Return the collection with new vectors, or unchanged if its memories are no longer
-    `memories`.
+    """Return the collection with new vectors, and True. If its memories are no longer `memories`,
+    return it unchanged, and False.
     """
     if collection.memories != tuple(memories):
         return ChangedMemories(collection, False)

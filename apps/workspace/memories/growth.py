@@ -1,5 +1,5 @@
-"""Arrays of vectors with spare rows, so that adding a vector to 10,000 vectors does not copy 15 MB.
-Such a copy would take half the time of storing a memory.
+"""Appends vectors to arrays that have spare rows, so that adding one vector to 10,000 does not copy
+15 MB. Such a copy would take half the time of storing a memory.
 
 A returned array never changes. The first caller that adds to an array writes into the spare rows
 behind it. Another caller that adds to the same array, because the first change was not stored, gets
@@ -16,22 +16,22 @@ from apps.workspace.embeddings.port import Vectors
 
 LEAST_ROOM = 64
 SHARE = 8
-"""The number of spare rows is the number of used rows divided by this number, or `LEAST_ROOM` if
-that is more.
+"""The divisor that determines the number of spare rows from the number of used rows. There are at
+least `LEAST_ROOM`.
 """
 
 
 class Room:
-    """Rows of an array, of which only the first rows are in use. They exist as long as any array is
-    a view of them.
+    """The state of an array with spare rows: how many of its first rows are in use. It does not
+    keep the array alive.
     """
 
     def __init__(self, rows: "RowsInRoom", filled: int) -> None:
         self.rows, self.filled, self.lock = ref(rows), filled, Lock()
 
     def claimed(self, start: int, stop: int) -> "RowsInRoom | None":
-        """Claim the rows from `start` to `stop` and return all rows, or None if some do not exist
-        or are already claimed.
+        """Claim the rows from `start` to `stop` and return all rows, or None if some of them do not
+        exist or are already claimed.
         """
         rows = self.rows()
         with self.lock:
@@ -42,16 +42,16 @@ class Room:
 
 
 class RowsInRoom(np.ndarray[Any, np.dtype[np.float32]]):
-    """An array of rows that refers to its `Room`. Other code sees only plain arrays that are views
-    of it.
+    """An array with spare rows that refers to its `Room`. Other code sees only plain arrays that
+    are views of it.
     """
 
     room: Room
 
 
 def append_rows(vectors: Vectors, more: Vectors) -> Vectors:
-    """Return the rows of `vectors`, followed by the rows of `more`. All rows have the same
-    length.
+    """Return the rows of `vectors`, followed by the rows of `more`, in spare rows of `vectors` if
+    it has any. All rows have the same length.
     """
     count = len(vectors) + len(more)
     room = vectors.base.room if isinstance(vectors.base, RowsInRoom) else None

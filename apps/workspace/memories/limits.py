@@ -1,4 +1,4 @@
-"""Limits on the number, size and lifetime of memories."""
+"""Defines the limits on the number, size and lifetime of memories."""
 
 CONTENT_CHARACTERS = 2_000
 """The maximum number of characters of a memory."""
@@ -8,12 +8,10 @@ NAME_CHARACTERS = 60
 """The maximum number of characters of a category or a topic."""
 MOST_TOPICS = 20
 MERGES_KEPT_DAYS = 30
-"""The number of days for which the originals of merged memories are stored, so that the owner can
-undo the merge.
-"""
+"""The number of days for which a merge can be undone, and its originals are stored."""
 IMPORT_BYTES = 8 * 1024 * 1024
-"""The maximum number of bytes of a file. A larger export is written without vectors, which an
-import recomputes.
+"""The maximum number of bytes of an imported file. A larger export is written without vectors,
+which an import recomputes.
 """
 HIGHEST_ID = 2**53
-"""The highest ID, because programs that parse JSON may round greater numbers."""
+"""The limit of IDs, because programs that parse JSON may round greater numbers."""

@@ -1,4 +1,6 @@
-"""Operations on memories by their owner, and by an application on the owner's behalf."""
+"""Implements the operations on memories that their owner, or an application on the owner's behalf,
+can request.
+"""
 
 import asyncio
 import time
@@ -29,8 +31,8 @@ from apps.workspace.memories.similarity import nearest_memories
 T = TypeVar("T")
 
 ATTEMPTS = 5
-"""The maximum number of attempts to compute all vectors of a collection while other processes
-change it.
+"""The maximum number of attempts at a change, because other processes may change the memories'
+vectors in the meantime.
 """
 BATCH = 64
 """The number of texts that are embedded in one batch."""
@@ -50,7 +52,7 @@ async def most_important(store: MemoryStore, limit: int) -> list[MemoryItem]:
 
 
 async def search(store: MemoryStore, embedder: Embedder, query: str, limit: int) -> list[MemoryHit]:
-    """Return the memories most similar to the query, best first."""
+    """Return up to `limit` memories most similar to the query, best first."""
     index = await store.index()
     if index is None or limit < 1:
         return []
@@ -67,8 +69,8 @@ async def add(
     memory: MemoryItem,
     categories: Sequence[str] | None = None,
 ) -> MemoryItem:
-    """Store a memory, and return it with its ID. Raises `MemoryRefused` if it is invalid or there
-    is no room for it.
+    """Store a memory, and return it with its ID. Raises `MemoryRefused` if it is invalid or the
+    collection is full.
     """
     checked = edits.check_memory(memory, categories)
     made = await embedder.embed([checked.content])
@@ -84,8 +86,8 @@ def new_memory(content: str, **fields: Any) -> MemoryItem:
 async def added_with(
     store: MemoryStore, embedder: Embedder, memories: Sequence[MemoryItem], made: Embeddings
 ) -> tuple[MemoryItem, ...]:
-    """Store memories with their embeddings `made`, and return the memories. Raises `MemoryRefused`
-    if a memory is invalid or there is no room for it.
+    """Store memories with their embeddings `made`, and return them with their IDs. Raises
+    `MemoryRefused` if the collection is full.
     """
 
     def change(collection: MemoryList) -> ChangedMemories[tuple[MemoryItem, ...]]:
@@ -101,8 +103,8 @@ async def update(
     fields: Mapping[str, Any],
     categories: Sequence[str] | None = None,
 ) -> MemoryItem:
-    """Change the `content`, `importance`, `category` or `topics` of a memory. Raises
-    `MemoryRefused` if a field is invalid or there is no room for the content.
+    """Change the `content`, `importance`, `category` or `topics` of the memory `id`, and return it.
+    Raises `MemoryMissing` if there is none, and `MemoryRefused` if a field is invalid.
     """
     made = None
     if "content" in fields:
@@ -116,8 +118,8 @@ async def update(
 
 
 async def forget_memory(store: MemoryStore, id: int) -> MemoryItem:
-    """Delete a memory and the originals that were merged into it, and return the memory. Raises
-    `MemoryMissing` if no memory has the ID.
+    """Delete the memory `id`, with the originals that were merged into it, and return it. Raises
+    `MemoryMissing` if there is none.
     """
     merges = await store.merges()
     undone = frozenset(merge.id for merge in merges if merge.survivor == id)
@@ -139,10 +141,10 @@ async def merges(store: MemoryStore) -> Sequence[MergedMemories]:
 
 
 async def undo(store: MemoryStore, embedder: Embedder, id: int) -> tuple[MemoryItem, ...]:
-    """Replace a merged memory with its originals, and return them.
+    """Undo a merge: replace the merged memory with its originals, and return these.
 
     The originals are not merged again. Raises `MemoryMissing` if there is no such merge, and
-    `MemoryRefused` if there is no room for them.
+    `MemoryRefused` if the collection would be too full.
     """
     merge = next((merge for merge in await store.merges() if merge.id == id), None)
     if merge is None:
@@ -169,11 +171,10 @@ async def export(store: MemoryStore) -> bytes:
 
 
 async def import_(store: MemoryStore, embedder: Embedder, content: bytes) -> int:
-    """Add the memories in an export that the collection does not contain yet. Return the number of
-    added memories.
+    """Add the memories of an export whose content the collection does not have yet. Return the
+    number of added memories.
 
-    Memories with the same content are the same memory. Raises `MemoryRefused` if a memory is
-    invalid or there is no room for it.
+    Raises `MemoryRefused` if the file or a memory is invalid, or the collection would be too full.
     """
     given = await asyncio.to_thread(document.read_import, content)
     known = {memory.content for memory in (await store.load()).memories}
@@ -191,8 +192,8 @@ async def import_(store: MemoryStore, embedder: Embedder, content: bytes) -> int
 async def apply_change(
     store: MemoryStore, embedder: Embedder, made: Embeddings | None, change: Change[T]
 ) -> T:
-    """Apply a change that adds vectors. `made` contains the new vectors, if any. If the
-    collection's vectors are from another model, they are recomputed first.
+    """Apply a change. If it adds the vectors `made`, and the collection's vectors come from another
+    model, recompute these first.
     """
     for _ in range(ATTEMPTS):
         try:
@@ -205,9 +206,8 @@ async def apply_change(
 
 
 async def up_to_date(store: MemoryStore, embedder: Embedder, sample: Embeddings) -> MemoryList:
-    """Return the collection with vectors that can be compared with the vectors of `sample`.
-
-    If its vectors come from another model, all of them are recomputed.
+    """Return the collection with vectors that can be compared with the vectors of `sample`. If they
+    come from another model, all of them are recomputed.
     """
     for _ in range(ATTEMPTS):
         collection = await store.load()
@@ -221,7 +221,7 @@ async def up_to_date(store: MemoryStore, embedder: Embedder, sample: Embeddings)
 
 
 async def embed_memories(embedder: Embedder, memories: Sequence[MemoryItem]) -> Embeddings:
-    """Return the embeddings of the memories' contents. Any number of memories is allowed."""
+    """Return the embeddings of the memories' contents, which are computed in batches."""
     texts = [memory.content for memory in memories]
     starts = range(0, len(texts), BATCH)
     parts = [await embedder.embed(texts[start : start + BATCH]) for start in starts]

@@ -1,4 +1,4 @@
-"""The interface to one owner's memories: a user's memories in one application, or in all
+"""Defines the interface to one owner's memories: a user's memories in one application, or in all
 applications of an installation.
 """
 
@@ -14,10 +14,10 @@ from apps.workspace.embeddings.port import Embeddings, Vectors
 T = TypeVar("T")
 
 GENERAL = "general"
-"""The category of a memory without one."""
+"""The category of a memory for which none is given."""
 IMPORTANCE = 0.5
 UNKNOWN = 0.30
-"""Embeddings are unusable above this share of unknown tokens: two Chinese sentences without a
+"""The share of unknown tokens above which embeddings are unusable: two Chinese sentences without a
 common word had a cosine of 1.0 with all-MiniLM-L6-v2.
 """
 
@@ -86,7 +86,9 @@ class MemoryList:
 
     @cached_property
     def taken_ids(self) -> set[int]:
-        """Return the IDs that are in use. The result may contain IDs that were never stored."""
+        """Return the IDs that new memories must not get. The set may contain IDs that were never
+        stored.
+        """
         return {memory.id for memory in self.memories}
 
     @cached_property
@@ -98,7 +100,7 @@ class MemoryList:
         """Return the collection with memories added at its end. `vectors` contains the vectors of
         all memories.
 
-        Facts that are derived from each memory are copied, because deriving them again for 10,000
+        Its cached properties are derived from the old ones, because computing them from 10,000
         memories took half the time of storing one more memory.
         """
         first = len(self.memories)
@@ -116,8 +118,9 @@ class MemoryList:
 class ChangedMemories(Generic[T]):
     """A changed collection, and the result of the change.
 
-    A memory that is the same object has the same vector, unless `model` or the dimension of the
-    vectors changes. `merged` contains new merges, and `undone` the IDs of merges that were undone.
+    A memory that is still the same Python object has the same vector, unless `model` or the
+    dimension of the vectors changes. `merged` contains new merges, and `undone` the IDs of merges
+    that were undone.
     """
 
     collection: MemoryList
@@ -127,11 +130,11 @@ class ChangedMemories(Generic[T]):
 
 
 Change = Callable[[MemoryList], ChangedMemories[T]]
-"""A function that returns the changed collection. If it raises an error, nothing is stored."""
+"""A function that returns a changed collection. If it raises an error, nothing is stored."""
 
 
 class MemoryIndex(Protocol):
-    """The searchable memories of one owner, who has at least one memory."""
+    """The searchable memories of one owner, at least one."""
 
     async def nearest(self, query: str, asked: Embeddings, limit: int) -> list[MemoryHit] | None:
         """Return up to `limit` memories that are most similar to the query, best first. `asked` is
@@ -156,11 +159,11 @@ class MemoryStore(Protocol):
     async def load(self) -> MemoryList: ...
 
     async def index(self) -> MemoryIndex | None:
-        """Return the index, or None if there are no memories."""
+        """Return an index for searching the memories, or None if there are no memories."""
         ...
 
     async def change(self, change: Change[T]) -> T:
-        """Apply a change to the newest collection, and store the result if it differs.
+        """Apply a change to the newest collection, and store the new collection if it differs.
 
         The change may be called several times, if another process stored a change first. Raises the
         errors of the change.

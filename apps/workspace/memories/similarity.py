@@ -11,15 +11,13 @@ from apps.workspace.memories.edits import are_comparable
 from apps.workspace.memories.port import UNKNOWN, MemoryHit, MemoryList
 
 ROWS = 512
-"""The number of rows that are compared with all others at once: 20 MB of products for 10,000
-memories.
+"""The number of vectors that are compared with all others at once. For 10,000 memories, their
+products take 20 MB.
 """
 
 
 def cosines(vectors: Vectors, query: Vectors) -> Vectors:
-    """Return the cosine similarity of each row to the query, from -1 to 1. The similarity of a row
-    of zeros is 0.
-    """
+    """Return the cosine similarity of each row to the query, from -1 to 1, or 0 for a row of zeros."""
     return vectors @ query
 
 
@@ -37,7 +35,9 @@ def best(scores: Vectors, limit: int) -> list[int]:
 
 
 def letters_in_common(text: str, query: str) -> float:
-    """Return the share of the query's letter pairs that the text contains, from 0.0 to 1.0."""
+    """Return the share of the query's pairs of adjacent letters that the text contains, from 0.0 to
+    1.0.
+    """
     if query.casefold().strip() in text.casefold():
         return 1.0
     wanted = pairs_of_letters(query)

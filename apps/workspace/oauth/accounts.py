@@ -1,4 +1,4 @@
-"""Finds, requests, refreshes and revokes a user's account on a tool server."""
+"""Finds a user's account on a tool server, prepares the sign-in, and refreshes its tokens."""
 
 import asyncio
 import logging
@@ -29,7 +29,8 @@ logger = logging.getLogger(__name__)
 AHEAD = timedelta(seconds=60)
 """The time before its expiry at which a token is refreshed, because a call takes time."""
 LEASE = timedelta(seconds=45)
-"""The duration of a refresh's lease, which exceeds the timeout of a request to a sign-in service.
+"""The duration of the lease for refreshing a token. It exceeds the timeout of a request to a
+sign-in service.
 """
 LOOK_SECONDS = 0.2
 LONGEST_TITLE = 200
@@ -71,7 +72,7 @@ class WantedAccount:
 
 
 async def find_account(wanted: WantedAccount, bucket: str) -> ToolAccount | None:
-    """Return the account with which the user is signed in, or None if there is no valid account."""
+    """Return the account with which the user is signed in, or None if the user has to sign in."""
     found: ToolAccount | None = await database_sync_to_async(look_up)(wanted, bucket)
     return found
 
@@ -88,8 +89,8 @@ def look_up(wanted: WantedAccount, bucket: str) -> ToolAccount | None:
 
 
 async def ask_for(wanted: WantedAccount, bucket: str) -> ToolAccount:
-    """Return the row with which the user can sign in. Raises `SignInFailed` if the server's URL is
-    too long or its sign-in service cannot be found.
+    """Return the account's row after preparing it for a sign-in. Raises `SignInFailed` if the
+    server's URL is too long or its sign-in service cannot be found.
     """
     if any(len(value) > LONGEST_URL for value in wanted.key.values()):
         raise SignInFailed(
@@ -101,8 +102,8 @@ async def ask_for(wanted: WantedAccount, bucket: str) -> ToolAccount:
 
 
 def note(wanted: WantedAccount, bucket: str, service: SignInService) -> ToolAccount:
-    """Store the requested sign-in, and return its row. A sign-in with this row in another tab can
-    still be completed, unless the server now uses another sign-in service.
+    """Store that a sign-in was requested, and return the account's row. A sign-in that was begun in
+    another tab can still be completed, unless the server now uses another sign-in service.
 
     Raises `SignInFailed` if another sign-in would not help.
     """
@@ -154,11 +155,11 @@ def service_of(account: ToolAccount) -> SignInService:
 
 
 async def access_token(id: UUID, refused: str = "") -> str:
-    """Return a token that remains valid for some time, but not the rejected token `refused`. Return
-    "" if the user has to sign in.
+    """Return the account's access token, refreshed if it expires soon or equals the rejected token
+    `refused`. Return "" if the user has to sign in.
 
-    Only one process at a time refreshes a token. Raises `ToolError` if the state of the token is
-    unknown.
+    Only one process at a time refreshes a token. Raises `ToolError` if the refresh fails and the
+    old token is not valid.
     """
     while True:
         account: ToolAccount | None = await database_sync_to_async(find)(id)
@@ -194,8 +195,8 @@ def is_valid(account: ToolAccount, refused: str) -> bool:
 
 
 def may_refresh(account: ToolAccount) -> bool:
-    """Acquire the lease for refreshing the account's tokens. Return False if another process holds
-    the lease.
+    """Acquire the lease for refreshing the account's tokens, and return True. Return False if
+    another process has it.
     """
     now = timezone.now()
     free = Q(refreshing_until=None) | Q(refreshing_until__lte=now)
@@ -207,8 +208,8 @@ def same(account: ToolAccount) -> Any:
 
 
 async def finish_work(work: Coroutine[Any, Any, str]) -> str:
-    """Finish the work even if the caller is canceled, because the service may already have
-    invalidated the old tokens.
+    """Run the coroutine to its end even if the caller is canceled, because the service may already
+    have invalidated the old tokens.
     """
     task = asyncio.create_task(work)
     _tasks.add(task)
@@ -220,7 +221,9 @@ _tasks: set[asyncio.Task[str]] = set()
 
 
 async def refresh_token(account: ToolAccount, refused: str) -> str:
-    """Refresh the account's token and return the new token. Raises `ToolError`."""
+    """Refresh the account's tokens, and return the new access token, or "" if the user has to sign
+    in. Raises `ToolError` if the service fails.
+    """
     try:
         tokens = await refresh(service_of(account), oauth_client(account), account.refresh_token)
     except GrantRefused:
@@ -243,7 +246,9 @@ def release(account: ToolAccount) -> None:
 
 
 def keep_tokens(account: ToolAccount, tokens: GrantedTokens) -> bool:
-    """Replace the account's tokens. Return False if they have changed in the meantime."""
+    """Store the account's new tokens. Return False if another process has changed them in the
+    meantime.
+    """
     kept = same(account).update(
         access_token=tokens.access,
         refresh_token=tokens.refresh,

@@ -1,5 +1,5 @@
-"""The OAuth client with which users sign in: configured by the operator, described by our metadata
-document, or registered dynamically.
+"""Provides the OAuth client with which users sign in: configured by the operator, described by our
+metadata document, or registered dynamically.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from apps.workspace.oauth.requests import SignInFailed, fetch_json
 from apps.workspace.oauth.services import SignInService
 
 METHODS = ("client_secret_basic", "client_secret_post", "none")
-"""The authentication methods that a client supports, best first."""
+"""The authentication methods that our client supports, best first."""
 METADATA_PATH = "/client-metadata.json"
 CALLBACK_PATH = "/connect/callback/"
 NO_REGISTRATION = gettext_noop(
@@ -72,9 +72,9 @@ def metadata_document() -> dict[str, Any]:
 
 async def installation_client(service: SignInService, redirect_url: str) -> OAuthClient:
     """Return the client of this installation, which is used if the operator configured no client.
-    Raises `SignInFailed`.
+    Raises `SignInFailed` if it has to be registered and that fails.
 
-    If the service supports metadata documents and the document contains the redirect URL, no
+    If the service supports metadata documents, and our document contains the redirect URL, no
     registration is needed.
     """
     is_described = settings.OAUTH_CLIENT_METADATA and service.reads_client_metadata
@@ -85,8 +85,8 @@ async def installation_client(service: SignInService, redirect_url: str) -> OAut
 
 
 async def registered_client(service: SignInService, redirect_url: str) -> OAuthClient:
-    """Return the client that is registered at the sign-in service. If there is none, register one.
-    Raises `SignInFailed` if a request to the service fails.
+    """Return the client that was registered at the sign-in service before or, if there is none,
+    register one. Raises `SignInFailed` if the registration fails.
     """
     find = partial(find_client_row, service.issuer, redirect_url)
     row: RegisteredClient | None = await database_sync_to_async(find)()
@@ -120,8 +120,8 @@ def forget_client(issuer: str, client_id: str) -> None:
 
 
 async def register(service: SignInService, redirect_url: str) -> RegisteredClient:
-    """Register a client dynamically (RFC 7591). Raises `SignInFailed` if a request to the service
-    fails.
+    """Register a client dynamically (RFC 7591), without storing it. Raises `SignInFailed` if the
+    service does not register it.
     """
     if not service.registration_url:
         raise SignInFailed(gettext(NO_REGISTRATION))

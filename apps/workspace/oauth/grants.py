@@ -1,4 +1,4 @@
-"""Requests tokens for a code or a refresh token, and revokes tokens."""
+"""Exchanges codes and refresh tokens for tokens at sign-in services, and revokes tokens."""
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -18,7 +18,7 @@ from apps.workspace.oauth.services import SignInService, read_scope
 
 LONGEST_SECONDS = 10 * 365 * 86_400
 FINAL = frozenset({"invalid_grant", "invalid_client", "unauthorized_client", "access_denied"})
-"""The errors after which the user has to sign in again."""
+"""The OAuth errors after which only a new sign-in of the user helps."""
 
 
 class GrantRefused(SignInFailed):
@@ -40,8 +40,8 @@ class GrantedTokens:
 async def exchange_code(
     service: SignInService, client: OAuthClient, code: str, verifier: str, redirect_url: str
 ) -> GrantedTokens:
-    """Exchange a code for tokens. Raises `SignInFailed` if the service rejects the request, and
-    `SecretRefused` if the client's secret is unavailable.
+    """Exchange an authorization code for tokens. Raises `SignInFailed` if the service rejects the
+    request, and `SecretRefused` if the client's secret is unavailable.
     """
     form = {"grant_type": "authorization_code", "code": code, "redirect_uri": redirect_url}
     return read_tokens(await ask(service, client, {**form, "code_verifier": verifier}))

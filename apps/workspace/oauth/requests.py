@@ -1,4 +1,4 @@
-"""Sends requests to sign-in services, and checks the URLs that servers provide."""
+"""Sends requests to sign-in services, and checks the URLs that tool servers provide."""
 
 import asyncio
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from apps.workspace.egress.urls import AddressInvalid, read_url
 
 MOST_BYTES = 65_536
 SECONDS = 20.0
-"""The timeout for a whole response in seconds."""
+"""The timeout for a whole exchange in seconds."""
 
 
 class SignInFailed(ToolError):
@@ -27,7 +27,7 @@ class SignInFailed(ToolError):
 
 @dataclass(frozen=True, slots=True)
 class JsonResponse:
-    """A response. `document` is its body if the body is a JSON object, otherwise {}."""
+    """A response. `document` is the JSON object in its body, or {} if the body is anything else."""
 
     status: int
     document: dict[str, Any] = field(repr=False)
@@ -45,7 +45,8 @@ class JsonResponse:
 
 
 def trust_of(url: str, server: str, *, is_configured: bool) -> Trust:
-    """Return the trust level of a URL that the operator or `server` provided.
+    """Return the trust level of a sign-in service's URL. The operator provided it
+    (`is_configured`), or `server` did.
 
     A server may provide private URLs only if the operator allows the server itself to be on a
     private network. Raises `SignInFailed` for a URL without TLS, unless the operator allows its

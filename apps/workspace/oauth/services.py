@@ -1,4 +1,4 @@
-"""Finds the sign-in services of tool servers in the operator's configuration or in the server's
+"""Finds the sign-in service of a tool server, in the operator's configuration or in the server's
 metadata.
 
 A server publishes the URL of its sign-in service in its metadata (RFC 9728), and the service
@@ -48,8 +48,8 @@ ANOTHER_ISSUER = gettext_noop(
 
 @dataclass(frozen=True, slots=True)
 class SignInService:
-    """A sign-in service. `server` receives the tokens. `resource` identifies the server in requests
-    to the service (RFC 8707), or is "" if it is not sent.
+    """A sign-in service of the tool server `server`, which receives the tokens. `resource`
+    identifies this server in requests to the service (RFC 8707), or is "" if it is not sent.
 
     `methods` are the methods with which clients authenticate at `token_url`. `scope` is what users
     are asked to allow. `names_itself` means that the service identifies itself when users return
@@ -72,7 +72,7 @@ class SignInService:
 
     @property
     def host(self) -> str:
-        """Return the host of the page on which users sign in."""
+        """Return the host on which users sign in."""
         return urlsplit(self.authorization_url).netloc
 
     def trust(self, url: str) -> Trust:
@@ -90,10 +90,10 @@ class SignInService:
 
 
 async def find_service(server: str, how: OAuthAuthorization, challenge: str = "") -> SignInService:
-    """Return the sign-in service of a server. `challenge` is the header of a rejected request. If
-    it is "", this function sends a request to get it.
+    """Return the sign-in service of a tool server. `challenge` is the `WWW-Authenticate` header
+    with which the server rejected a request, or "" to get it with a new request.
 
-    Raises `SignInFailed` if a request to the service fails.
+    Raises `SignInFailed` if no usable service is found.
     """
     trust_of(server, server, is_configured=True)  # The tokens are sent there.
     found = configured_service(server, how, challenge)
@@ -120,8 +120,8 @@ def configured_service(
 
 
 async def discover_service(server: str, how: OAuthAuthorization, challenge: str) -> SignInService:
-    """Request the metadata of the server and its sign-in service. Raises `SignInFailed` if a
-    request to the service fails.
+    """Find the sign-in service in the metadata of the server and of the service. Raises
+    `SignInFailed` if they cannot be requested or used.
     """
     challenge = challenge or await request_challenge(server)
     resource = await resource_metadata(server, challenge)
@@ -160,7 +160,7 @@ def wanted_scope(how: OAuthAuthorization, challenge: str, supported: Iterable[st
 
 
 def read_scope(text: str) -> str:
-    """Return an untrusted scope without characters that a scope must not contain."""
+    """Return the scopes in an untrusted text, without characters that a scope must not contain."""
     return " ".join(_scope.findall(text[:SCOPE_CHARACTERS]))
 
 
@@ -201,8 +201,8 @@ async def resource_metadata(server: str, challenge: str) -> ProtectedResourceMet
 
 
 async def service_metadata(server: str, issuer: str) -> OAuthMetadata:
-    """Return the metadata of the sign-in service. Raises `SignInFailed` if a request to the service
-    fails.
+    """Return the metadata of the server's sign-in service. `issuer` is the service's URL, or "" to
+    use the server's host. Raises `SignInFailed` if the service publishes no valid metadata.
     """
     parts = urlsplit(server)
     expected = issuer or f"{parts.scheme}://{parts.netloc}"

@@ -1,5 +1,5 @@
-"""Signs a user in to a tool server: redirects to the sign-in service, and handles the return with a
-code.
+"""Signs a user in to a tool server: sends the browser to the sign-in service, and exchanges the
+code with which it returns.
 """
 
 import base64
@@ -31,8 +31,8 @@ from apps.workspace.oauth.grants import GrantedTokens, GrantRefused, exchange_co
 from apps.workspace.oauth.requests import SignInFailed
 
 STATE_TIME = timedelta(minutes=30)
-"""A sign-in must be completed within this time. Users may need to find passwords and confirm on
-their phones.
+"""The time within which a sign-in must be completed. Users may need to find passwords and confirm
+on their phones.
 """
 
 ERROR_CHARACTERS = 100
@@ -45,8 +45,8 @@ WRONG_ISSUER = gettext_noop(
 
 
 async def begin(id: UUID, bucket: str, redirect_url: str) -> str:
-    """Begin a sign-in, and return the URL of the sign-in page. Raises `SignInFailed`,
-    `ToolAccount.DoesNotExist`.
+    """Begin a sign-in to an account, and return the URL of the sign-in page. Raises `SignInFailed`
+    if the service cannot be used, and `ToolAccount.DoesNotExist` if the bucket has no such account.
     """
     account: ToolAccount = await database_sync_to_async(own)(id, bucket)
     service = service_of(account)
@@ -78,7 +78,7 @@ def own(id: UUID, bucket: str) -> ToolAccount:
 
 
 def challenge(verifier: str) -> str:
-    """Return the S256 code challenge (PKCE) for the verifier."""
+    """Return the PKCE code challenge (S256) for the verifier."""
     hashed = hashlib.sha256(verifier.encode()).digest()
     return base64.urlsafe_b64encode(hashed).rstrip(b"=").decode()
 
@@ -88,8 +88,8 @@ def digest(state: str) -> str:
 
 
 async def complete(bucket: str, given: Mapping[str, str]) -> ToolAccount:
-    """Complete the sign-in of a user who returns with the parameters `state`, `code`, `iss` and
-    `error`. Return the user's account.
+    """Complete a sign-in, and return the account. `given` are the parameters with which the sign-in
+    service redirected the user: `state`, `code`, `iss` and `error`.
 
     A state is valid once, and only for the user who was redirected with it. Raises `SignInFailed`
     if the state is invalid or the service rejects the sign-in.
@@ -147,8 +147,8 @@ def connect(account: ToolAccount, tokens: GrantedTokens) -> None:
 
 
 async def disconnect(account: ToolAccount) -> bool:
-    """Delete the account's tokens, and revoke them at the service. Return False if they could not
-    be revoked.
+    """Delete the account's tokens, and revoke them at the service. Return False if the service did
+    not revoke them.
     """
     await database_sync_to_async(delete_tokens)(account)
     service, client = service_of(account), oauth_client(account)

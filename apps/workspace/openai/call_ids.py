@@ -1,4 +1,4 @@
-"""Converts the IDs of tool calls to a form that a strict service accepts.
+"""Converts the IDs of tool calls for services that reject the original IDs.
 
 OpenAI rejects IDs of more than 40 characters. Mistral accepts only nine letters and digits. Other
 services need unchanged IDs, because these contain the name of the tool or a thought. Therefore, IDs
@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 MOST_DEPLOYMENTS = 1_000
 LENGTH = 9
-"""Mistral accepts only IDs of this length."""
+"""The only length of IDs that Mistral accepts, in characters."""
 _plain = re.compile(rf"[a-zA-Z0-9]{{{LENGTH}}}")
 _rejected = re.compile(
     r"tool.?(calls?|use).{0,20}ids?\b.{0,200}(too long|length|alphanumeric|a-z|pattern)",
@@ -30,15 +30,15 @@ _rejected = re.compile(
 
 @dataclass(slots=True)
 class CallIds:
-    """The form of IDs that a deployment accepts. `are_plain` means only IDs of nine letters and
-    digits.
+    """The form of call IDs that a deployment accepts. If `are_plain` is True, these are only IDs of
+    nine letters and digits.
     """
 
     deployment: str
     are_plain: bool = False
 
     def has_learned(self, failure: ModelFailed) -> bool:
-        """Return True if the service has rejected an ID. From then on, `are_plain` is True."""
+        """Return True if the failure means that the service rejects the IDs, and set `are_plain`."""
         if not _rejected.search(failure.said):
             return False
         if not self.are_plain:
@@ -61,8 +61,8 @@ class CallIds:
 
 @lru_cache(maxsize=MOST_DEPLOYMENTS)
 def call_ids_of(address: str, deployment: str) -> CallIds:
-    """Return the form of IDs that this process knows to be accepted by a deployment of the service
-    at `address`.
+    """Return what this process has learned about the call IDs that a deployment of the service at
+    `address` accepts.
     """
     return CallIds(deployment)
 
@@ -71,8 +71,8 @@ on_reset(call_ids_of.cache_clear)
 
 
 def plain_id(call_id: str) -> str:
-    """Return an ID of nine letters and digits that is derived from the ID, or the ID itself if it
-    already has this form.
+    """Return an ID of nine letters and digits that is derived from `call_id`, or `call_id` itself
+    if it already has this form.
     """
     if _plain.fullmatch(call_id):
         return call_id

@@ -33,11 +33,11 @@ from apps.workspace.services.finish_reasons import finish_reason
 from apps.workspace.services.logprobs import read_logprobs
 
 UNNAMED = ""
-"""Reasoning with this name is not sent back to the service."""
+"""The name of reasoning that is not sent back to the service."""
 REASONING_KEYS = ("reasoning_content", "reasoning", "thinking")
 """The keys under which services send a model's reasoning."""
 MOST_TOKENS = 10**12
-"""The highest plausible token count. Databases would reject larger numbers."""
+"""The highest plausible token count. A larger number would not fit into a database column."""
 
 
 class FunctionPart(msgspec.Struct, gc=False):
@@ -51,7 +51,7 @@ class CallPart(msgspec.Struct, gc=False):
     function: FunctionPart | None = None
     name: str | None = None
     arguments: str | None = None
-    """The arguments of a call that is sent without a function object, as some services do."""
+    """The arguments, if the service sends a call without a function object."""
 
 
 class StageChunk(msgspec.Struct, gc=False):
@@ -74,23 +74,24 @@ class ChoiceDelta(msgspec.Struct, gc=False):
     tool_calls: list[CallPart] | None = None
     custom_content: CustomContent | None = None
     custom_fields: Any = None
-    """Any JSON; only the `annotations` of an application with citations are read."""
+    """Any JSON. Only the `annotations` in it are read, which an application with citations sends.
+    """
     refusal: Any = None
     reasoning_content: Any = None
     reasoning: Any = None
     thinking: Any = None
-    """Ignored unless it is text."""
+    """The model's reasoning, ignored unless it is a string."""
     thought: str | None = None
-    """Reasoning in a format that the service does not accept back."""
+    """The model's reasoning, in a form that the service does not accept back."""
     function_call: FunctionPart | None = None
-    """A call in the API's old format."""
+    """A call in the API's deprecated format."""
     reasoning_details: Any = None
-    """OpenRouter also sends reasoning in this list, sometimes only there."""
+    """OpenRouter's list of the model's reasoning, which sometimes is its only field."""
 
 
 class TokenCounts(msgspec.Struct, gc=False):
-    """The token counts of a response. `model` is set only in statistics. The details may be any
-    JSON.
+    """The token counts of a response. `model` is set only in DIAL's statistics. The details may be
+    any JSON.
     """
 
     model: str = ""
@@ -111,34 +112,34 @@ class ChunkChoice(msgspec.Struct, gc=False):
     index: int = 0
     error: Any = None
     message: Any = None
-    """Some services send a message next to an empty delta, or at the end in addition to the
+    """A message that some services send next to an empty delta, or at the end in addition to the
     deltas.
     """
 
 
 class StreamChunk(msgspec.Struct, gc=False):
-    """A chunk of a streamed completion."""
-
     choices: list[ChunkChoice] = []
     usage: TokenCounts | None = None
     statistics: Statistics | None = None
     error: Any = None
-    """The error that a service sends instead of choices."""
+    """The error that a service sends in place of choices."""
 
 
 class ChunkReader:
-    """Converts the chunks of one answer to deltas. The usage may be spread over several chunks."""
+    """Converts the chunks of one answer to deltas. The token counts may be spread over several
+    chunks.
+    """
 
     def __init__(self) -> None:
         self.index: int | None = None
-        """The index of the choice that is used: the first choice that arrived."""
+        """The index of the only choice that is read, which is the first to arrive."""
         self.usage: TokenCounts | None = None
         self.statistics: Statistics | None = None
         self.has_finished = False
 
     def read(self, chunk: StreamChunk, deltas: list[Delta]) -> bool:
-        """Append the deltas of the chunk. Return False and append nothing if a choice has no
-        deltas.
+        """Append the deltas of a chunk. Return False if a choice has to be parsed leniently,
+        because it has no ordinary delta.
 
         Raises `ModelFailed` for a finish reason that means a failure.
         """
@@ -172,8 +173,8 @@ class ChunkReader:
 
 
 def read_rare_choice(choice: ChunkChoice, deltas: list[Delta]) -> bool:
-    """Append the deltas of a choice that has log probabilities. Return False for any other
-    choice.
+    """Append the deltas of a choice with log probabilities. Return False if the choice has to be
+    parsed leniently.
     """
     if choice.logprobs is None or choice.error is not None or choice.message is not None:
         return False
@@ -268,8 +269,8 @@ def annotations_of(fields: Any) -> list[Mapping[str, Any]]:
 
 
 def usage_of(usage: TokenCounts | None, statistics: Statistics | None) -> Usage | None:
-    """Return the tokens of an answer, by model if the statistics list them, or None if the service
-    reported none.
+    """Return the token counts of an answer, by model if the statistics list models, or None if the
+    service reported none.
     """
     named = statistics.usage_per_model if statistics is not None else None
     items = [counts_of(item) for item in named or ()]
@@ -301,6 +302,6 @@ def counts_of(counts: TokenCounts) -> ModelUsage:
 
 
 def count_in(details: Any, name: str) -> int | None:
-    """Return a count in the details of a usage by its name, or None if it is missing or invalid."""
+    """Return the token count `name` in the details of a usage, or None if it is missing or invalid."""
     found = details.get(name) if isinstance(details, dict) else None
     return found if type(found) is int and 0 <= found <= MOST_TOKENS else None

@@ -27,15 +27,15 @@ from apps.workspace.services.failures import mask_and_cut, message_in
 
 EMBEDDINGS = "embeddings"
 SECONDS = 60.0
-"""The timeout in seconds between two reads of a response."""
+"""The timeout in seconds for each wait for more of a response."""
 MOST_BYTES = 16 * 1024 * 1024
-"""The maximum number of bytes of a response. 64 vectors with 4,096 numbers of 22 digits take a
+"""The maximum number of bytes of a response. 64 vectors of 4,096 numbers with 22 digits each take a
 third of that.
 """
 
 
 class EmbeddingsRefused(ServiceFailed):
-    """Raised if the status of a response is not 2xx."""
+    """Raised if the status of the service's response is not 2xx."""
 
     def __init__(self, answer: StreamedResponse, said: str) -> None:
         super().__init__(
@@ -50,8 +50,8 @@ class OpenAIEmbeddings:
     service: ModelService
 
     async def ask(self, body: Mapping[str, Any]) -> bytes:
-        """Send a request, and return the body of its 2xx response. Raises `ServiceFailed` for any
-        other response.
+        """Send a request, and return the body of the response. Raises `ServiceFailed` unless the
+        status is 2xx.
         """
         try:
             answer = await self.send(msgspec.json.encode(body))
@@ -65,7 +65,9 @@ class OpenAIEmbeddings:
             raise connection_failure(error) from error
 
     async def send(self, content: bytes) -> StreamedResponse:
-        """Send a request. Raises the HTTP client's errors, `InvalidURL` and `EgressRefused`."""
+        """Send a request. Raises the HTTP client's errors if that fails, `InvalidURL` if the URL
+        cannot be used, and `EgressRefused` if the host is not allowed.
+        """
         transport = loop_object(
             (StreamTransport, Trust.OPERATOR), lambda: StreamTransport(Trust.OPERATOR)
         )

@@ -25,30 +25,33 @@ _decode = msgspec.json.Decoder(StreamChunk).decode
 
 
 class CompletionEvents:
-    """Reads the events of one answer. The final event `[DONE]` sets `is_done`."""
+    """Converts the events of one answer to deltas. The final event `[DONE]` sets `is_done`."""
 
     def __init__(self, opening_tag: str = "") -> None:
-        """Create the reader. `opening_tag` is the tag of a thought that the prompt opens, so that
-        the answer begins within the thought.
+        """`opening_tag` is the tag of a thought if the prompt already ends with it, so that the
+        answer begins within the thought. Otherwise, it is "".
         """
         self.reader = ChunkReader()
         self.form: TextForm | None = None
-        """The learned shortcut, while there are no tags to search for."""
-        self.learning: TextForm | None = TextForm()
-        """The shortcut that is being learned, or None once learning has failed too often."""
-        self.is_watching = True
-        """True while the beginning of the text may contain tags, or the rest of a character is
-        missing.
+        """The learned form of chunks, or None while tags must be searched for or no form can be
+        learned.
         """
+        self.learning: TextForm | None = TextForm()
+        """The form that is learned from the chunks, or None once learning has failed too often."""
+        self.is_watching = True
+        """True while the text may begin with tags, or part of a character has not arrived yet."""
         self.tags = ThinkTags(opening_tag)
         self.halves = HalfCharacters()
         self.is_done = False
         self.has_finished = False
         self.has_spoken = False
         self.silent: list[bytes] = []
-        """Events without content, whose shapes are not examined until the answer has content."""
+        """Events without content, whose shapes are examined only if the answer has no content in
+        the end.
+        """
         self.missed = ""
-        """The shape of the first unreadable delta, until the answer has content."""
+        """The shape of the first delta that could not be read, or "" once the answer has content.
+        """
 
     @property
     def has_understood(self) -> bool:
@@ -82,8 +85,8 @@ class CompletionEvents:
             self.form = self.learning = None
 
     def look_for_words(self, payload: bytes, deltas: list[Delta], known: int) -> None:
-        """Examine an event while the answer has no content yet. Raises `ModelFailed` if the answer
-        ends and the content of its events could not be read.
+        """Examine an event of an answer that has no content yet. Raises `ModelFailed` if the answer
+        ends and its content could not be read.
         """
         if self.has_spoken:
             return
@@ -135,36 +138,36 @@ class CompletionEvents:
 
 
 def log_foreign(chunk: StreamChunk, payload: bytes) -> None:
-    """Log the shape of an event that does not belong to this API."""
+    """Log the shape of an event that has neither choices nor token counts."""
     if chunk.usage is None and chunk.statistics is None:
         log_unread("an event", decode_leniently(payload))
 
 
 MOST_SILENT = 16
-"""The maximum number of events whose shapes are examined together."""
+"""The maximum number of events without content that are stored before they are examined."""
 SILENT_BYTES = 4096
-"""The size in bytes above which an event is examined immediately, so that it is not stored."""
+"""The size in bytes from which an event is examined at once, so that it is not stored."""
 MOST_ATTEMPTS = 8
-"""The maximum number of times per answer that the shortcut is learned. Some services change the
-data around each text.
+"""The maximum number of times per answer that a form is learned. Some services change the bytes
+around each text.
 """
 SAMPLE = "sample"
 
 
 class TextForm:
-    """A shortcut for parsing chunks that differ only in one text, as nearly all chunks of an answer
-    do.
+    """The form of chunks that differ only in one text, as nearly all chunks of an answer do. It is
+    a shortcut for parsing them.
 
     Services repeat everything around the text byte for byte, so the text of the next chunk is
-    between the same bytes. The shortcut is used only after a check that another text between these
-    bytes is decoded correctly.
+    between the same bytes. A form is used only after a check that another text between these bytes
+    is decoded correctly.
     """
 
     def __init__(self) -> None:
         self.before = b""
         self.after = b""
         self.least = sys.maxsize
-        """The size in bytes of the shortest chunk of this form."""
+        """The size in bytes of the shortest chunk with this form."""
         self.make: Callable[[str], Delta] = TextDelta
         self.attempts = 0
 
@@ -182,9 +185,8 @@ class TextForm:
         return self.make(text) if is_plain(text) else None
 
     def learn(self, payload: bytes, said: Sequence[Delta]) -> bool:
-        """Learn the form of a decoded chunk if its only delta is a text.
-
-        Return False if there were too many attempts to learn a form.
+        """Learn the form of a chunk from its deltas `said`, if they are a single text. Return False
+        if learning was attempted too often.
         """
         match said:
             case [TextDelta(text, None)] if text and is_plain(text):

@@ -1,4 +1,4 @@
-"""Requests images from a service with OpenAI's images API."""
+"""Requests images from services with OpenAI's images API."""
 
 import base64
 from collections.abc import Mapping
@@ -53,8 +53,8 @@ class ImagesAnswer(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class ImageService:
-    """An image service. `name` is the model's name at the service; `idle_seconds` is the timeout
-    without data.
+    """A model of an image service. `name` is the service's name for the model; `idle_seconds` is
+    the timeout for each wait for more data.
     """
 
     service: ModelService
@@ -62,7 +62,9 @@ class ImageService:
     idle_seconds: float
 
     async def make(self, prompt: str, options: Mapping[str, Any]) -> Pictures:
-        """Request images, and return them. Raises `ModelFailed` if the service fails."""
+        """Return the images that the service makes from the prompt. Raises `ModelFailed` if the
+        service fails.
+        """
         body = msgspec.json.encode({**options, "model": self.name, "prompt": prompt})
         with CredentialMask(self.service):
             answer = read_answer(await self.ask(body))
@@ -105,7 +107,9 @@ def make_image_service(
 
 
 def read_answer(data: bytes) -> ImagesAnswer:
-    """Parse a response of the service. Raises `ModelFailed` if it cannot be parsed."""
+    """Parse a response with images. Raises `ModelFailed` if it cannot be parsed, is an error or has
+    no image.
+    """
     try:
         answer: ImagesAnswer = decode_json(partial(msgspec.json.decode, type=ImagesAnswer), data)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:

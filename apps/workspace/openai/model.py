@@ -1,4 +1,4 @@
-"""A model behind a service with OpenAI's chat completions API."""
+"""Streams answers from models with OpenAI's chat completions API."""
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
@@ -40,8 +40,8 @@ class OpenAIService(ModelService):
         return [*ModelService.credentials(self), self.api_key]
 
     def endpoint(self) -> HttpEndpoint:
-        """Return the endpoint that the SDK would use, without reading environment variables. Raises
-        the same errors as `Service.endpoint`.
+        """Return the endpoint as the SDK builds it, but without reading environment variables.
+        Raises the same errors as `ModelService.endpoint`.
         """
         place = URL(self.base_url)
         client = make_sdk_client(
@@ -69,8 +69,8 @@ class OpenAIService(ModelService):
 
 
 def completions_api(model: str, address: str, *, dial: bool, starts_thinking: bool = False) -> Api:
-    """Return the chat completions API of a service. `address` is the service's URL. `dial` allows
-    `custom_content`.
+    """Return the functions for the chat completions API of the service at the URL `address`. With
+    `dial`, requests contain `custom_content`.
 
     `starts_thinking` means that the prompt already contains the opening tag of a thought.
     """
@@ -88,7 +88,7 @@ def make_service(
     dial: bool = False,
     headers: Mapping[str, str] | None = None,
 ) -> OpenAIService:
-    """Return the service at a URL. For DIAL, the key is sent only in DIAL's own header, because
+    """Return the service at a URL. With `dial`, the key is sent only in DIAL's own header, because
     DIAL rejects a request that also has a bearer token.
     """
     sent = dict(headers or {})
@@ -106,8 +106,10 @@ def make_openai_model(
     starts_thinking: bool = False,
     idle_seconds: float | None = None,
 ) -> ServiceModel[ModelService]:
-    """Return the model. `base_url` ends with the API's version; `idle_seconds` defaults to the
-    timeout of a tool.
+    """Return a model of a service with the chat completions API, whose `base_url` ends with the
+    API's version.
+
+    `idle_seconds` is the timeout for each wait for more data, by default the timeout of a tool.
     """
     seconds = idle_seconds or settings.DEFAULT_TOOL_TIMEOUT_SECONDS
     return kept_model(base_url, api_key, model, dial, starts_thinking, seconds)
@@ -117,7 +119,7 @@ def make_openai_model(
 def kept_model(
     base_url: str, api_key: str, model: str, dial: bool, starts_thinking: bool, seconds: float
 ) -> ServiceModel[ModelService]:
-    """Return a model from the cache, so that not every run has to build it."""
+    """Return a model with these settings from the cache, so that not every run has to build one."""
     service = make_service(base_url, api_key, dial=dial)
     api = completions_api(model, base_url, dial=dial, starts_thinking=starts_thinking)
     return ServiceModel(service, model, api, seconds)
@@ -126,8 +128,8 @@ def kept_model(
 def encode_openai(
     request: ModelRequest, model: str, *, dial: bool, ids: CallIds | None = None
 ) -> bytes:
-    """Return the JSON body of a request. Only DIAL gets `custom_content`. `ids` determines the form
-    of the calls' IDs.
+    """Return the JSON body of a request. `custom_content` is included only with `dial`, and `ids`
+    determines the form of the calls' IDs.
 
     The request's `parameters` do not override our keys, except that `stream_options: null` omits
     this key for services that reject it. Raises `BadRequest` for text that is not Unicode.
@@ -152,8 +154,8 @@ def encode_openai(
 
 
 def with_usable_names(message: ModelMessage, names: Set[str]) -> ModelMessage:
-    """Return the message with the names of its calls converted to names that the API accepts. Older
-    messages may contain any name.
+    """Return the message, with each call's name converted to a name that the API accepts unless it
+    is in `names`. Older messages may contain any name.
     """
     if all(call.name in names or is_tool_name(call.name) for call in message.tool_calls):
         return message
@@ -165,8 +167,8 @@ def with_usable_names(message: ModelMessage, names: Set[str]) -> ModelMessage:
 
 
 def message_fields(message: ModelMessage, *, dial: bool) -> dict[str, Any]:
-    """Return the fields of a message. A model's own state is sent at the top level, where the model
-    sent it, and its reasoning as fields.
+    """Return the fields of a message. State that the model returned is sent back at the top level,
+    and its reasoning under the model's own keys.
     """
     thoughts, own = message.thoughts, message.model_state
     if thoughts is None and not own:
@@ -194,16 +196,16 @@ def marked_tools(tools: Sequence[Tool]) -> list[Tool]:
 
 
 def marked_messages(messages: Sequence[ModelMessage], written: Sequence[Fields]) -> list[Fields]:
-    """Return the messages as they are sent, with marks for the prompt cache added. `written` are
-    the same messages without marks.
+    """Return the messages `written` with marks for the prompt cache added. `messages` are the same
+    messages before their conversion.
     """
     places = marked_places(messages)
     return [mark_fields(one) if place in places else one for place, one in enumerate(written)]
 
 
 def marked_places(messages: Sequence[ModelMessage]) -> set[int]:
-    """Return the positions of the messages to mark: the last system message, and the last message
-    before the model's newest turn.
+    """Return the positions of the messages to mark for the prompt cache: the last system message,
+    and the last message before the newest turn.
     """
     found: set[int] = set()
     systems = [place for place, one in enumerate(messages) if one.role == "system"]

@@ -1,7 +1,7 @@
-"""Converts events that deviate from OpenAI's API to chunks of the API.
+"""Converts events that deviate from OpenAI's API to chunks of this API.
 
-Only events that do not fit `StreamChunk` are handled here, to keep the path of a token short. Parts
-that cannot be parsed are omitted, and their shapes are logged.
+Only events that do not fit `StreamChunk` are converted here, so that parsing ordinary events
+remains fast. Parts that cannot be parsed are omitted, and their shapes are logged.
 """
 
 import json
@@ -46,7 +46,7 @@ SILENT_KEYS = frozenset(
         "reasoning_details", "provider_specific_fields", "custom_fields", "token_ids",
     }
 )  # fmt: skip
-"""The keys of a delta that carry no content or are examined elsewhere."""
+"""The keys of a delta that contain no content, or that other functions examine."""
 MOST_NESTED = 8
 CALL_KEYS = frozenset({"function", "name", "id", "index"})
 
@@ -82,9 +82,7 @@ def read_odd_chunks(payload: bytes, *, takes_messages: bool) -> list[StreamChunk
 
 
 def standard_chunk(event: Any, *, takes_messages: bool) -> StreamChunk:
-    """Convert an event to a chunk. Raises `ModelFailed` if the event does not belong to this
-    API.
-    """
+    """Convert an event to a chunk. Raises `ModelFailed` if the event is not one of this API."""
     if isinstance(event, list) and len(event) == 1:
         event = event[0]
     if not isinstance(event, Mapping):
@@ -108,7 +106,7 @@ def answer_unread(shape: str) -> ModelFailed:
 
 
 def missed_shape(payload: bytes) -> str:
-    """Return the shape of an event if it has content that is not read as part of the answer,
+    """Return the shape of an event if it has content that the answer's deltas do not contain,
     otherwise "".
     """
     try:
@@ -197,7 +195,7 @@ def read_part(part: Any, texts: list[str], thoughts: list[str]) -> None:
 
 
 def text_in(value: Any, depth: int = 0) -> str | None:
-    """Return the text in a value, which may be nested, or None if there is none."""
+    """Return the text in a value of any JSON type, which may be nested, or None if there is none."""
     if isinstance(value, str):
         return value
     if depth > MOST_NESTED:
@@ -288,8 +286,8 @@ def plain_text(value: Any) -> str | None:
 
 
 def whole_number(value: Any) -> int | None:
-    """Return a count as an integer, or None for any other value. Services send counts as any kind
-    of number, or as text.
+    """Return a count as an integer, or None if it is not a plausible count. Services send counts as
+    numbers of any type, or as text.
     """
     if isinstance(value, str):
         try:
@@ -302,7 +300,7 @@ def whole_number(value: Any) -> int | None:
 
 
 def tidy(value: Any) -> Any:
-    """Return the JSON value without nulls, and with unpaired surrogates replaced."""
+    """Return the JSON value without null members of objects, and with unpaired surrogates replaced."""
     if isinstance(value, str):
         return whole(value)
     if isinstance(value, dict):

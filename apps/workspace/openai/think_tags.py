@@ -1,4 +1,4 @@
-"""Extracts thoughts that a model writes between tags at the beginning of its text."""
+"""Extracts the thoughts that a model writes between tags at the beginning of its answer."""
 
 import re
 
@@ -18,11 +18,11 @@ TAGS = {
     "<|start_thinking|>": "<|end_thinking|>",
     "◁think▷": "◁/think▷",
 }
-"""The tags, in lower case, that a reasoning model writes if it is served without a parser for its
-thoughts.
+"""The opening tags, in lower case, that reasoning models write if the service does not parse their
+thoughts. Each maps to its closing tag.
 """
 MOST_BLANKS = 200
-"""The maximum number of blank characters that are held back before a tag."""
+"""The maximum number of blank characters that are held back because a tag may follow."""
 
 _opening = re.compile("|".join(map(re.escape, TAGS)), re.IGNORECASE)
 _closings = {
@@ -33,27 +33,27 @@ _whole = re.compile(r"\s*</think(?:ing)?>\s*", re.IGNORECASE)
 
 
 class ThinkTags:
-    """Converts the text between tags at the beginning of an answer to reasoning.
+    """Converts text between tags at the beginning of an answer to reasoning.
 
     `is_over` is set as soon as the answer itself begins, because later tags are part of the answer.
     """
 
     def __init__(self, tag: str = "") -> None:
-        """Create the filter. `tag` is the opening tag if the prompt contains it, so that the answer
-        begins within a thought.
+        """`tag` is the opening tag if the prompt already ends with it, so that the answer begins
+        within a thought. Otherwise, it is "".
         """
         self.is_over = False
         self.is_beginning = bool(tag)
-        """True while the answer may repeat the tag of the prompt."""
+        """True while the model may repeat the opening tag of the prompt."""
         self.tag = tag
-        """The opening tag of the current thought."""
+        """The opening tag of the current thought, or "" outside of a thought."""
         self.held = ""
-        """A possible beginning of a tag, with the blanks before it."""
+        """Text that is held back, because it may be the beginning of a tag."""
         self.thoughts: list[str] = []
         self.has_calls = False
 
     def filter(self, deltas: list[Delta], start: int) -> None:
-        """Convert the text in the deltas from position `start`, in place."""
+        """Replace the deltas from position `start` by deltas in which thoughts are reasoning."""
         changed: list[Delta] = []
         for delta in deltas[start:]:
             match delta:
@@ -116,7 +116,7 @@ class ThinkTags:
         return [ReasoningDelta(text, UNNAMED)]
 
     def released(self) -> list[Delta]:
-        """Return the text that was held back, because other content begins."""
+        """Return the deltas of the text that was held back, because other content follows."""
         held, self.held = self.held, ""
         if self.tag:
             return self.think(held)
@@ -124,8 +124,8 @@ class ThinkTags:
         return [TextDelta(held)] if held and not (self.thoughts and held.isspace()) else []
 
     def end(self, reason: str) -> list[Delta]:
-        """Return the remaining deltas. If a thought has no closing tag, it becomes the answer,
-        unless the answer was truncated.
+        """Return the deltas that remain at the end of an answer. A thought without a closing tag
+        becomes the answer, unless the finish reason is `length` or the model calls tools.
         """
         if self.is_over:
             return []
@@ -153,7 +153,9 @@ def kept_end(text: str, closing: str) -> int:
 
 
 def without_opening_tag(deltas: list[Delta]) -> list[Delta]:
-    """Convert the deltas of a whole answer whose opening tag was part of the prompt."""
+    """Return the deltas of a whole answer, with the text before a closing tag as reasoning, if the
+    prompt contained the opening tag.
+    """
     said = "".join(delta.text for delta in deltas if isinstance(delta, TextDelta))
     closed = _whole.search(said)
     if closed is None or "<think" in said.lower():

@@ -1,7 +1,7 @@
 """Converts the output items of an answer to deltas as they arrive.
 
 Services stream an item piece by piece, send it when it is complete, or send it with the whole
-response. Each piece is emitted once.
+response. Each part of an item is converted once.
 """
 
 from collections.abc import Mapping
@@ -45,7 +45,7 @@ from apps.workspace.services.logprobs import read_logprobs
 
 Item = Mapping[str, Any]
 THINKING = "reasoning"
-"""The name of deltas that contain the text or the summary of the model's reasoning."""
+"""The name of deltas with the text or the summary of the model's reasoning."""
 INCOMPLETE = {"max_output_tokens": "length", "content_filter": "content_filter"}
 STATUSES: Mapping[str, int] = MappingProxyType(
     {
@@ -59,32 +59,34 @@ STATUSES: Mapping[str, int] = MappingProxyType(
         "misalignment_policy_violation": 400,
     }
 )
-"""Maps error codes that only this API uses to status codes, like `CODE_STATUSES`."""
+"""Maps error codes that only this API uses to HTTP status codes, in addition to `CODE_STATUSES`."""
 PICTURES = ("image_", "invalid_image", "invalid_base64_image", "unsupported_image", "empty_image")
-"""The prefixes of codes that report an unusable image in the request."""
+"""The prefixes of error codes that report an unusable image in the request."""
 
 
 class ResponseAnswer:
-    """The state of one answer. Items are identified by the numbers that the service sends, which
-    are their positions in the output.
+    """The state of one answer, and the conversion of its parts to deltas. An item is identified by
+    its number, which is the position in the output that the service sends.
     """
 
     def __init__(self) -> None:
         self.items: dict[int, Item] = {}
-        """The complete items."""
+        """The items that have arrived completely, by number."""
         self.begun: set[int] = set()
         self.call_ids: dict[int, str] = {}
-        """Maps the number of a call to its ID."""
+        """Maps the number of a function call to its call ID."""
         self.latest: dict[int, int] = {}
-        """Maps the service's number to the number of its newest call."""
+        """Maps a number that the service sends to the number of the newest call with it."""
         self.streamed: set[int] = set()
-        """The items of which pieces have arrived."""
+        """The numbers of items of which pieces have arrived."""
         self.cited: set[int] = set()
         self.lengths: dict[int, int] = {}
         """Maps the number of an item to the length of its text in characters."""
 
     def begin(self, index: int, item: Item, deltas: list[Delta]) -> None:
-        """Record that an item begins. Most of its content is sent later."""
+        """Append the delta that begins a call or a tool's stage, unless the item has already begun.
+        Most of its content arrives later.
+        """
         index = self.number_of(index, item)
         if index in self.begun:
             return
@@ -96,8 +98,8 @@ class ResponseAnswer:
             deltas.append(stage)
 
     def number_of(self, index: int, item: Item) -> int:
-        """Return the number that distinguishes an item from the others. Some services send the same
-        number for all calls.
+        """Return the number that distinguishes an item from all others, because some services send
+        the same number for all calls.
         """
         call_id = text_field(item, "call_id")
         if item.get("type") != "function_call" or not call_id:
@@ -121,7 +123,7 @@ class ResponseAnswer:
             deltas.append(RefusalDelta(self.take_text(index, text)))
 
     def take_text(self, index: int, text: str) -> str:
-        """Return the text, with a separator before it if it begins a new item after another
+        """Return the text, with a separator before it if it begins a new item and another item had
         text.
         """
         known = self.lengths.get(index)
@@ -144,7 +146,7 @@ class ResponseAnswer:
             deltas.append(ToolCallDelta(index, arguments=arguments))
 
     def cite(self, index: int, annotation: Any, deltas: list[Delta]) -> None:
-        """Append the annotation in the format of a completion: its fields under the name of its
+        """Append an annotation in the format of a completion, with its fields under the name of its
         type.
         """
         if isinstance(annotation, Mapping) and (kind := text_field(annotation, "type")):
@@ -153,7 +155,7 @@ class ResponseAnswer:
             deltas.append(AnnotationAdded({"type": kind, kind: fields}))
 
     def end(self, index: int, item: Item, deltas: list[Delta]) -> None:
-        """Complete the item, and emit the parts of it that have not been emitted yet."""
+        """Append the deltas of a complete item, without the pieces that have already arrived."""
         index = self.number_of(index, item)
         if index in self.items:
             return
@@ -190,8 +192,8 @@ class ResponseAnswer:
                     self.cite(index, annotation, deltas)
 
     def finish(self, response: Mapping[str, Any], deltas: list[Delta]) -> None:
-        """Process the whole response at the end of the answer. Raises `ModelFailed` if the response
-        is not an answer.
+        """Append the remaining deltas of the whole response, which ends the answer. Raises
+        `ModelFailed` if the response reports a failure or is incomplete.
         """
         for index, item in enumerate(mappings(response.get("output"))):
             self.end(index, item, deltas)
@@ -223,7 +225,7 @@ class ResponseAnswer:
 
 
 def arguments_in(item: Item) -> str:
-    """Return the arguments of a call, which some services send as an object."""
+    """Return the arguments of a call as JSON. Some services send them as an object."""
     arguments = item.get("arguments")
     if isinstance(arguments, Mapping):
         return encode_json(arguments)
@@ -244,9 +246,7 @@ def usage_of(usage: Any) -> Usage | None:
 
 
 def failure_of_response(error: Mapping[str, Any]) -> ModelFailed:
-    """Return the failure for the `error` of a failed response, or of an event that ends the
-    stream.
-    """
+    """Return the failure for the `error` of a failed response or of an error event."""
     code, kind = clean_text(error.get("code")), clean_text(error.get("type"))
     status = status_of(code) or status_of(kind)
     return ModelFailed(

@@ -16,7 +16,7 @@ TITLES = {
     "mcp_call": "MCP tool",
     "mcp_approval_request": "MCP tool",
 }
-"""Maps each item type to the title of its stage. Items of other types are not shown."""
+"""The titles of stages by the type of their items. Items of other types are not shown."""
 NOT_APPROVED = (
     "The tool asks for an approval, which cannot be given here. "
     'Set `require_approval` to `"never"` in the tool\'s settings, or remove the tool.'
@@ -79,9 +79,7 @@ def steps_of_search(action: Any) -> list[str]:
 
 
 def picture_of(item: Mapping[str, Any]) -> Attachment | None:
-    """Return the image that an image generation call produced, as base64, or None if there is
-    none.
-    """
+    """Return the image that an image generation call produced, or None for any other item."""
     data = text_field(item, "result")
     if item.get("type") != "image_generation_call" or not data:
         return None
@@ -92,7 +90,7 @@ def picture_of(item: Mapping[str, Any]) -> Attachment | None:
 
 
 def untrusted_source(item: Mapping[str, Any]) -> str:
-    """Return the untrusted source that a call has read, in the form that `Taint` uses, or "" if
+    """Return the untrusted source that the service's tool has read, as `Taint` records it, or "" if
     there is none.
     """
     match item.get("type"):

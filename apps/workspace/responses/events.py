@@ -16,7 +16,7 @@ from apps.workspace.services.halves import CutCharacters
 
 
 class ResponseEvent(msgspec.Struct, gc=False):
-    """An event of any type. The fields of a known type are validated when they are needed."""
+    """An event of any type. Its fields are validated only when they are used."""
 
     type: Any = ""
     delta: Any = ""
@@ -140,7 +140,7 @@ def delta_text(event: ResponseEvent) -> str:
 
 
 def object_in(value: Any) -> Mapping[str, Any]:
-    """Return the value if it is an object. Raises `ModelFailed` if it is not."""
+    """Return the value if it is a JSON object. Raises `ModelFailed` if it is not."""
     if not isinstance(value, Mapping):
         raise not_understood()
     return value

@@ -1,8 +1,8 @@
 """Stores output items that must be sent back to the model, and restores them in their order.
 
 The service's own items (reasoning, and calls to its tools) are stored as the service sent them.
-Texts and function calls are in the message, which may be rewritten before it is sent again. Only
-their positions and IDs are stored.
+Texts and function calls are in the message, which may be rewritten before it is sent again, so that
+only their positions and IDs are stored.
 """
 
 import hashlib
@@ -30,27 +30,28 @@ WHOLE = frozenset(
         "mcp_list_tools",
     }
 )
-"""The types of items that are sent back. Images are not: the service has not stored them, their
-megabytes would be part of each request, and they are attachments of the answer. A call that waits
-for our result is not sent back either: nothing here runs it, and the service rejects a conversation
-without its result.
+"""The types of items that are sent back unchanged.
+
+Images are not: the service has not stored them, their megabytes would be part of each request, and
+they are attachments of the answer. A call that waits for our result is not sent back either:
+nothing here runs it, and the service rejects a conversation without its result.
 """
 MESSAGE_KEYS = ("id", "phase")
 CALL_KEYS = ("id", "namespace")
 LONGEST_ID = 64
-"""The maximum length in characters of call IDs that the API accepts. Models, including its own,
+"""The maximum length in characters of call IDs that the API accepts. Models, including OpenAI's,
 write longer IDs.
 """
 TEXT_LENGTH = "text_length"
-"""The key of a stored message for the number of characters of the answer's text that belong to
-it.
+"""The key in a stored message for the number of characters that it contributed to the answer's
+text.
 """
 BETWEEN_TEXTS = "\n\n"
 
 
 def kept_items(items: Iterable[tuple[Mapping[str, Any], int]]) -> str:
-    """Return the JSON of the output items, or "" if the message itself contains everything. Each
-    item is given with the length of its text.
+    """Return the JSON of the output items to store, or "" if the message itself contains
+    everything. Each item is given with the length of its text.
     """
     kept = [kept_item(item, length) for item, length in items]
     if not any(is_sent_back(one) or "phase" in one for one in kept):
@@ -59,7 +60,9 @@ def kept_items(items: Iterable[tuple[Mapping[str, Any], int]]) -> str:
 
 
 def kept_item(item: Mapping[str, Any], length: int) -> Mapping[str, Any]:
-    """Return the item, or only its position if it is not sent back."""
+    """Return the form in which an item is stored: unchanged if it is sent back, otherwise its type
+    and IDs. `length` is the length of its text.
+    """
     kind = text_field(item, "type")
     match kind:
         case "message":
@@ -71,8 +74,8 @@ def kept_item(item: Mapping[str, Any], length: int) -> Mapping[str, Any]:
 
 
 def is_sent_back(item: Mapping[str, Any]) -> bool:
-    """Return True if the item must be sent back as it is, because it is the service's own item and
-    is complete.
+    """Return True if the item must be sent back unchanged, because it is the service's own item and
+    complete.
     """
     kind = text_field(item, "type")
     has_thoughts = bool(item.get("encrypted_content") or item.get("content"))
@@ -127,8 +130,8 @@ Found = str | ToolCall | Mapping[str, Any] | None
 
 
 def still_there(kept: Mapping[str, Any], texts: Iterator[str], calls: dict[str, ToolCall]) -> Found:
-    """Return the content of a stored item, or None if it no longer exists. The content is a text, a
-    call (which is removed from `calls`), or the item itself.
+    """Return the text, the call or the item itself that belongs to a stored item, or None if the
+    message no longer has it. A returned call is removed from `calls`.
     """
     match kept["type"]:
         case "message":
@@ -140,7 +143,7 @@ def still_there(kept: Mapping[str, Any], texts: Iterator[str], calls: dict[str, 
 
 
 def linked_items(items: Iterable[tuple[Mapping[str, Any], Found]]) -> Iterator[Mapping[str, Any]]:
-    """Yield the items that still exist.
+    """Yield the input items for stored items, each of which is given with its content or None.
 
     The service rejects reasoning without the item that followed it, and items with known IDs
     without the reasoning before them. So if the reasoning or the first item after it is missing,
@@ -160,8 +163,8 @@ def linked_items(items: Iterable[tuple[Mapping[str, Any], Found]]) -> Iterator[M
 
 
 def written_items(kept: Mapping[str, Any], found: Found) -> Iterator[Mapping[str, Any]]:
-    """Yield an item in the format of the API. `kept` is empty for an item without IDs; the
-    service's own items always need their IDs.
+    """Yield the input item for `found`, if there is one. If `kept` is empty, the item gets no IDs,
+    and the service's own items, which need IDs, are omitted.
     """
     match found:
         case None:
@@ -177,8 +180,8 @@ def written_items(kept: Mapping[str, Any], found: Found) -> Iterator[Mapping[str
 
 
 def texts_in(text: str, lengths: list[int]) -> Iterator[str]:
-    """Yield the text in pieces of these lengths. If the lengths do not match because the text was
-    rewritten, yield it in one piece.
+    """Yield the text in pieces of these lengths. If it was rewritten, so that the lengths do not
+    match, yield it in one piece.
     """
     if sum(lengths) != len(text):
         lengths = [len(text)]
@@ -194,7 +197,9 @@ def length_of(kept: Mapping[str, Any]) -> int:
 
 
 def message_text(message: ModelMessage) -> str:
-    """Return the text of a message, or "" if it is only the placeholder of an empty answer."""
+    """Return the text of a message, or "" if it has only white space, which means that the answer
+    was empty.
+    """
     return message.text if message.text.strip() else ""
 
 
@@ -216,8 +221,8 @@ def call_item(call: ToolCall) -> dict[str, Any]:
 
 
 def short_id(call_id: str) -> str:
-    """Return the ID, or a shorter ID that is derived from it if it is too long. The IDs of a call
-    and its result remain equal.
+    """Return the ID of a call, or if it is too long a shorter ID that is derived from it. A call
+    and its result get the same ID.
     """
     if len(call_id) <= LONGEST_ID:
         return call_id

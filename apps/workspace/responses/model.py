@@ -1,4 +1,4 @@
-"""A model behind a service with OpenAI's Responses API."""
+"""Streams answers from models with OpenAI's Responses API."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -27,8 +27,8 @@ generated images.
 def make_responses_model(
     *, base_url: str, api_key: str, model: str, idle_seconds: float | None = None
 ) -> ServiceModel[ModelService]:
-    """Return the model. `base_url` ends with the API's version; `idle_seconds` defaults to the
-    timeout of a tool.
+    """`base_url` ends with the API's version. `idle_seconds` is the timeout for each wait for more
+    data, by default the timeout of a tool.
     """
     service = make_service(base_url, api_key, RESPONSES)
     seconds = idle_seconds or settings.DEFAULT_TOOL_TIMEOUT_SECONDS
@@ -38,7 +38,9 @@ def make_responses_model(
 def make_service_model(
     service: ModelService, model: str, idle_seconds: float
 ) -> ServiceModel[ModelService]:
-    """Return a model of the service. `model` is its name there."""
+    """`model` is the service's name for the model. `idle_seconds` is the timeout for each wait for
+    more data.
+    """
     encode = partial(encode_responses, model=model)
     api = Api(encode, ResponseEvents, read_response, MOST_EVENT_BYTES)
     return ServiceModel(service=service, name=model, api=api, idle_seconds=idle_seconds)
@@ -87,7 +89,7 @@ def content_of(content: Content) -> str | list[Mapping[str, Any]]:
 
 
 def content_part(part: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Convert a content part of a completion's message to a part of an input item. Unknown parts
+    """Convert a part of a message's content to a part of an input item. Parts of unknown types
     remain unchanged.
     """
     match part:

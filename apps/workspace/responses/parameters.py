@@ -27,9 +27,9 @@ SAME = frozenset(
         "user",
     }
 )
-"""The fields that equal the parameter with the same name."""
+"""The parameters that are sent unchanged, under the same name."""
 LIMITS = ("max_output_tokens", "max_completion_tokens", "max_tokens")
-"""The parameters for the same limit. The first parameter that is set is used."""
+"""Parameters for the same limit. The first of them that is set is used."""
 READ = frozenset(
     {
         *LIMITS,
@@ -44,16 +44,16 @@ READ = frozenset(
         "verbosity",
     }
 )
-"""The parameters that are converted into another field."""
+"""The parameters that are converted to other fields."""
 SUPPORTED = SAME | READ
 OURS = frozenset({"input", "instructions", "model", "store", "stream", "tools"})
-"""The fields that the request itself sets, regardless of parameters."""
+"""The fields that the request itself sets, so that parameters with these names are ignored."""
 THOUGHTS = "reasoning.encrypted_content"
 LOGPROBS = "message.output_text.logprobs"
 
 
 def body_fields(parameters: Mapping[str, Any], model: str) -> dict[str, Any]:
-    """Return the fields of a request body, without the fields in `OURS`.
+    """Return the request parameters as fields of a request body, without the fields in `OURS`.
 
     For a parameter that is null, the service's default applies. Parameters that the API does not
     support are omitted and logged once per `model`.
@@ -121,8 +121,8 @@ def tool_choice(choice: Any) -> Any:
 
 
 def flatten_choice(written: Any, *kinds: str) -> Any:
-    """Return a choice such as `{"type": kind, kind: {…}}` with the inner fields next to the type.
-    Any other value remains unchanged.
+    """Return a choice such as `{"type": kind, kind: {…}}` in the form `{"type": kind, …}`, if its
+    type is one of `kinds`. Any other value remains unchanged.
     """
     if not isinstance(written, Mapping):
         return written
@@ -132,8 +132,8 @@ def flatten_choice(written: Any, *kinds: str) -> Any:
 
 
 def stream_options(options: Any) -> dict[str, Any]:
-    """Return the stream options without the option that requests the usage. The API always sends
-    the usage and rejects this option.
+    """Return the stream options without `include_usage`, because the API always sends the usage and
+    rejects this option.
     """
     if not isinstance(options, Mapping):
         return {}

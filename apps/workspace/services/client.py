@@ -1,6 +1,4 @@
-"""The client of a model service, which posts JSON as bytes. Each event loop has one client for each
-service.
-"""
+"""Sends requests with JSON to model services. Each event loop has one client for each service."""
 
 import logging
 from collections.abc import Mapping
@@ -25,8 +23,8 @@ from apps.workspace.services.failures import failure_of_refusal
 CONNECT_SECONDS = 5.0
 WRITE_SECONDS = 30.0
 CALL_SECONDS = 3600.0
-"""The timeout of a request in seconds, even while data arrives: an hour, as for a deployment that
-is a tool.
+"""The timeout of a request in seconds, even while data arrives: an hour, as for a tool that calls a
+deployment.
 """
 MOST_ERROR_BYTES = 1024 * 1024
 
@@ -39,10 +37,10 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ModelService:
-    """A service at a base URL, with its credentials in headers. It is hashable, so that clients can
-    be cached by service.
+    """A model service at a base URL. It is hashable, so that clients can be cached by service.
 
     `base_url` ends with the API's version, and may have a query; `path` follows the version.
+    `headers` contain the credentials.
     """
 
     base_url: str
@@ -50,7 +48,9 @@ class ModelService:
     headers: Headers = field(default=(), repr=False)
 
     def credentials(self) -> list[str]:
-        """Return the credentials, which are masked if the service repeats them."""
+        """Return the credentials in the URL and the headers, which are masked if the service
+        repeats them.
+        """
         pairs = [pair.partition("=") for pair in query_pairs(self.base_url)]
         named = [*self.headers, *((name, unquote_plus(value)) for name, _, value in pairs)]
         return [value.rpartition(" ")[2] for name, value in named if reads_as_credential(name)]
@@ -60,8 +60,8 @@ class ModelService:
         return await find_client(self).ask(content, idle_seconds)
 
     def endpoint(self) -> HttpEndpoint:
-        """Return the endpoint. Raises `InvalidURL`, and the HTTP client's errors for values that
-        cannot be sent.
+        """Return the URL and the headers for requests. Raises `InvalidURL`, and the HTTP client's
+        errors for values that cannot be sent.
         """
         place = URL(self.base_url)
         path, mark, query = place.raw_path.partition(b"?")
@@ -82,17 +82,18 @@ class ModelService:
 
 
 class ServiceClient:
-    """A client that does not retry, because only the run knows whether a question may be sent
-    twice.
+    """A client for one service. It does not retry, because only the run knows whether a question
+    may be sent twice.
     """
 
     def __init__(self, service: ModelService) -> None:
-        """Create the client. Raises the same errors as `Service.endpoint`."""
+        """Raises the same errors as `ModelService.endpoint`."""
         self.transport = StreamTransport(Trust.OPERATOR)
         self.endpoint = service.endpoint()
 
     async def ask(self, content: bytes, idle_seconds: float) -> StreamedResponse:
-        """Post a request. `idle_seconds` limits the wait between two reads of the response.
+        """Send a POST request. `idle_seconds` is the timeout for each wait for more of the
+        response.
 
         Raises `ModelFailed` if the status is not 2xx, the errors of the HTTP client, and
         `EgressRefused`.
@@ -117,22 +118,22 @@ class ServiceClient:
 
 def find_client(service: ModelService) -> ServiceClient:
     """Return the running event loop's client for a service. Raises the same errors as
-    `Service.endpoint`.
+    `ModelService.endpoint`.
     """
     return loop_object(KeptClients, KeptClients).find(service)
 
 
 class KeptClients:
-    """The most recently used clients of this event loop. There may be many clients, because each
-    user can have a separate key.
+    """The most recently used clients of one event loop. There may be many, because each user can
+    have a separate key.
     """
 
     def __init__(self) -> None:
         self.clients: dict[ModelService, ServiceClient] = {}
 
     def find(self, service: ModelService) -> ServiceClient:
-        """Return the client for a service, which is created if necessary. Raises the same errors as
-        `Service.endpoint`.
+        """Return the cached client for a service, or create one. Raises the same errors as
+        `ModelService.endpoint`.
         """
         client = self.clients.pop(service, None) or ServiceClient(service)
         self.clients[service] = client

@@ -16,19 +16,21 @@ from apps.workspace.services.halves import decode_leniently
 logger = logging.getLogger(__name__)
 
 MOST_EVENT_BYTES = 8 * 1024 * 1024
-"""The limit of an event in bytes. It may contain an attachment, but an endless event must not fill
-memory.
+"""The maximum number of bytes of an event. It may contain an attachment, but an endless event must
+not fill memory.
 """
 BOM = b"\xef\xbb\xbf"
-"""The byte order mark, which may begin a stream."""
+"""The UTF-8 byte order mark, with which a stream may begin."""
 OBJECT = ord("{")
 DONE = b"[DONE]"
-"""The last event of most streams. It is no JSON, so lenient parsing would fail."""
+"""The last event of most streams. It is not JSON, so it is checked before parsing."""
 SPOKEN = (TextDelta, RefusalDelta, ToolCallDelta, AttachmentAdded, StateSaved)
-"""The parts of an answer, without reasoning or stages."""
+"""The types of deltas that are content of an answer, which reasoning and stages are not."""
 
 _prefix = re.compile(rb"(?:\xef\xbb\xbf|\s|data:)*+")
-"""Matches a byte order mark or the field name, which some services send before their JSON."""
+"""Matches byte order marks, white space and `data:`, which some services send before the JSON of an
+event.
+"""
 
 KEEP_ALIVES = frozenset(
     {
@@ -44,11 +46,11 @@ KEEP_ALIVES = frozenset(
         b"ok",
     }
 )
-"""The texts of keep-alive events, ignoring case, spaces and punctuation."""
+"""The texts of keep-alive events, in lower case and without spaces or punctuation."""
 
 
 class EventReader(Protocol):
-    """Reads the events of one answer in the format of one API.
+    """Converts the events of one answer, in the format of one API, to deltas.
 
     `has_finished` is set by a finish reason, `is_done` by the event that closes the stream, and
     `has_understood` by any part of an answer in this API's format.
@@ -69,13 +71,14 @@ class EventReader(Protocol):
 
 
 class EventDecoder:
-    """Converts the bytes of each network read to the deltas of all events that are complete.
+    """Converts the bytes of each network read to the deltas of the events that are complete.
 
-    `failure` is a failure that ended the stream early. The deltas before it are returned first.
+    `failure` is the failure that ended the stream early, or None. The deltas before it are returned
+    first.
     """
 
     def __init__(self, reader: EventReader, most_bytes: int = MOST_EVENT_BYTES) -> None:
-        """Create the decoder. `most_bytes` limits one event."""
+        """`most_bytes` is the maximum size of one event."""
         self.reader = reader
         self.most_bytes = most_bytes
         self.rest: list[bytes] = []
@@ -102,8 +105,8 @@ class EventDecoder:
         return self.decode(data[:end])
 
     def end(self) -> list[Delta]:
-        """Return the remaining deltas at the end of the body. The last event counts even without
-        its closing blank line.
+        """Return the remaining deltas at the end of the stream. The last event counts even without
+        the blank line after it.
         """
         data = b"".join(self.rest)
         self.rest.clear()
@@ -142,8 +145,8 @@ class EventDecoder:
         return deltas
 
     def read_odd(self, payload: bytes, name: bytes, deltas: list[Delta]) -> None:
-        """Read an event that is a list of events or a keep-alive. Keep-alives are skipped. Raises
-        `ModelFailed` if the event is an error or cannot be parsed.
+        """Append the deltas of an event that is a list of events or a keep-alive. Keep-alives are
+        skipped. Raises `ModelFailed` if the event is an error or cannot be parsed.
         """
         for event in events_in(payload):
             has_begun = name == b"error" or self.reader.has_understood
@@ -156,7 +159,7 @@ class EventDecoder:
 
 
 def speaks(deltas: Iterable[Delta]) -> bool:
-    """Return True if the deltas contain anything other than reasoning."""
+    """Return True if the deltas contain content of the answer, which reasoning and stages are not."""
     return any(
         isinstance(one, SPOKEN) and not (isinstance(one, TextDelta) and not one.text)
         for one in deltas

@@ -1,6 +1,4 @@
-"""Converts failures of a model's service to `ModelFailed`. No message contains keys or request
-bodies.
-"""
+"""Converts failures of model services to `ModelFailed`. No message contains keys or request bodies."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -25,8 +23,7 @@ from apps.workspace.egress.tls_failures import tls_problem
 from apps.workspace.egress.transport import StreamedResponse
 
 BROKEN = (NetworkError, RemoteProtocolError)
-"""The errors of a connection that failed to open or was interrupted. Other errors are not
-transient.
+"""The errors of a connection that could not be opened or was interrupted. Only these are transient.
 """
 
 TRANSIENT = frozenset({429, 500, 502, 503, 504, 529})
@@ -36,8 +33,8 @@ overloaded).
 
 
 CONTEXT_LENGTH = "context_length_exceeded"
-"""OpenAI's code for an overlong context, which many services use. Others report it only in
-words.
+"""OpenAI's error code for a request that exceeds the context window. Many services use it; others
+report the error only in words.
 """
 CODE_STATUSES: Mapping[str, int] = MappingProxyType(
     {
@@ -50,11 +47,11 @@ CODE_STATUSES: Mapping[str, int] = MappingProxyType(
         "server_error": 500,
     }
 )
-"""Maps each error code to the status code with which services send the same error before the answer
-begins.
+"""Maps error codes in a stream to the HTTP status codes with which services report the same error
+before the answer begins.
 """
 LASTING = frozenset({"insufficient_quota"})
-"""The codes for which a retry does not help, although their status code is transient."""
+"""The error codes for which a retry does not help, although their HTTP status is transient."""
 HINTS = {402: "its account has no credit"}
 """Explanations of status codes for operators."""
 LONGEST_LOCATION = 200
@@ -62,10 +59,10 @@ LONGEST_MESSAGE = 1000
 LONGEST_SAID = 500
 """The maximum number of characters of a service's message that operators see."""
 MOST_READ = 5_000
-"""The maximum number of characters of a message that are searched for credentials."""
+"""The maximum number of characters of a service's message that are read."""
 SHORTEST_CREDENTIAL = 4
-"""The minimum length of a credential in characters, because a shorter text occurs in many messages
-by chance.
+"""The minimum length in characters of a credential that is masked by value, because shorter texts
+occur in many messages by chance.
 """
 MASK = "…"
 _secrets = re.compile(
@@ -75,9 +72,7 @@ _secrets = re.compile(
     r"[\"']?\s*[:=]\s*[\"']?)[^\s\"',;)}&]{6,}",
     re.IGNORECASE,
 )
-"""A pattern that recognizes credentials by their form. The service's own credentials are masked by
-value.
-"""
+"""Matches credentials by their form. The service's own credentials are masked by value."""
 _echo = re.compile(r"[\"']?\binput(?:_value)?[\"']?\s*[:=]\s*[\"'{\[].*", re.DOTALL)
 """Matches validation errors in the style of FastAPI, which repeat the request, including what users
 wrote.
@@ -89,13 +84,13 @@ _too_long = re.compile(
     r"|too many (input )?tokens",
     re.IGNORECASE,
 )
-"""Matches the messages of vLLM, llama.cpp, Ollama, Mistral and similar services about the context's
-length, window or size.
+"""Matches messages of vLLM, llama.cpp, Ollama, Mistral and similar services about a request that
+exceeds the context window.
 """
 
 
 def read_error(body: bytes) -> Mapping[str, Any]:
-    """Return the error object in a body, or {} if there is none."""
+    """Return the error object in the body of a response, or {} if there is none."""
     written = object_in(body) or {}
     error = written.get("error", written)
     return error if isinstance(error, Mapping) else {"message": error}
@@ -115,8 +110,8 @@ def object_in(body: bytes) -> Mapping[str, Any] | None:
 
 
 def is_filled(value: Any) -> bool:
-    """Return True if the JSON value is not empty. Some services send an empty error together with
-    text.
+    """Return True if the JSON value contains anything but empty values. Some services send an empty
+    error together with text.
     """
     if not value:  # This is by far the most frequent case.
         return False
@@ -158,7 +153,7 @@ def _masked(found: re.Match[str]) -> str:
 
 
 def mask_and_cut(text: str, credentials: Iterable[str]) -> str:
-    """Mask these credentials in the text, and truncate the text.
+    """Return the text with these credentials masked, truncated to `LONGEST_SAID` characters.
 
     The longest credential is masked first, because it may contain other credentials.
     """
@@ -169,7 +164,9 @@ def mask_and_cut(text: str, credentials: Iterable[str]) -> str:
 
 
 def failure_of_refusal(answer: StreamedResponse, body: bytes, said: str = "") -> ModelFailed:
-    """Return the failure for a response whose status is not 2xx. `said` is a line for the log."""
+    """Return the failure for a response whose status is not 2xx. `said` is the explanation in its
+    log line, by default a hint for the status.
+    """
     headers = answer.header_texts()
     hint = HINTS.get(answer.status, "") or redirection(answer.status, headers)
     said = said or hint
@@ -184,8 +181,8 @@ def failure_of_refusal(answer: StreamedResponse, body: bytes, said: str = "") ->
 
 
 def redirection(status: int, headers: Mapping[str, str]) -> str:
-    """Return a sentence about a redirect, because redirects are not followed, or "" for any other
-    status.
+    """Return a note that the service redirects, because redirects are not followed, or "" for any
+    other status.
     """
     if not 300 <= status < 400:
         return ""
@@ -205,8 +202,8 @@ def redirect_target(location: str) -> str:
 
 
 def failure_in_stream(payload: bytes, statuses: Mapping[str, int] | None = None) -> ModelFailed:
-    """Return the failure for an error that was sent as an event of the stream. `statuses` maps
-    kinds of errors to statuses.
+    """Return the failure for an error that arrived as an event of the stream. `statuses` maps types
+    of errors to HTTP status codes.
 
     The event may contain parts of the answer, so only the error's message is used.
     """
@@ -225,7 +222,7 @@ def failure_in_stream(payload: bytes, statuses: Mapping[str, int] | None = None)
 
 
 def failure_of_connection(error: Exception) -> ModelFailed:
-    """Return the failure for a response that is missing or was interrupted."""
+    """Return the failure for a request that could not be sent, or whose response did not arrive."""
     if isinstance(error, EgressRefused):
         return ModelFailed(str(error), reason="connection")
     if isinstance(error, InvalidURL):
@@ -262,14 +259,16 @@ def failure_of_break(error: Exception | None = None) -> ModelFailed:
 
 
 def failure_of_empty_answer() -> ModelFailed:
-    """Return the failure for an answer without text, tool calls or a finish reason."""
+    """Return the failure for an answer that has neither content nor a finish reason."""
     return ModelFailed(
         "The model's service sent an empty response without a finish reason.", reason="unreadable"
     )
 
 
 def details(body: Mapping[str, Any]) -> dict[str, str]:
-    """Return the `code`, `kind` and `display` of an error. Values that are not text become ""."""
+    """Return the `code`, `kind` and `display` for `ModelFailed` from an error object. Values that
+    are not text become "".
+    """
     code = CONTEXT_LENGTH if says_too_long(clean_text(body.get("message"))) else body.get("code")
     return {
         "code": str(code) if isinstance(code, (str, int)) else "",
@@ -287,9 +286,7 @@ def clean_text(value: Any) -> str:
 
 
 def status_of_code(code: str) -> int | None:
-    """Return the HTTP status for the code of an error, or None. Some services send the status as
-    the code.
-    """
+    """Return the HTTP status for an error code, or None. Some services send the status as the code."""
     if code in CODE_STATUSES:
         return CODE_STATUSES[code]
     return int(code) if code.isascii() and code.isdigit() and len(code) == 3 else None

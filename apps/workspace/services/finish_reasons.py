@@ -1,4 +1,4 @@
-"""Converts the finish reasons of services to the finish reasons of OpenAI's API."""
+"""Converts services' finish reasons to those of OpenAI's API."""
 
 import logging
 import re
@@ -31,7 +31,7 @@ FAILURES = frozenset(
         "internal_error", "network_error", "server_error",
     }
 )  # fmt: skip
-"""The reasons that mean that the service failed and the answer is incomplete."""
+"""The finish reasons which mean that the service failed and the answer is incomplete."""
 REASONS = {word: reason for reason, words in MEANINGS.items() for word in words}
 LONGEST = 40
 

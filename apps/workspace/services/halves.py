@@ -1,6 +1,6 @@
 """Joins characters that a service splits between two events of a stream.
 
-Some services write an emoji as two escapes, `\ud83d` and `\ude00`, in two events, or split its
+Some services write an emoji as two escapes, `\\ud83d` and `\\ude00`, in two events, or split its
 bytes. Lenient decoding turns each half into a lone surrogate: a UTF-16 surrogate, or an escaped
 byte (`surrogateescape`).
 """
@@ -18,27 +18,29 @@ from apps.agent.surrogates import well_formed
 
 REPLACEMENT = "\ufffd"
 MOST_DIGITS = 1_000
-"""Python rejects integers of more than 4,300 digits."""
+"""The maximum number of digits of an integer that is parsed, because Python rejects more than
+4,300.
+"""
 _cut = re.compile(
     "(?:[\ud800-\udbff]|[\udcc2-\udcdf]|[\udce0-\udcef][\udc80-\udcbf]?"
     "|[\udcf0-\udcf4][\udc80-\udcbf]{0,2})\\Z"
 )
-"""Matches the beginning of a character at the end of a text: half a pair, or one to three of its
-bytes.
+"""Matches an incomplete character at the end of a text: the first half of a surrogate pair, or one
+to three bytes of a character.
 """
 _begun = re.compile(
     rb"(?:(?<!\\)\\u[dD][89abAB][0-9a-fA-F]{2}|[\xc2-\xdf]|[\xe0-\xef][\x80-\xbf]?"
     rb"|[\xf0-\xf4][\x80-\xbf]{0,2})(?=\")"
 )
-"""Matches the same at the end of a text within JSON."""
+"""Matches an incomplete character at the end of a string within JSON bytes."""
 _completed = re.compile(rb"(?<=\")(?:\\u[dD][c-fC-F][0-9a-fA-F]{2}|[\x80-\xbf]{1,3})")
 _bytes = re.compile("[\udc80-\udcff]+")
 _pair = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 
 def decode_leniently(payload: bytes) -> Any:
-    """Parse any JSON. Halves of characters become lone surrogates, and NaN and overlong integers
-    become None. Raises `ValueError`, `RecursionError`.
+    """Parse any JSON. Incomplete characters become lone surrogates, and NaN and overlong integers
+    become None. Raises `ValueError` or `RecursionError` if it cannot be parsed.
     """
     text = payload.decode(errors="surrogateescape")
     return json.loads(
@@ -50,7 +52,7 @@ def decode_leniently(payload: bytes) -> Any:
 
 
 def whole(text: str) -> str:
-    """Return the text with the halves of characters joined. An unpaired half becomes U+FFFD."""
+    """Return the text with split characters joined. A half without its other half becomes U+FFFD."""
     if text.isascii():
         return text
     joined = _pair.sub(lambda pair: well_formed(pair[0]), text)
@@ -62,8 +64,8 @@ def decoded_bytes(found: re.Match[str]) -> str:
 
 
 class HalfCharacters:
-    """Joins the halves of characters in the deltas of one answer. The object is falsy while it
-    holds back no half.
+    """Joins characters that are split between the deltas of one answer. The object is falsy while
+    it holds back no half.
     """
 
     def __init__(self) -> None:
@@ -73,7 +75,7 @@ class HalfCharacters:
         return bool(self.held)
 
     def join(self, deltas: list[Delta], start: int) -> None:
-        """Join the halves of characters in the deltas from position `start`, in place."""
+        """Join split characters in the deltas from position `start`, in place."""
         for place in range(start, len(deltas)):
             match delta := deltas[place]:
                 case TextDelta() | RefusalDelta() | ReasoningDelta():
@@ -89,23 +91,23 @@ class HalfCharacters:
         return whole(text)
 
     def end(self, deltas: list[Delta]) -> None:
-        """Append U+FFFD for halves that were never completed."""
+        """Append U+FFFD if the text of the answer ends with an incomplete character."""
         if TextDelta in self.held:
             deltas.append(TextDelta(REPLACEMENT))
         self.held.clear()
 
 
 class CutCharacters:
-    """Joins the halves of characters in the JSON events of one answer, if a decoder has rejected
-    them.
+    """Joins characters that are split between the JSON events of one answer, which a strict decoder
+    rejects.
     """
 
     def __init__(self) -> None:
         self.held = b""
 
     def join(self, payload: bytes) -> bytes:
-        """Return the event without a half at the end of a text; the half becomes the beginning of
-        the next event's text.
+        """Return the event without an incomplete character at the end of its text, which moves to
+        the beginning of the next event's text.
         """
         if self.held and (rest := _completed.search(payload)):
             payload = payload[: rest.start()] + self.held + payload[rest.start() :]

@@ -8,14 +8,14 @@ MOST_MEMBERS = 12
 MOST_DEPTH = 8
 MOST_CHARACTERS = 600
 PROTOCOL_WORDS = frozenset({"type", "object", "role", "finish_reason", "status", "event"})
-"""The keys whose short values belong to the protocol and identify an event."""
+"""The keys whose values are words of the protocol, so that a description shows them."""
 
 _key = re.compile(r"[A-Za-z_][\w.-]{0,39}", re.ASCII)
 
 
 def shape_of(value: Any) -> str:
-    """Return the keys with the types of their values, such as `{"choices": [{"delta":
-    text(5)}]}`.
+    """Return a description of a JSON value: its keys with the types of their values, such as
+    `{"choices": [{"delta": text(5)}]}`.
     """
     shape = written_shape(value, 0)
     return shape if len(shape) <= MOST_CHARACTERS else f"{shape[:MOST_CHARACTERS]}…"
@@ -44,7 +44,7 @@ def written_shape(value: Any, depth: int, key: str = "") -> str:
 
 
 def shown_key(name: Any) -> str:
-    """Return the key, or a placeholder if the key may be a user's text."""
+    """Return a key in quotes, or a placeholder if it may be a user's text."""
     return f'"{name}"' if isinstance(name, str) and _key.fullmatch(name) else "key"
 
 

@@ -1,4 +1,4 @@
-"""Parses services' log probabilities."""
+"""Parses the log probabilities that services return."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""A model behind a service with any API. It sends requests, and streams the answers."""
+"""Streams the answers of a model at a service with any API."""
 
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing
@@ -32,14 +32,14 @@ MOST_BYTES = 32 * 1024 * 1024
 
 class AskedService(Protocol):
     def credentials(self) -> Iterable[str]:
-        """Return the credentials, which are masked if the service repeats them."""
+        """Return the service's credentials, which are masked if the service repeats them."""
         ...
 
     async def ask(self, content: bytes, idle_seconds: float) -> StreamedResponse:
-        """Send the request body and return the 2xx response. `idle_seconds` limits the wait between
-        two reads.
+        """Send a request, and return the response. `idle_seconds` is the timeout for each wait for
+        more of it.
 
-        Raises `ModelFailed` for any other response, the errors of the HTTP client, and
+        Raises `ModelFailed` if the status is not 2xx, the errors of the HTTP client, and
         `EgressRefused`.
         """
         ...
@@ -51,7 +51,7 @@ def has_learned_nothing(failure: ModelFailed) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Api:
-    """The functions that convert the requests and responses of one API.
+    """The functions that convert requests and responses of one API.
 
     `encode` returns the body of a request and raises `BadRequest`. `make_reader` returns a reader
     for each streamed answer. `read_whole` parses an answer that is not streamed and raises
@@ -71,9 +71,9 @@ S = TypeVar("S", bound=AskedService)
 
 @dataclass(frozen=True, slots=True)
 class ServiceModel(Generic[S]):
-    """A model at a service. `name` is its name there.
+    """A model at a service. `name` is the service's name for it.
 
-    `idle_seconds` is the timeout without data, even before the first token.
+    `idle_seconds` is the timeout for each wait for more data, including the first token.
     """
 
     service: S
@@ -82,9 +82,8 @@ class ServiceModel(Generic[S]):
     idle_seconds: float
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
-        """Call the model, and yield the deltas of each network read. Raises `ModelFailed`.
-
-        Closing the generator closes the upstream connection.
+        """Call the model, and yield the deltas of each network read. Raises `ModelFailed` if the
+        service fails. Closing the generator closes the connection to the service.
         """
         attributes = {"gen_ai.operation.name": "chat", "gen_ai.request.model": self.name}
         with (
@@ -162,7 +161,7 @@ class ServiceModel(Generic[S]):
 
 
 class CredentialMask:
-    """Masks the service's credentials in a failure raised by the block."""
+    """Masks the service's credentials in a `ModelFailed` that the block raises."""
 
     # Not a generator, because each waiting stream would hold one.
     __slots__ = ("service",)

@@ -1,4 +1,4 @@
-"""Lists the models that a service offers, for APIs with OpenAI's format."""
+"""Lists the models of a service, for APIs with OpenAI's format of lists."""
 
 import asyncio
 from collections.abc import Iterable, Mapping
@@ -32,7 +32,7 @@ PARAMETERS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ListedModel:
-    """A model that a service offers. `id` is its name in requests; `facts` contains everything that
+    """A model that a service lists. `id` is its name in requests; `facts` contains everything that
     the service reports about it.
     """
 
@@ -86,7 +86,7 @@ def is_name(name: Any) -> bool:
 
 
 def listed_capabilities(facts: Mapping[str, Any]) -> ModelCapabilities:
-    """Return the capabilities that the service reports in an entry of its list."""
+    """Return the capabilities of a model in an entry of the service's list."""
     top, written = member(facts, "top_provider"), member(facts, "capabilities")
     limits = ModelCapabilities(
         context_window=first_count(facts.get(name) for name in WINDOWS),
@@ -104,8 +104,8 @@ def listed_capabilities(facts: Mapping[str, Any]) -> ModelCapabilities:
 
 
 def named_in(listed: Any, names: Mapping[str, str]) -> dict[str, bool]:
-    """Return True for each key of `names` whose value is in the list, or {} if `listed` is not a
-    list.
+    """Return, for each key of `names`, whether its value is in the list. Return {} if `listed` is
+    not a list or is empty.
     """
     if not isinstance(listed, list) or not listed:
         return {}

@@ -59,8 +59,8 @@ async def probe(model: Model, seconds: float = SECONDS) -> ProbeResult:
 
 
 async def has_answer(model: Model) -> bool:
-    """Send a small question. Return True if the model answers. Raises `ModelFailed` if the service
-    fails.
+    """Send a small question, and return True if the model answers. Raises `ModelFailed` if the
+    service fails.
     """
     async with aclosing(model.stream(QUESTION)) as batches:
         async for batch in batches:

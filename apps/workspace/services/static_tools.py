@@ -1,5 +1,5 @@
-"""Converts tools that the service runs itself between the service's format and the provider-neutral
-format.
+"""Converts the tools that a service runs itself, between the service's format and the
+provider-neutral format.
 """
 
 import logging
@@ -13,8 +13,8 @@ STATIC = "static_function"
 
 
 def neutral_tool(written: Any) -> Any:
-    """Convert an entry of a deployment's `tools`, such as `{"type": "web_search"}`, to a static
-    function.
+    """Convert a tool in a deployment's default parameters, such as `{"type": "web_search"}`, to a
+    static function in the provider-neutral format.
     """
     kind = written.get("type") if isinstance(written, Mapping) else None
     if not isinstance(kind, str) or kind in ("", STATIC, "function"):
@@ -25,8 +25,8 @@ def neutral_tool(written: Any) -> Any:
 
 
 def service_tool(tool: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert a static function to the service's format, in which its configuration is next to the
-    type.
+    """Convert a static function to a tool in the service's format, in which the configuration is
+    next to the type.
     """
     function = tool.get(STATIC)
     if tool.get("type") != STATIC or not isinstance(function, Mapping):
@@ -42,7 +42,9 @@ def with_neutral_tools(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def listed_tools(defaults: Mapping[str, Any], deployment: str) -> tuple[Mapping[str, Any], ...]:
-    """Return the tools in a deployment's default parameters, which its service runs itself."""
+    """Return the static functions in a deployment's default parameters, which its service runs
+    itself.
+    """
     listed = defaults.get(TOOLS)
     found = []
     for number, tool in enumerate(listed if isinstance(listed, (list, tuple)) else ()):

@@ -11,19 +11,19 @@ from apps.agent.model import Delta, ToolCallDelta
 
 CALL = "tool_use"
 CALLS = frozenset({CALL, "function_call"})
-"""Two names for the same tag, because models write both."""
+"""The names of the tag that contains a call, because models write either."""
 SEVERAL = "parallel_tool_calls"
 RESULTS = "functions_result"
 RESULT = "result"
 LONGEST_TAG = 200
 """The maximum length of a tag in characters; longer text is not a tag."""
 LONGEST_LINE = 200
-"""The maximum number of characters of a line that are examined, because a fence is at its
+"""The maximum number of characters of a line that are examined for a fence, which is at its
 beginning.
 """
 MOST_BLANKS = 200
-"""The maximum number of blanks that are held back. More blanks are text, which counts towards the
-length of an answer.
+"""The maximum number of blanks that are held back. Further blanks are text, which counts towards
+the length of an answer.
 """
 
 _opening = re.compile(r"""<(\w+)\s(?:[^<>]*\s)?name\s*=\s*(["'])([^"'<>]{1,128})\2[^<>]*>""")
@@ -37,11 +37,11 @@ _result_tag = re.compile(rf"<(?=/?\s*{RESULT}\b)", re.IGNORECASE)
 
 
 class CallReader:
-    """Splits the text of one answer into text and calls.
+    """Splits the text of one answer into text and tool calls.
 
-    It holds back only the possible beginning of a tag, and blanks before it. Code contains no tags.
-    After the first call, further text is ignored, because a model that continues makes up the
-    results. A tag inside a JSON text does not end a call.
+    It holds back only text that may be the beginning of a tag, and blanks before it. Code contains
+    no tags. After the first call, further text is ignored, because a model that continues makes up
+    the results. A tag inside a JSON string does not end a call.
     """
 
     def __init__(self) -> None:
@@ -50,13 +50,13 @@ class CallReader:
         self.blanks = ""
         """Blanks that are held back. They belong to the text only if text follows."""
         self.tag = ""
-        """The beginning of a possible tag, held back."""
+        """Text that is held back, because it may be the beginning of a tag."""
         self.pieces: list[str] = []
-        """Pieces of text, or of arguments, since the last delta."""
+        """Pieces of the text, or of a call's arguments, since the last delta."""
         self.deltas: list[Delta] = []
         self.calls = 0
         self.closing = ""
-        """The tag that ends the current call."""
+        """The closing tag of the current call, or "" outside of a call."""
         self.has_arguments = False
         self.is_quoted = False
         self.is_escaped = False
@@ -67,8 +67,8 @@ class CallReader:
         return self.taken()
 
     def end(self) -> list[Delta]:
-        """Return the text that is still held back. An unfinished call is also returned as a call,
-        so that the error about its arguments shows what is missing.
+        """Return the deltas of the text that is still held back. An unfinished call also counts as
+        a call, so that the error about its arguments shows the model what is missing.
         """
         if self.closing:
             self.end_call()
@@ -120,7 +120,9 @@ class CallReader:
             self.read_text(character)
 
     def take_tag(self, tag: str) -> bool:
-        """Process the text if it is a tag of the protocol. Return False if it is not."""
+        """Return True if the text is a tag of a call or of results, after recording what it begins
+        or ends.
+        """
         if (opened := _opening.fullmatch(tag)) and opened[1] in CALLS:
             self.begin_call(opened[1], opened[3])
             if tag.endswith("/>"):
@@ -134,7 +136,7 @@ class CallReader:
         return bare[1] == SEVERAL or (bare[1] in CALLS and tag[1] == "/" and self.calls > 0)
 
     def ignore(self, character: str) -> None:
-        """Ignore the character. Used for the rest of an answer after the model has begun to make up
+        """Ignore a character of the rest of an answer, because the model has begun to make up
         results.
         """
 
@@ -186,7 +188,7 @@ class CallReader:
 
 
 def may_be_tag(text: str) -> bool:
-    """Return True if `text` is the beginning of one of the protocol's tags."""
+    """Return True if `text` may be the beginning of a tag of a call or of results."""
     if len(text) > LONGEST_TAG or not _beginning.fullmatch(text):
         return False
     named = _name.match(text)
@@ -240,7 +242,9 @@ class CodeFences:
 
 
 def escape_tags(text: str) -> str:
-    """Return the text without tags, because a quoted tag is neither a call nor a result."""
+    """Return the text with the tags of calls and results escaped, so that a quoted tag is neither a
+    call nor a result.
+    """
     return _tag.sub("&lt;", text) if "<" in text else text
 
 
@@ -249,7 +253,5 @@ def escaped_result(text: str) -> str:
 
 
 def escaped_json(text: str) -> str:
-    """Return the JSON with the tags in its texts escaped. The escapes do not change the meaning of
-    the JSON.
-    """
+    """Return the JSON with the tags in its strings escaped, which does not change its meaning."""
     return _tag.sub(r"\\u003c", text) if "<" in text else text

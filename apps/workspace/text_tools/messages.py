@@ -38,8 +38,8 @@ ONE_CALL = "Make one call at a time."
 def text_messages(
     messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], parameters: Mapping[str, Any]
 ) -> list[ModelMessage]:
-    """Return the messages with their calls and results as text. Other text is escaped, so that a
-    tag in it is read as a quote.
+    """Return the messages with calls and their results as text, and the tools described in the
+    system prompt. Tags in other text are escaped.
     """
     names = {call.id: call.name for message in messages for call in message.tool_calls}
     written: list[ModelMessage] = []

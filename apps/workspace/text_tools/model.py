@@ -56,7 +56,7 @@ class TextToolModel:
 
 
 def in_text(request: ModelRequest, offered: Sequence[ToolSpec]) -> ModelRequest:
-    """Return the request with the offered tools, the calls and their results as text."""
+    """Return the request with the offered tools, earlier calls and their results as text."""
     return replace(
         request,
         messages=text_messages(request.messages, offered, request.parameters),

@@ -1,1 +1,1 @@
-"""English formats of dates that British and American users read in the same way."""
+"""Defines the English formats of dates, which British and American users read in the same way."""

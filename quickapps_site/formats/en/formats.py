@@ -1,4 +1,4 @@
-"""The formats, by the names under which Django reads them."""
+"""Defines the English formats under the names that Django reads."""
 
 DATE_FORMAT = "j M Y"
 DATETIME_FORMAT = "j M Y, H:i"

@@ -1,1 +1,1 @@
-"""Writes a report about this installation for troubleshooting, without secrets or conversations."""
+"""Creates the report about an installation for troubleshooting, without secrets or conversations."""

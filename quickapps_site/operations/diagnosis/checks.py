@@ -1,4 +1,6 @@
-"""Collects the results of Django's and QuickApps's checks, including the checks for deployment."""
+"""Reads the section of the report with the results of Django's and QuickApps's checks, including
+those for deployment.
+"""
 
 from typing import Any
 

@@ -1,4 +1,6 @@
-"""The database section: round trips, clock difference, migrations and tables."""
+"""Reads the sections of the report about the database: round trips, clock difference, migrations
+and tables.
+"""
 
 from collections import Counter
 from typing import Any
@@ -71,8 +73,8 @@ def migrations() -> dict[str, Any]:
 
 
 def tables() -> dict[str, Any]:
-    """Return the number of rows in each table. The numbers are estimates on PostgreSQL, and exact
-    on SQLite.
+    """Return the number of rows of each table: an estimate, with the size in bytes, on PostgreSQL,
+    and exact on SQLite.
     """
     if connection.vendor == "postgresql":
         return {name: {"rows": rows, "bytes": size} for name, rows, size in ask(SIZES)}

@@ -1,4 +1,4 @@
-"""The machine section: versions and free resources."""
+"""Reads the sections of the report about versions and the free resources of the machine."""
 
 import os
 import platform

@@ -1,4 +1,4 @@
-"""Composes the diagnosis from its sections."""
+"""Composes the report of the command `diagnose` from its sections."""
 
 from functools import partial
 from typing import Any

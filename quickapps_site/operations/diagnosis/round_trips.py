@@ -1,6 +1,4 @@
-"""Measures round trips to a service, and the difference between the service's clock and this
-machine's.
-"""
+"""Measures round trips to a service, and how far its clock is ahead of this machine's."""
 
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -32,8 +30,8 @@ def extremes(moments: Sequence[float]) -> dict[str, float]:
 
 
 def clock_difference(ask_time: Callable[[], float]) -> float:
-    """Return the number of seconds by which the clock that `ask_time` reads is ahead of this
-    machine's clock. The error is at most half a round trip.
+    """Return how many seconds a service's clock, which `ask_time` reads, is ahead of this
+    machine's. The error is up to half a round trip.
     """
     began = time.time()
     theirs = ask_time()

@@ -1,4 +1,6 @@
-"""The services section: Redis, the channel layer, the file storage and the model services."""
+"""Reads the sections of the report about services: Redis, the channel layer, the file storage and
+the models' services.
+"""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -45,8 +47,8 @@ def redis() -> dict[str, Any] | str:
 
 
 def of_one_node(answer: Any, key: str) -> Any:
-    """Return the first node's response. The client of a cluster returns a response from each
-    node.
+    """Return the response of the first node. The client of a Redis cluster returns a response from
+    each node.
     """
     return answer if key in answer else next(iter(answer.values()))
 
@@ -62,7 +64,7 @@ def channel_layer() -> dict[str, float]:
 
 
 def storage() -> dict[str, Any]:
-    """Test the file storage by writing, reading and deleting a small file. Return its location and
+    """Write, read and delete a small file in the file storage. Return the storage's location and
     the durations.
     """
     files, name = file_storage(), f"diagnosis-{uuid4()}"
@@ -84,9 +86,7 @@ def storage() -> dict[str, Any]:
 
 
 def breakers() -> dict[str, str]:
-    """Return the deployments whose circuit breaker is open, each with a description of the
-    breaker.
-    """
+    """Return the deployments whose circuit breaker is open, each with how long it stays open."""
     seconds = run(open_seconds)
     rows = Deployment.objects.in_bulk()
     names = {key_of_row(row.pk, row.version): row.deployment_id for row in rows.values()}
@@ -102,8 +102,8 @@ async def open_seconds() -> dict[str, float]:
 
 
 def deployments(*, ask: bool) -> list[dict[str, Any]]:
-    """Return descriptions of the enabled deployments. If `ask` is True, send a short question to
-    each deployment and include the outcome.
+    """Return descriptions of the enabled deployments. With `ask`, send each a short question, and
+    include the outcome.
     """
     rows = Deployment.objects.filter(is_enabled=True).order_by("deployment_id")[:MOST_MODELS]
     found = [read_row(row) for row in rows]
@@ -139,7 +139,7 @@ async def ask_models(found: list[FoundDeployment]) -> list[dict[str, Any]]:
 
 
 def run(work: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
-    """Run a coroutine on a separate event loop, close the loop's clients, and return the result."""
+    """Run a coroutine on a new event loop, close the clients of this loop, and return the result."""
 
     async def working() -> Any:
         try:

@@ -1,4 +1,6 @@
-"""The variables section: the environment variables that are set, without credentials."""
+"""Reads the section of the report about the environment variables that are set, without
+credentials.
+"""
 
 import json
 import os
@@ -16,14 +18,14 @@ HIDDEN = "[hidden]"
 USER_INFO = re.compile(r"(?<=://)[^\s\"',]*@")
 PARAMETER = re.compile(r"([?&][\w.-]+=)[^&\s\"',#]*")
 SHORTEST_SECRET = 6
-"""The minimum length of a secret that is hidden. Shorter secrets may also be words in the
-report.
+"""The minimum number of characters of a credential that is hidden in the whole report. Shorter ones
+may also be ordinary words.
 """
 
 
 def set_variables() -> dict[str, str]:
-    """Return the environment variables that are set, each with the part of its value that may be
-    shown.
+    """Return the settings' environment variables that are set, with the part of their values that
+    may be shown.
     """
     return {name: show_variable(name) for name in sorted(VARIABLES) if is_set(name)}
 
@@ -49,14 +51,14 @@ def is_hidden(name: str) -> bool:
 
 
 def hide_passwords(text: str) -> str:
-    """Return the text with the usernames and passwords in URLs, and the values of URL parameters,
+    """Return the text with usernames and passwords in URLs, and the values of URL parameters,
     hidden.
     """
     return PARAMETER.sub(rf"\1{HIDDEN}", USER_INFO.sub(f"{HIDDEN}@", text))
 
 
 def credentials() -> Iterator[str]:
-    """Yield the credentials in the settings, which the text of an error may repeat."""
+    """Yield the credentials in the settings, because the texts of errors may repeat them."""
     for name in VARIABLES:
         if is_set(name) and is_hidden(name):
             value = read_variable(name) or ""
@@ -69,7 +71,7 @@ def credentials() -> Iterator[str]:
 
 
 def hide_credentials(document: str) -> str:
-    """Return a JSON document with the credentials of the settings replaced."""
+    """Return the report's JSON with the credentials of the settings replaced."""
     for one in sorted(set(credentials()), key=len, reverse=True):
         if len(one) >= SHORTEST_SECRET:
             document = document.replace(json.dumps(one)[1:-1], HIDDEN)

@@ -1,4 +1,5 @@
-"""The work section: the task queue, chores, and recent failures, without their messages.
+"""Reads the sections of the report about work: the task queue, chores, and recent failures without
+their messages.
 
 The messages are omitted because they can repeat texts of users and services. The server's log
 contains them.
@@ -18,7 +19,7 @@ from apps.tasks.models import ChoreRun, TaskFailure
 from apps.tasks.status import queue
 
 MOST = 20
-"""The maximum number of failures of each kind in the report, which lists the newest failures."""
+"""The maximum number of failures of each kind in the report. The newest are listed."""
 FRAMES = 5
 DAY = timedelta(days=1)
 FRAME = re.compile(
@@ -62,7 +63,7 @@ def failed_jobs() -> list[dict[str, Any]]:
 
 
 def runs() -> dict[str, Any]:
-    """Return the number of the last day's runs by outcome, and the newest failed runs."""
+    """Return the number of runs of the last day by status, and the newest failed runs."""
     rows = RunSummary.objects.filter(started_at__gte=timezone.now() - DAY)
     counted = rows.order_by().values_list("status").annotate(Count("pk"))
     failed = RunSummary.objects.filter(status=RunSummary.Status.FAILED).order_by("-started_at")
@@ -81,9 +82,7 @@ def failed_run(row: RunSummary) -> dict[str, Any]:
 
 
 def error_type(traceback: str) -> str:
-    """Return the class of the last exception in a traceback, or "" if it contains no valid class
-    name.
-    """
+    """Return the class of the last exception in a traceback, or "" if its name cannot be found."""
     names = [found[1] for found in ERROR_TYPE.finditer(traceback)]
     return next(filter(is_exception, reversed(names)), "")
 
@@ -96,5 +95,5 @@ def is_exception(name: str) -> bool:
 
 
 def frames(traceback: str) -> list[str]:
-    """Return the frames of a traceback that are in QuickApps's code, innermost frame last."""
+    """Return the frames of a traceback that are in QuickApps's code, the innermost last."""
     return [f"{path}:{line} in {name}" for path, line, name in FRAME.findall(traceback)]

@@ -1,4 +1,4 @@
-"""Create an API key for an API client and print it once."""
+"""Create an API key on the command line, and print it once."""
 
 from argparse import ArgumentParser
 from datetime import date, datetime, time
@@ -53,7 +53,7 @@ class Command(BaseCommand):
 
 
 def find_applications(slugs: list[str]) -> list[Any]:
-    """Return the applications with these names. Raises `CommandError` for names that do not exist."""
+    """Return the applications with these slugs. Raises `CommandError` if one does not exist."""
     found = {
         row.slug: row
         for row in apps.get_model("catalog.Application").objects.filter(slug__in=slugs)
@@ -65,8 +65,8 @@ def find_applications(slugs: list[str]) -> list[Any]:
 
 
 def expiry_of(text: str) -> datetime:
-    """Return the time of expiry. A date includes the whole day. Raises `CommandError` for an
-    invalid or past time.
+    """Return the time at which a key expires: a time as given, or the end of a given day. Raises
+    `CommandError` if it is invalid or in the past.
     """
     try:
         moment = read_datetime(last_moment(text), timezone.get_current_timezone())

@@ -1,4 +1,4 @@
-"""The attached files of this installation's applications, for one caller."""
+"""Reads and searches the attached files of this installation's applications, for one caller."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,10 +24,10 @@ from apps.workspace.local.models import PUBLIC, StoredFile
 
 @dataclass(frozen=True, slots=True)
 class LocalCorpus:
-    """The corpus of an application. `application` is its slug. `bucket` is the caller's bucket, or
-    "" if the caller has no files.
+    """The attached files of an application. `application` is its slug. `bucket` is the caller's
+    bucket, or "" if the caller has no files.
 
-    With `with_own`, the corpus includes files that were uploaded for the application, as in the
+    With `with_own`, they include files that were uploaded for the application, as in the
     application's own runs.
     """
 

@@ -1,4 +1,4 @@
-"""Claims of indexing jobs. Only the job that has claimed a corpus can write to it.
+"""Lets only one indexing job write to a corpus: the job that has claimed it.
 
 The task queue runs one indexing job at a time. If a process pauses, the queue restarts the job in
 another process, and the paused process must not write after it resumes.
@@ -27,7 +27,7 @@ class CorpusClaim:
         return Corpus.objects.filter(pk=self.corpus, holder=self.holder)
 
     def take(self) -> None:
-        """Claim the corpus for this job. The claim of any earlier job ends."""
+        """Claim the corpus for this job, which ends the claim of any other job."""
         Corpus.objects.filter(pk=self.corpus).update(holder=self.holder)
 
     @contextmanager

@@ -1,4 +1,6 @@
-"""The rows of attached files: the files, their text in chunks, and the vectors of the chunks."""
+"""Defines the database models of attached files: the files, the chunks of their texts, and the
+vectors of the chunks.
+"""
 
 from datetime import timedelta
 
@@ -12,9 +14,7 @@ from apps.workspace.local.files.paths import write_path
 
 LEAST_PAUSE, MOST_PAUSE = timedelta(seconds=30), timedelta(hours=1)
 MOST_ATTEMPTS = 5
-"""The maximum number of attempts to read a document if its process keeps ending without a
-result.
-"""
+"""The maximum number of attempts to read a document whose process keeps ending without a result."""
 
 
 work_added: Listeners[[], None] = Listeners("attached files to be indexed")
@@ -170,9 +170,7 @@ def due_documents() -> QuerySet[CorpusDocument]:
 
 
 def compare_soon() -> None:
-    """Schedule a comparison of the documents of all applications with their files, which may have
-    changed.
-    """
+    """Schedule a comparison of every application's corpus with its files, which may have changed."""
     Corpus.objects.update(compared="")
     work_added.tell()
 
@@ -203,7 +201,7 @@ def index_again(documents: QuerySet[CorpusDocument]) -> int:
 
 
 def pause_after(attempts: int) -> timedelta:
-    """Return the pause after this number of attempts. It quadruples after each attempt, up to an
+    """Return the pause after this many failed attempts. It quadruples with each attempt, up to an
     hour.
     """
     longer: int = 4 ** min(max(attempts - 1, 0), 4)

@@ -96,7 +96,7 @@ def chunk_of(row: CorpusChunk) -> TextChunk:
 
 
 def read_chunks(places: Collection[ChunkPlace]) -> dict[ChunkPlace, TextChunk]:
-    """Return the chunks at these places, except chunks that no longer exist."""
+    """Return the chunks at these positions, without those that no longer exist."""
     wanted = Q(pk__in=())
     for document, position in places:
         wanted |= Q(document=document, position=position)
@@ -105,8 +105,8 @@ def read_chunks(places: Collection[ChunkPlace]) -> dict[ChunkPlace, TextChunk]:
 
 
 def read_page_names(pages: Mapping[int, Collection[int]]) -> dict[int, PageNames]:
-    """Return the page names of documents, by the documents' numbers. Only one document at a time is
-    held in memory.
+    """Return the page names of documents, by the documents' primary keys. Only one document at a
+    time is in memory.
     """
     found: dict[int, PageNames] = {}
     for number, wanted in pages.items():

@@ -1,4 +1,5 @@
-"""An approximate index of the vectors in very large corpora, with PostgreSQL's `vector` extension.
+"""Indexes the vectors of very large corpora for approximate searches, with PostgreSQL's `vector`
+extension.
 
 There is one index for each dimension of vectors, with half-precision floats. It contains only
 vectors of large corpora, because only their chunks have copies of their vectors. No other query
@@ -26,8 +27,8 @@ MOST_DIMENSIONS = 4_000
 """The maximum number of dimensions of half-precision vectors that pgvector indexes."""
 LEAST_VERSION = (0, 8)
 LOCK = 0x51617070
-"""The key of PostgreSQL's advisory lock, together with the vector length. Only one process at a
-time builds an index.
+"""The first key of the advisory lock that lets only one process at a time build an index; the
+second key is the vectors' dimension.
 """
 MOST_MEMORY_MB = 1024
 """The maximum memory of the database that an index build uses, in MB. With too little memory, a
@@ -61,7 +62,9 @@ USING hnsw ((embedding::halfvec({dimension})) halfvec_ip_ops) WHERE dimension = 
 
 LIMITS = ["lock_timeout", "statement_timeout"]
 Found = list[tuple[int, int, float]]
-"""A document's primary key, the position of a chunk, and the cosine."""
+"""Chunks that a search found, each as the document's primary key, the chunk's position in the
+document, and the cosine similarity.
+"""
 
 
 def index_name(dimension: int) -> str:
@@ -79,8 +82,8 @@ def has_index(dimension: int) -> bool:
 
 
 def nearest(documents: Sequence[int], model: str, vector: bytes, most: int) -> Found:
-    """Return up to `most` chunks of the documents that are nearest to the vector. There are fewer
-    if the index stopped early.
+    """Return up to `most` chunks of the documents that are nearest to the vector, or fewer if the
+    index stopped early.
     """
     query = NEAREST.format(dimension=len(vector) // 4)
     given: dict[str, Any] = {

@@ -1,9 +1,10 @@
-"""Selects the corpora that the database searches, and converts them in both directions.
+"""Selects the corpora that the database searches instead of each process, and switches corpora
+between both kinds of search.
 
 Each process searches a corpus itself until it has more than `LARGE_FROM` chunks. Then, if
 PostgreSQL has the `vector` extension, terms and vectors are copied to columns that the database can
 search, and `Corpus.is_large` is set. After that, copies are written together with the originals. A
-corpus that shrinks is converted back.
+corpus that shrinks is switched back.
 """
 
 from django.db.models import Count, F, QuerySet, Sum
@@ -16,12 +17,12 @@ from apps.workspace.local.corpora.document_texts import chunk_of
 from apps.workspace.local.corpora.terms import store_terms
 
 LARGE_FROM = 4_000
-"""The number of chunks above which the database searches a corpus. Its words would take 50 MB in
-each process.
+"""The number of chunks above which the database searches a corpus. Its words would take 50 MB of
+each process's memory.
 """
 SMALL_FROM = 3_000
-"""The number of chunks at which processes search a large corpus again. It is lower than
-`LARGE_FROM`, so that adding and removing one file does not convert a corpus back and forth.
+"""The number of chunks at or below which processes search a large corpus again. It is lower than
+`LARGE_FROM`, so that adding and removing one file does not switch a corpus back and forth.
 """
 
 
@@ -35,8 +36,8 @@ def large_corpus(application: str) -> int | None:
 
 
 def is_moving(claim: CorpusClaim) -> bool:
-    """Return True if the corpus is too large for processes, and its terms and vectors are not all
-    copied yet.
+    """Return True if the corpus is too large to be searched in processes, but not all of its terms
+    and vectors have been copied yet.
     """
     if not pgvector.is_prepared(CorpusChunk) or is_large(claim):
         return False
@@ -44,8 +45,8 @@ def is_moving(claim: CorpusClaim) -> bool:
 
 
 def next_uncopied(claim: CorpusClaim, after: int) -> CorpusDocument | None:
-    """Return the next document whose primary key is greater than `after`, which is read and whose
-    chunks have no terms yet. Return None if there is none.
+    """Return the next document, in order of primary keys greater than `after`, whose text is stored
+    but whose chunks have no terms yet, or None.
     """
     documents = read_documents(claim).filter(pk__gt=after, chunk_count__gt=0).defer("text")
     counted = documents.annotate(copied=Count("terms"))
@@ -93,8 +94,8 @@ def shrink(claim: CorpusClaim) -> None:
 
 
 def wanted_index(claim: CorpusClaim) -> tuple[int, int] | None:
-    """Return the dimension and number of the vectors if an index is needed because there are too
-    many for exact search. Otherwise, return None.
+    """Return the dimension and number of the corpus's vectors if they need an index that does not
+    exist yet: too many to be searched exactly. Otherwise, return None.
     """
     if not pgvector.is_prepared(CorpusChunk) or not is_large(claim):
         return None

@@ -1,5 +1,5 @@
-"""Enforces the limit on chunks per application, and schedules the files that were rejected because
-of this limit.
+"""Enforces the limit on chunks per application, and schedules files that this limit rejected
+earlier.
 """
 
 from django.conf import settings
@@ -15,8 +15,8 @@ MOST_IN_PROCESSES = 20_000
 
 
 def room_left(corpus: int, beside: int = 0) -> int:
-    """Return the number of chunks that the corpus may still get. Chunks of the document `beside` do
-    not count, because they will be replaced.
+    """Return the number of chunks that the corpus may still get. The chunks of the document with
+    the primary key `beside` do not count, because they will be replaced.
     """
     documents = CorpusDocument.objects.filter(corpus=corpus).exclude(pk=beside)
     used: int = documents.aggregate(sum=Sum("chunk_count"))["sum"] or 0
@@ -37,7 +37,9 @@ def full_message(count: int, left: int) -> str:
 
 
 def reopen_refused() -> None:
-    """Schedule rejected documents for reading, in order, if there is enough space for them now."""
+    """Schedule documents for reading, oldest first, that were rejected because of the limit on
+    chunks, as far as there is now room for them.
+    """
     refused = CorpusDocument.objects.filter(state=State.FAILED, refused_chunks__gt=0)
     left: dict[int, int] = {}
     for pk, corpus, count in refused.order_by("pk").values_list("pk", "corpus", "refused_chunks"):

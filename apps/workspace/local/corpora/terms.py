@@ -17,8 +17,8 @@ from apps.documents.chunks import TextChunk
 from apps.workspace.local.corpora.corpus import ChunkTerms, CorpusDocument
 
 MOST_HAVING = 5_000
-"""The maximum number of chunks that are ranked: those with the rarest terms of the request, which
-are the most significant.
+"""The maximum number of chunks that are ranked: those that contain the rarest terms of the request,
+which are the most significant.
 """
 
 # JIT compilation, meant for queries that run for seconds, takes longer than this query.
@@ -54,7 +54,9 @@ Scores = Mapping[tuple[int, int], float]
 
 
 def term_number(corpus: int, term: str) -> int:
-    """Return the number of a term in a corpus, shifted into PostgreSQL's signed 32-bit range."""
+    """Return the number that represents a term in a corpus. It is shifted into PostgreSQL's signed
+    32-bit range.
+    """
     return crc32(f"{corpus} {term}".encode()) - 2**31
 
 
@@ -96,7 +98,9 @@ def scores(corpus: int, documents: Sequence[int], request: str, most: int) -> Sc
 
 
 def rarest(having: Mapping[int, int]) -> dict[int, int]:
-    """Return the rarest terms, up to a total of `MOST_HAVING` chunks that contain them."""
+    """Return the terms that the fewest chunks contain, up to a total of `MOST_HAVING` chunks.
+    `having` maps the number of a term to the number of chunks.
+    """
     found, total = {}, 0
     for number, count in sorted(having.items(), key=lambda one: one[1]):
         total += count

@@ -20,7 +20,7 @@ from apps.workspace.local.corpora.claims import CorpusClaim
 from apps.workspace.local.corpora.corpus import CorpusChunk, CorpusDocument, State
 
 ROWS = 1_000
-"""The number of rows that are compared together; they take 1.5 MB."""
+"""The number of vectors that are compared at a time; they take 1.5 MB."""
 
 
 def missing(document: CorpusDocument, model: str, most: int) -> list[CorpusChunk]:
@@ -36,8 +36,8 @@ def store_vectors(
     vectors: Vectors,
     model: str,
 ) -> None:
-    """Store vectors, unless the document has been deleted. Raises `LeaseLost` if another job has
-    taken over the corpus.
+    """Store the vectors of chunks, unless the document has been deleted. Raises `LeaseLost` if
+    another job has taken over the corpus.
     """
     for chunk, vector in zip(chunks, vectors, strict=True):
         chunk.vector, chunk.model, chunk.dimension = vector.tobytes(), model, len(vector)
@@ -51,7 +51,9 @@ def store_vectors(
 
 
 def count_vectors(document: CorpusDocument, model: str) -> None:
-    """Store the number of the document's vectors, and whether all of its chunks have a vector."""
+    """Store how many of the document's chunks have a vector of this model, and mark the document as
+    ready if all have one.
+    """
     chunks = CorpusChunk.objects.filter(document=document)
     is_done = not chunks.exclude(model=model).exists()
     CorpusDocument.objects.filter(pk=document.pk).update(
@@ -94,8 +96,8 @@ def nearest_by_database(
 
 
 def is_indexed(documents: Sequence[int], dimension: int) -> bool:
-    """Return True if there are enough vectors to justify an approximate index and the index is
-    complete.
+    """Return True if the documents have so many vectors that the approximate index is used, and the
+    index is complete.
     """
     rows = CorpusDocument.objects.filter(pk__in=documents)
     count = rows.aggregate(sum=Sum("vector_count"))["sum"] or 0

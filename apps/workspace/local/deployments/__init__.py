@@ -1,1 +1,3 @@
-"""Deployments in our own database, with their providers, personal keys, fallbacks and circuit breakers."""
+"""Stores and finds deployments in our own database, with their providers, personal keys, fallbacks
+and circuit breakers.
+"""

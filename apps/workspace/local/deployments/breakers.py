@@ -1,7 +1,7 @@
-"""Circuit breakers of deployments, which stop calls after too many consecutive failures.
+"""Implements circuit breakers of deployments, which stop calls after too many consecutive failures.
 
 Failures are counted per process, or for all processes in Redis. A breaker belongs to one version of
-a row, so a deployment that an operator has fixed is called again at once.
+a deployment's row, so a deployment that an operator has fixed is called again at once.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FAILURES = 5
 service causes four failures.
 """
 WINDOW_SECONDS = 60.0
-"""The time in seconds for which a failure counts."""
+"""The time in seconds after which a failure no longer counts."""
 OPEN_SECONDS = 30.0
 """The time in seconds after which a breaker allows a trial call. Most services' rate limits have
 reset by then.
@@ -54,8 +54,8 @@ class BreakerStore(Protocol):
 
 @dataclass(slots=True)
 class Trouble:
-    """The state of a breaker, with times by the monotonic clock. `until` is 0 while the breaker is
-    closed.
+    """The state of a breaker, with times of the monotonic clock: the recent failures, when the
+    breaker opened, and until when it stays open (`until`, 0 while it is closed).
     """
 
     failures: list[float] = field(default_factory=list)
@@ -64,7 +64,7 @@ class Trouble:
 
 
 class ProcessBreakers:
-    """The breakers of one process, in memory."""
+    """Stores circuit breakers in the memory of this process, instead of in Redis."""
 
     def __init__(self) -> None:
         self.troubles: dict[str, Trouble] = {}
@@ -133,7 +133,7 @@ def key_of_row(pk: int, version: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RowBreaker:
-    """The breaker of one deployment. `name` is the deployment's name in the log."""
+    """The breaker of one deployment. `name` is the deployment's ID in log messages."""
 
     key: str
     name: str

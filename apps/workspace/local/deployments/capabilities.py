@@ -1,5 +1,5 @@
-"""Determines the capabilities of a deployment's model from its row, or from facts that are known by
-the model's name.
+"""Determines the capabilities of a deployment's model from its database row, or from facts that are
+known by the model's name.
 """
 
 from urllib.parse import urlsplit
@@ -22,7 +22,7 @@ DEMO = ModelCapabilities(
 SERVICES = frozenset(
     {Deployment.Provider.OPENAI, Deployment.Provider.ANTHROPIC, Deployment.Provider.RESPONSES}
 )
-"""The providers whose models may be known by name."""
+"""The providers whose models are looked up by name."""
 
 OPENAI_TOOLS = 128
 """OpenAI and Azure reject requests with more tools than this: "Expected an array with maximum

@@ -1,4 +1,4 @@
-"""The database model of deployments."""
+"""Defines the database model of deployments."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,9 @@ def known_flag(title: str, help_text: str = "") -> models.BooleanField[bool | No
 
 
 class Deployment(Versioned):
-    """A deployment: a model at a service, with its name there and its features."""
+    """A model at a service, with the service's URL, the key and the name of the model there, and
+    its features.
+    """
 
     class Kind(models.TextChoices):
         CHAT = "chat", "Chat: writes answers"

@@ -1,4 +1,4 @@
-"""Rules for the fallbacks of a deployment, checked when its row is saved."""
+"""Checks the fallbacks of a deployment when its row is saved."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ MOST_FALLBACKS = 8
 for its own attempts.
 """
 Rows = Mapping[str, "Deployment"]
-"""Maps IDs to deployments."""
+"""Maps deployment IDs to deployments."""
 
 
 def fallback_problem(row: Deployment) -> str | None:
-    """Return the problem with the fallbacks of a row and its fix, or None if there is no
-    problem.
+    """Return a message that says what is wrong with the deployment's fallbacks and how to fix it,
+    or None if they are valid.
     """
     names = row.fallbacks
     if problem := shape_problem(names):
@@ -68,8 +68,8 @@ def why_unfit(row: Deployment) -> str:
 
 
 def way_back(row: Deployment, known: Rows) -> tuple[str, ...]:
-    """Return the IDs on a path of fallbacks that leads back to the row, or () if there is no such
-    path.
+    """Return the deployment IDs along a circle of fallbacks that begins and ends with this
+    deployment, or () if there is none.
     """
     ways: deque[tuple[str, ...]] = deque((row.deployment_id, name) for name in row.fallbacks)
     seen: set[str] = set()

@@ -1,6 +1,7 @@
 """Builds a model that calls a deployment, and its fallbacks in order if the deployment fails.
 
-Only rows can have fallbacks or be fallbacks. Applications and DIAL Core's deployments have none.
+Only deployments in our database can have fallbacks or be fallbacks. Applications and DIAL Core's
+deployments have none.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ logger = logging.getLogger(__name__)
 
 EFFORT = "reasoning_effort"
 LIMITS = frozenset({"max_tokens", "max_completion_tokens"})
-"""Two names for the same limit. Services reject requests with both."""
+"""The two names of the limit on output tokens. Services reject requests with both."""
 MISSING = object()
 
 
@@ -80,8 +81,8 @@ def candidate(found: FoundDeployment, model: Model) -> Candidate:
 
 
 async def find_fallbacks(found: FoundDeployment) -> tuple[FoundDeployment, ...]:
-    """Return the usable fallbacks in order, without deployments that were renamed, disabled or
-    changed in the meantime.
+    """Return the deployment's usable fallbacks in order, without those that were renamed, disabled
+    or changed to another kind.
     """
     if not found.info.fallbacks:
         return ()
@@ -92,7 +93,9 @@ async def find_fallbacks(found: FoundDeployment) -> tuple[FoundDeployment, ...]:
 
 
 async def look_up_fallbacks(found: FoundDeployment, known: Fallbacks | None) -> Fallbacks:
-    """Return the deployment's fallbacks, each followed by its own fallbacks."""
+    """Return the deployment's fallbacks, followed by the fallbacks of these, up to
+    `MOST_FALLBACKS`. Reuse `known` only to log each skipped fallback once.
+    """
     waiting, chosen = deque(found.info.fallbacks), {found.info.id: found}
     skipped: dict[str, str] = {}
     while waiting and len(chosen) <= MOST_FALLBACKS:
@@ -118,7 +121,9 @@ async def look_up_fallbacks(found: FoundDeployment, known: Fallbacks | None) -> 
 def adapt_request(
     request: ModelRequest, first: DeploymentInfo, info: DeploymentInfo
 ) -> ModelRequest:
-    """Adapt a request that was made for the deployment `first` to another deployment."""
+    """Adapt a request that was made for the deployment `first` to the deployment `info`: its
+    defaults, limits and own tools.
+    """
     defaults = {name: value for name, value in first.defaults.items() if name != TOOLS}
     own = {
         name: value

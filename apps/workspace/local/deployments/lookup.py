@@ -30,10 +30,10 @@ PICTURE_SCHEMA: Mapping[str, Any] = {
         "quality": {"type": "string", "description": "As the model names it, such as hd or low"},
     },
 }
-"""The parameters of an image model that declares none."""
+"""The schema of the parameters of an image model that declares none."""
 RowVersion = tuple[int, int]
-"""The ID and the version of a row. The ID distinguishes a row from a later one with the same
-name.
+"""The primary key and the version of a deployment's row. The key distinguishes the row from a later
+one with the same name.
 """
 
 
@@ -56,7 +56,7 @@ on_reset(_deployments.clear)
 async def find_deployment(deployment_id: str) -> FoundDeployment:
     """Return an enabled deployment. The result may be outdated by up to `MAX_AGE_SECONDS`.
 
-    Raises `DeploymentNotFound`.
+    Raises `DeploymentNotFound` if there is no such deployment.
     """
     found = await _deployments.renewed(
         deployment_id,
@@ -119,8 +119,8 @@ def read_row(row: Deployment) -> FoundDeployment:
 
 
 def features_of(row: Deployment) -> Mapping[str, Any]:
-    """Return the features of a deployment. They include the operator's limit of output tokens, if
-    any.
+    """Return the deployment's features, including the operator's limit of output tokens if there is
+    one.
     """
     features: Mapping[str, Any] = row.features
     if row.max_output_tokens is None:
@@ -139,7 +139,7 @@ def default_parameters(row: Deployment) -> Mapping[str, Any]:
 
 
 WITH_TOOLS = frozenset({Deployment.Provider.ANTHROPIC, Deployment.Provider.RESPONSES})
-"""The providers whose APIs have tools that the service runs itself."""
+"""The providers whose services run tools of their own."""
 
 
 def supported_parameters(row: Deployment) -> frozenset[str] | None:

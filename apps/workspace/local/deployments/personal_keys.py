@@ -60,7 +60,7 @@ class PersonalKey(models.Model):
 
 @dataclass(frozen=True, slots=True)
 class KeyService:
-    """A service that accepts users' keys, with its deployments."""
+    """A service that accepts users' own keys, and its deployments."""
 
     provider: str
     origin: str
@@ -72,7 +72,7 @@ class KeyService:
 
     @property
     def name(self) -> str:
-        """Return the name of the form field for a key to this service."""
+        """Return the name of the form field for the user's key to this service."""
         return f"{self.provider}|{self.origin}"
 
 
@@ -87,8 +87,8 @@ def key_services() -> Sequence[KeyService]:
 
 
 def find_key(user_id: int, provider: str, base_url: str) -> str:
-    """Return the user's key for requests to this URL, or "" if there is no key that can be
-    decrypted.
+    """Return the user's key for requests to this URL, or "" if the user is inactive or has no key
+    that can be decrypted.
     """
     keys = PersonalKey.objects.filter(user=user_id, provider=provider, origin=origin_of(base_url))
     row = keys.filter(user__is_active=True).first()
@@ -119,7 +119,9 @@ class PersonalModel:
     installed: Model | None = None
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
-        """Call the model, and yield its answer. Raises `ModelFailed`, `PersonalKeyRefused`."""
+        """Call the model, and yield its answer. Raises `ModelFailed` if the service fails, and
+        `PersonalKeyRefused` if it rejects the user's key and the installation's key is not allowed.
+        """
         has_begun = False
         try:
             async with aclosing(self.personal.stream(request)) as batches:

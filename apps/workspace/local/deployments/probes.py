@@ -1,4 +1,4 @@
-"""Probes deployments with one small request, which shows whether the service answers."""
+"""Tests deployments with one small request, which shows whether the service answers."""
 
 from apps.workspace.embeddings.probe import probe as probe_embedder
 from apps.workspace.local.deployments.lookup import FoundDeployment

@@ -1,4 +1,4 @@
-"""Creates the models and embedders of deployments for their providers."""
+"""Creates the chat models, image models and embedders of deployments."""
 
 from collections.abc import Callable, Mapping
 
@@ -67,8 +67,8 @@ CHAT_MODELS: Mapping[str, Callable[[FoundDeployment, float | None], WritingModel
     Deployment.Provider.RESPONSES: responses_model,
     Deployment.Provider.DEMO: demo_model,
 }
-"""Maps each provider to a function that creates a model. The argument of the function is the
-timeout without data in seconds; None selects the timeout of tools.
+"""Maps each provider to a function that creates a model. Its second argument is the timeout in
+seconds for each wait for more data; None selects the timeout of tools.
 """
 
 
@@ -129,7 +129,7 @@ def make_embedder(deployment: FoundDeployment) -> Embedder:
 
 async def find_embedder(deployment_id: str | None) -> Embedder:
     """Return the embedder of a deployment, or the installation's default embedder if the ID is
-    None. Raises `DeploymentNotFound`.
+    None. Raises `DeploymentNotFound` if there is no such deployment.
     """
     wanted = deployment_id or settings.EMBEDDINGS_DEPLOYMENT
     return make_embedder(await find_deployment(wanted)) if wanted else BuiltInEmbedder()

@@ -25,8 +25,8 @@ _unusable = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def can_list(deployment: Deployment) -> bool:
-    """Return True if the deployment's service can list its models. A DIAL service is a single
-    deployment.
+    """Return True if the deployment's service can list its models. A DIAL deployment's URL belongs
+    to this deployment alone.
     """
     listing = (Provider.OPENAI, Provider.RESPONSES, Provider.ANTHROPIC)
     return deployment.provider in listing and not speaks_dial(deployment.features)
@@ -55,8 +55,8 @@ def used_names(deployment: Deployment) -> set[str]:
 
 
 def make_deployment(model: ListedModel, source: Deployment, taken: Collection[str]) -> Deployment:
-    """Return an unsaved chat deployment for a model at the service of `source`, with the key of
-    `source` and an ID that is not in `taken`.
+    """Return an unsaved chat deployment for a model at the service of `source`, with the same key
+    and an ID that is not in `taken`.
     """
     return Deployment(
         deployment_id=free_id(model.id, taken),
@@ -71,7 +71,7 @@ def make_deployment(model: ListedModel, source: Deployment, taken: Collection[st
 
 
 def told_columns(model: ListedModel, provider: str) -> dict[str, Any]:
-    """Return what the service reports about a model, as columns of a deployment."""
+    """Return the facts that the service lists about a model, as columns of a deployment."""
     if provider == Provider.ANTHROPIC:
         return columns_of(model.facts)
     return asdict(listed_capabilities(model.facts))

@@ -1,4 +1,4 @@
-"""Circuit breakers of deployments that all processes share in Redis.
+"""Shares circuit breakers of deployments between all processes, in Redis.
 
 One hash maps each failing deployment to the time at which it may be tried again (0 while its
 breaker is closed). A process reads the hash at most once a second. The times of failures are in
@@ -21,8 +21,8 @@ logger = logging.getLogger(__name__)
 
 READ_SECONDS = 1.0
 AWAY_SECONDS = 5.0
-"""The time in seconds for which Redis is not called after a failure, so that not every request
-waits for it.
+"""The time in seconds for which Redis is not called after a failure, so that requests do not all
+wait for it.
 """
 KEY = "{quickapps-breakers}"
 """The key prefix of breakers. The braces place the keys on the same node of a cluster, which the
@@ -61,8 +61,8 @@ return 0
 
 
 class SharedBreakers:
-    """The shared breakers, which this process caches. While Redis is down, the process counts
-    failures itself.
+    """The breakers that all processes share; this process caches them. While Redis is down, the
+    process counts failures itself.
     """
 
     def __init__(self) -> None:

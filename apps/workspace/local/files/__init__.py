@@ -1,1 +1,1 @@
-"""Stored files: their paths, content, downloads and quotas."""
+"""Stores files: their paths, content, downloads and quotas."""

@@ -22,18 +22,19 @@ CONNECT_SECONDS = 3
 READ_SECONDS = 20
 """The timeout in seconds for the service's next byte, including while a part is uploaded."""
 LONGEST_HOURS = 6
-"""The timeout of a download in hours, which depends on the speed of the client."""
+"""The timeout of a download in hours. It is long, because the client may be slow."""
 RETRIES = 2
 RETRY_SECONDS = 20
 """The maximum time in seconds between the beginning of a request and its last retry."""
 PART_BYTES = 5 * 1024 * 1024
-"""The minimum size of a part in bytes that S3 accepts. A smaller file is stored with one request.
+"""The minimum size of an upload's part in bytes, set by S3. A smaller file is stored with one
+request.
 """
 PARTS_AT_ONCE = 2
 PIECE_BYTES = 256 * 1024
 LONGEST_REASON = 300
-"""The maximum number of characters that an error message repeats. The library appends the source of
-each error to its message.
+"""The maximum number of characters of the library's error message that our message repeats. The
+library appends the source of each error.
 """
 
 
@@ -123,9 +124,7 @@ class BucketStorage:
 
 
 def first_bytes(pieces: Iterator[bytes]) -> bytes:
-    """Return the beginning of a file: the first part of an upload, or the whole file if it is
-    shorter.
-    """
+    """Return the first `PART_BYTES` of a file or slightly more, or the whole file if it is shorter."""
     begin = bytearray()
     for piece in pieces:
         begin += piece
@@ -142,7 +141,7 @@ def pieces_of(found: "GetResult") -> Iterator[bytes]:
 
 @contextmanager
 def outages() -> Iterator[None]:
-    """Convert the service's errors to an OSError that all doors report with status 503."""
+    """Convert the service's errors to an OSError, which all doors report with status 503."""
     try:
         yield
     except BaseError as error:

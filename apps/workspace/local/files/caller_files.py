@@ -1,4 +1,6 @@
-"""Asynchronous access to the files of one caller. No database connection is held between calls."""
+"""Reads and writes the files of one caller asynchronously. No database connection is held between
+calls.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Concatenate, ParamSpec, TypeVar
@@ -15,8 +17,8 @@ R = TypeVar("R")
 
 
 class LocalFiles:
-    """The files of a caller. New files are stored in `folder`, which is a plain path in the bucket
-    that ends with a slash, or "".
+    """The files of a caller. New files are stored in `folder`, a path in the caller's bucket that
+    ends with a slash, or "" for the bucket itself.
 
     The caller can also read files that operators share with everyone, and the files of applications
     whose IDs `application_files` returns.

@@ -18,11 +18,11 @@ MARKER = "installation.id"
 """The name of the file that contains the installation's ID."""
 
 _marked: tuple[Path, str] | None = None
-"""The folder of stored files and the ID in its marker at the time when this process registered."""
+"""The folder of stored files and the ID in its marker file, as of the call of `expect_marker`."""
 
 
 def expect_marker(root: Path, id: str) -> None:
-    """Treat the folder as unavailable from now on if it has no marker file with this ID."""
+    """From now on, treat the folder as unavailable if it has no marker file with this ID."""
     global _marked
     _marked = root, id
 
@@ -83,7 +83,9 @@ class DirectoryStorage:
         return entries_below(self.root, "")
 
     def opened(self, name: str) -> BinaryIO:
-        """Open a file for reading. Raises OSError."""
+        """Open a stored file for reading. Raises OSError if it is missing or the folder is
+        unavailable.
+        """
         try:
             return self.path(name).open("rb")
         except FileNotFoundError:
@@ -92,7 +94,7 @@ class DirectoryStorage:
             raise
 
     def check_marker(self) -> None:
-        """Raise OSError if the folder is not the folder that this process registered.
+        """Raise OSError if `root` has no marker file with the ID that this process registered.
 
         The folder may have been deleted, or its volume may not be mounted. Its files then count as
         unavailable and not as missing, and no file is written to the folder that is now at the

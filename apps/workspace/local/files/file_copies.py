@@ -37,7 +37,7 @@ class FileToCopy:
 @dataclass(slots=True)
 class CopyReport:
     """The progress of a copy. `lost` contains the names of files that are missing from the source
-    or were altered there.
+    or were changed there.
     """
 
     files: Counter[CopyOutcome] = field(default_factory=Counter)
@@ -54,8 +54,8 @@ class CopyReport:
 
 @dataclass(frozen=True, slots=True)
 class FileCopier:
-    """Copies files to a storage. `sizes` are the sizes of the files that the target already has, by
-    name.
+    """Copies files to the storage `target`. `sizes` are the sizes of the files that it already has,
+    by name.
     """
 
     source: FileStorage
@@ -64,7 +64,9 @@ class FileCopier:
     verify_all: bool
 
     def copy(self, file: FileToCopy) -> CopyOutcome:
-        """Copy a file. Raises `OSError` if a storage fails, and `DamagedCopy` if a copy differs."""
+        """Copy a file, and compare its checksum. Raises `OSError` if a storage fails, and
+        `DamagedCopy` if the copy differs.
+        """
         name = file.storage_name
         if not is_storage_name(name):
             return CopyOutcome.MISSING

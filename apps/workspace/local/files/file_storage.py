@@ -1,4 +1,4 @@
-"""The interface of a storage for the content of files."""
+"""Defines the interface of a storage for the content of files."""
 
 import re
 from collections.abc import AsyncIterator, Iterable, Iterator
@@ -39,11 +39,13 @@ class FileStorage(Protocol):
 
     @property
     def location(self) -> str:
-        """Return the location of the storage as operators see it."""
+        """Return the location of the storage, such as a folder or a bucket URL, as operators see
+        it.
+        """
         ...
 
     def put(self, name: str, pieces: Iterable[bytes]) -> None:
-        """Create or replace a file. If this or reading `pieces` fails, no part of the file
+        """Create or replace a file. If writing it or reading `pieces` fails, no part of the file
         remains.
         """
         ...

@@ -1,6 +1,5 @@
-"""The threads on which coroutines read and write stored files.
-
-A slow storage blocks these threads, not the database's threads.
+"""Runs the reading and writing of stored files on threads of its own, so that a slow storage does
+not block the database's threads.
 """
 
 from collections.abc import Callable
@@ -26,7 +25,7 @@ def start() -> None:
 
 
 async def on_file_thread(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """Run a function in one of the threads. The function may use the storage and the database."""
+    """Run a function on one of the file threads. The function may use the storage and the database."""
     if _threads is None:
         found: R = await database_sync_to_async(function)(*args, **kwargs)
     else:

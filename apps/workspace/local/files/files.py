@@ -38,7 +38,9 @@ logger = logging.getLogger(__name__)
 
 _in_conversation = re.compile(r"conversations/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/")
 READ_ATTEMPTS = 3
-"""The maximum number of attempts to read a file, because a concurrent write moves the content."""
+"""The maximum number of attempts to read a file. An attempt fails if a concurrent write replaces
+the file's content.
+"""
 
 
 def info(reader: FileReader | str, path: str) -> FileInfo:
@@ -89,8 +91,9 @@ def take(
     condition: Condition,
     limit: int | None = None,
 ) -> FileInfo:
-    """Create or replace a file with the content of an open file, which is read in pieces. Raises
-    `FileRefused` if the write is not allowed, and `FileChanged` if the `condition` is not met.
+    """Create or replace a file with the content of an open file, which is read in pieces of limited
+    size. Raises `FileRefused` if the write is not allowed, and `FileChanged` if the `condition` is
+    not met.
     """
     check_name(name)
     return store_content(bucket, name, content, content_type, condition, limit)
@@ -99,8 +102,8 @@ def take(
 def listing(
     reader: FileReader | str, folder: str, is_deep: bool
 ) -> Sequence[FileInfo | FolderInfo]:
-    """Return the entries of a folder, sorted by path. Raises `FileRefused` for an invalid
-    folder.
+    """Return the files and folders in a folder, or with `is_deep` all files below it, sorted by
+    path. Raises `FileRefused` for an invalid folder.
     """
     bucket = listed_bucket(reader, folder)
     prefix = folder_prefix(bucket, folder)
@@ -111,10 +114,10 @@ def listing(
 def listing_page(
     reader: FileReader | str, folder: str, is_deep: bool, *, after: str, most: int
 ) -> tuple[Sequence[FileInfo | FolderInfo], bool]:
-    """Return up to `most` entries whose paths come after `after`, and True if there are more
-    entries.
+    """Return up to `most` files and folders of a folder, whose paths come after `after`, and True
+    if there are more.
 
-    Loads only the rows of these entries. Raises `FileRefused` for an invalid folder, and
+    Loads only the rows of these files. Raises `FileRefused` for an invalid folder, and
     `FileMissing` for a folder without files.
     """
     bucket = listed_bucket(reader, folder)
@@ -137,8 +140,8 @@ def rows_below(bucket: str, prefix: str) -> QuerySet[StoredFile]:
 def paths_in(
     bucket: str, prefix: str, names: Iterable[str], is_deep: bool
 ) -> dict[str, str | None]:
-    """Return the paths in a folder. The path of a file is mapped to its name, and the path of a
-    folder to None.
+    """Return the paths of the files and folders in a folder. The path of a file is mapped to its
+    name, and the path of a folder to None.
     """
     paths: dict[str, str | None] = {}
     for name in names:
@@ -156,8 +159,8 @@ def paths_in(
 def entries_of(
     paths: Mapping[str, str | None], rows: Mapping[str, StoredFile]
 ) -> list[FileInfo | FolderInfo]:
-    """Return the entries, sorted by path. Files that were deleted after their names were read are
-    omitted.
+    """Return the files and folders at these paths, sorted by path. Files that were deleted after
+    their names were read are omitted.
     """
     return [
         FolderInfo(path) if name is None else stored_info(rows[name])
@@ -247,8 +250,8 @@ def conversation_of(name: str) -> UUID | None:
 
 
 def own_name(bucket: str, path: str) -> str:
-    """Return the name of a file in this bucket from its path. Raises `FileRefused` if the bucket's
-    owner may not write to the path.
+    """Return the name in the path of a file in this bucket. Raises `FileRefused` if the path is not
+    in the bucket.
     """
     place = find_place(path)
     if place is None or place[0] != bucket:
@@ -261,7 +264,9 @@ def own_name(bucket: str, path: str) -> str:
 
 
 def folder_prefix(bucket: str, folder: str) -> str:
-    """Return the prefix of the names of all files in a folder. Raises `FileMissing`."""
+    """Return the prefix that the names of all files in a folder have. Raises `FileMissing` if the
+    folder is not in the bucket.
+    """
     if folder.rstrip("/") == f"{ROOT}/{bucket}":
         return ""
     place = find_place(folder.removesuffix("/"))

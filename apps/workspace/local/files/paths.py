@@ -1,6 +1,4 @@
-"""Parses and validates file names and their paths, `files/{bucket}/{name}`, which are
-percent-encoded.
-"""
+"""Parses and validates the names of files and their percent-encoded paths, `files/{bucket}/{name}`."""
 
 import unicodedata
 from urllib.parse import quote, unquote
@@ -11,14 +9,14 @@ from apps.errors import FileRefused
 
 ROOT = "files"
 LONGEST_NAME = 500
-"""The maximum number of characters of a file's name, the size of the column."""
+"""The maximum number of characters of a file's name, which is the size of its database column."""
 LONGEST_SEGMENT = 255
-"""The maximum number of bytes of a path segment, the limit of file systems, so that files can be
-copied to disk.
+"""The maximum number of bytes of a path segment. It is the limit of most file systems, so that
+files can be copied to a disk.
 """
 JOINER = "\u200d"
-"""The zero-width joiner, which combines emoji. Other invisible characters can disguise a file's
-extension.
+"""The zero-width joiner, which combines emoji. Other invisible characters are removed from names,
+because they can disguise a file's extension.
 """
 SHOWN = 80
 """The maximum number of characters of a name that a message repeats."""

@@ -10,7 +10,7 @@ from apps.errors import FileTooLarge
 from apps.workspace.local.models import PUBLIC, StoredFile
 
 MOST_FILES = 10_000
-"""An owner can have this many files, so that lists of their files remain usable."""
+"""The maximum number of files of an owner, so that lists of them remain usable."""
 
 
 def lock_quota(bucket: str) -> None:
@@ -51,5 +51,5 @@ def check_quota(bucket: str) -> None:
 
 
 def most_bytes() -> int:
-    """Return the quota in bytes, or 0 for no quota."""
+    """Return the limit on an owner's files in bytes, or 0 if there is no limit."""
     return int(settings.FILES_MAX_BYTES_PER_USER)

@@ -29,15 +29,16 @@ class FileReader:
     application_files: Ids = tuple
 
     def bucket_of(self, path: str) -> str:
-        """Return the bucket that contains the file at a path."""
+        """Return the bucket of a path: the public bucket, or else the caller's own."""
         return PUBLIC if path.startswith(f"{ROOT}/{PUBLIC}/") else self.bucket
 
 
 def readable_files(reader: FileReader | str, bucket: str) -> QuerySet[StoredFile]:
-    """Return the files in a bucket that the reader may read. A reader that is only the name of a
-    bucket may read only its own files.
+    """Return the files in a bucket that the reader may read. Every door that serves stored files
+    uses this function.
 
-    Every door that serves stored files uses this function.
+    A reader that is only the name of a bucket may read the files in it, and in the buckets that its
+    owner had before signing in.
     """
     rows = StoredFile.objects.filter(bucket=bucket, hidden_at=None)
     if isinstance(reader, str):
@@ -48,9 +49,7 @@ def readable_files(reader: FileReader | str, bucket: str) -> QuerySet[StoredFile
 
 
 def unrestricted_files(rows: QuerySet[Any], more: Q) -> QuerySet[Any]:
-    """Return the shared files in `rows`. Files of applications are included only if they match
-    `more`.
-    """
+    """Return `rows` without the files that belong to applications, except those that match `more`."""
     # SQLite's LIKE ignores case, so the prefix is compared as a value.
     named = rows.alias(top=Substr("name", 1, len(APPLICATIONS)))
     found: QuerySet[Any] = named.filter(~Q(top=APPLICATIONS) | more)

@@ -1,6 +1,4 @@
-"""Returns the storage for the content of files: a directory, or a bucket of an S3-compatible
-service.
-"""
+"""Opens the storage for the content of files: a directory, or a bucket of an S3-compatible service."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -20,8 +18,8 @@ def storage() -> FileStorage:
 
 
 def storage_at(address: str) -> FileStorage:
-    """Return the storage at a URL, or the directory if the URL is "". Raises `ValueError` if the
-    URL is invalid.
+    """Return the storage at a URL, or the directory `MEDIA_ROOT` if the URL is "". Raises
+    `ValueError` if the URL is invalid.
     """
     if not address:
         return DirectoryStorage(Path(settings.MEDIA_ROOT))
@@ -37,8 +35,8 @@ def forget_buckets() -> None:
 
 @lru_cache(maxsize=4)
 def bucket_storage(address: str, key_id: str, secret: str) -> FileStorage:
-    """Return the client for a bucket's URL and credentials. It is cached, so that its connections
-    are reused.
+    """Return the storage in the bucket at this URL. It is cached, so that its connections are
+    reused.
     """
     # Imported at first use: its library takes 15 MB, which a directory does not need.
     from apps.workspace.local.files.bucket_storage import BucketStorage, make_store

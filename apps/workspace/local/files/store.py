@@ -35,8 +35,8 @@ _content_type = re.compile(r"[\w.+-]+/[\w.+-]+(\s*;[ -~]*)?", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition for a write: the file has one of the `etags` or, with `is_new`, does not
-    exist.
+    """The condition of a conditional write: the file has one of the `etags` or, with `is_new`, does
+    not exist. Without either, every write is allowed.
     """
 
     etags: Collection[str] = ()
@@ -188,8 +188,8 @@ def find_stored(reader: FileReader | str, path: str, *, lock: bool = False) -> S
 
 
 def existing_name(bucket: str, name: str) -> str:
-    """Return the clean form of a name. If an old file already has the name unchanged, return the
-    name itself.
+    """Return the cleaned name, or the name itself if a file with exactly this name was stored
+    before names were cleaned.
     """
     clean = clean_name(name)
     if clean == name or StoredFile.objects.filter(bucket=bucket, name=name).exists():

@@ -51,7 +51,9 @@ millisecond, and a search for duplicates about a second.
 
 @dataclass(frozen=True, slots=True)
 class LocalMemories:
-    """The memories of an owner. The fields are as in `MemoryCollection`."""
+    """The memories of one owner in one application, or in all applications if `application` is "".
+    The fields are those of `MemoryCollection`.
+    """
 
     bucket: str
     application: str
@@ -101,7 +103,7 @@ class LocalMemories:
         return index_of(self.read_row(row))
 
     def kept(self, row: MemoryCollection) -> MemoryList | None:
-        """Return the cached collection, or None if no current version is cached."""
+        """Return the cached memories, or None if the version of `row` is not cached."""
         found = CACHE.get(self)
         return found[1] if found is not None and found[0] == (row.pk, row.version) else None
 
@@ -154,7 +156,8 @@ def memories_of(row: MemoryCollection) -> LocalMemories:
 
 
 def find_memories(caller: Caller, application: str, *, is_shared: bool) -> LocalMemories | None:
-    """Return the caller's memories in an application, or None for a caller without memories.
+    """Return the caller's memories in an application, or None if nothing is remembered about the
+    caller.
 
     If both the application (`is_shared`) and the user share memories, return the memories of all
     applications.
@@ -174,7 +177,9 @@ def find_memories(caller: Caller, application: str, *, is_shared: bool) -> Local
 
 @dataclass(frozen=True, slots=True)
 class RowIndex:
-    """Searches one version of a collection in the database, and loads only the best matches."""
+    """Searches one version of a collection in the database, and loads only the memories that match
+    best.
+    """
 
     row: MemoryCollection
 
@@ -187,8 +192,8 @@ class RowIndex:
         return found
 
     def search(self, query: str, asked: Embeddings, limit: int) -> list[MemoryHit] | None:
-        """Return the matches, best first. Return None if the database cannot search the memories,
-        or if they changed in the meantime.
+        """Return up to `limit` memories most similar to the query, best first, or None if the
+        database cannot search them or they changed in the meantime.
         """
         rows = StoredMemory.objects.filter(
             collection=self.row, collection__version=self.row.version

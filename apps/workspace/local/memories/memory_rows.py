@@ -39,7 +39,7 @@ def read_rows(row: MemoryCollection) -> MemoryList:
 
 
 def read_vectors(stored: Sequence[bytes]) -> Vectors | None:
-    """Return the stored vectors as a matrix, or None if their lengths differ."""
+    """Return the stored vectors as a matrix, or None if their lengths differ or there are none."""
     if len({len(vector) for vector in stored}) != 1:
         return None
     vectors: Vectors = np.frombuffer(b"".join(stored), np.float32).reshape(len(stored), -1)
@@ -59,8 +59,8 @@ def memory_of_row(row: StoredMemory) -> MemoryItem:
 
 
 def write_rows(row: MemoryCollection, before: MemoryList, after: MemoryList) -> None:
-    """Write the memories that differ between `before` and `after`, and a new version of the
-    collection.
+    """Write the memories that differ between `before` and `after`, and give the collection a new
+    version.
     """
     places: Iterable[int] = range(len(before.memories), len(after.memories))
     if not is_longer(before, after):  # Most changes add one memory.
@@ -96,8 +96,8 @@ def new_places(before: MemoryList, after: MemoryList) -> Iterable[int]:
 
 
 def is_longer(before: MemoryList, after: MemoryList) -> bool:
-    """Return True if the only change is that memories were added at the end, and all old vectors
-    are unchanged.
+    """Return True if memories were only added at the end, and all old memories and vectors are
+    unchanged.
     """
     if len(after.memories) < len(before.memories) or is_new_model(before, after):
         return False

@@ -1,4 +1,4 @@
-"""The database models of memories and of users' memory settings."""
+"""Defines the database models of memories and of users' memory settings."""
 
 import uuid
 from datetime import timedelta
@@ -44,7 +44,7 @@ class MemoryCollection(models.Model):
 
 
 class StoredMemory(models.Model):
-    """A memory. `number` is its ID in the collection; `vector` consists of 32-bit floats."""
+    """A memory. `number` is its ID in the collection; `vector` contains 32-bit floats."""
 
     collection = models.ForeignKey(
         MemoryCollection, on_delete=models.CASCADE, related_name="memories"
@@ -69,8 +69,8 @@ class StoredMemory(models.Model):
 
 
 class MemoryMerge(models.Model):
-    """Memories that were merged. `originals` are in the format of
-    `apps.workspace.memories.document`.
+    """A merge of memories. `survivor` is the number of the merged memory; `originals` are in the
+    format of `apps.workspace.memories.document`.
     """
 
     collection = models.ForeignKey(
@@ -88,7 +88,8 @@ class MemoryMerge(models.Model):
 class MemorySettings(models.Model):
     """A user's memory settings. A user without a row has the defaults.
 
-    If `is_shared` is True, all applications that request shared memories use one collection.
+    If `is_shared` is True, all applications that request shared memories use one collection of the
+    user.
     """
 
     user = models.OneToOneField(
@@ -122,8 +123,8 @@ def delete_old_merges() -> int:
 
 
 def former_name(slug: str, number: int) -> str:
-    """Return the name that replaces the slug of a deleted application, because a new application
-    may get the slug. Slugs do not contain #.
+    """Return the name under which the memories of a deleted application remain, because a new
+    application may get its slug. Slugs do not contain #.
     """
     return f"{slug}#{number}"
 

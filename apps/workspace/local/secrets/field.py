@@ -1,5 +1,5 @@
-"""A model field for secrets, encrypted with `SECRET_KEY` and `SALT_KEY`. It also decrypts with old
-keys.
+"""Defines a model field for secrets, encrypted with `SECRET_KEY` and `SALT_KEY`. It also decrypts
+with old keys.
 
 Unlike the library's field, it does not store "" as NULL, decrypt form input, or return the
 encrypted text as the secret when no key matches.
@@ -19,8 +19,8 @@ logger = logging.getLogger(__name__)
 
 
 class UnreadableSecret(str):
-    """The value of a secret that no key can decrypt, which is an empty string. When the row is
-    saved, the stored value remains unchanged.
+    """An empty string in place of a secret that no key can decrypt. When the row is saved, the
+    stored value remains unchanged.
     """
 
     __slots__ = ("encrypted",)
@@ -75,7 +75,7 @@ class SecretField(Encrypted):
 
 
 def secret_columns() -> Iterator[tuple[type[models.Model], str]]:
-    """Yield each model that has secret fields, together with the name of each such field."""
+    """Yield each model that has secret fields, with the name of each of these fields."""
     for model in apps.get_models():
         for field in model._meta.fields:
             if isinstance(field, SecretField):

@@ -17,7 +17,7 @@ def read_server(text: str) -> str:
     """Return a server that an administrator entered as an origin: `https://host`, with a port
     unless it is the default.
 
-    The scheme defaults to https. `/` stands for this server, and `*.host` for all subdomains of a
+    The scheme defaults to https. `/` means this server, and `*.host` means all subdomains of a
     host. Raises ValueError if the server is invalid.
     """
     text = text.strip()
@@ -42,9 +42,7 @@ def _is_server_alone(text: str) -> bool:
 
 
 def is_among(url: str, servers: Iterable[str]) -> bool:
-    """Return True if the URL is on one of these servers, which are in the form that `read_server`
-    returns.
-    """
+    """Return True if the URL is on one of these servers, given as `read_server` returns them."""
     origin = origin_of(url)
     own = origin_of(settings.SITE_URL)
     if origin == "/":

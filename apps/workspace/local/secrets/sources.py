@@ -1,4 +1,4 @@
-"""Defines the sources of a secret's text: its row, or a store to which the row refers."""
+"""Defines where the text of a secret comes from: its row, or a store to which the row refers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class SourceText:
 
 
 class SecretSource(Protocol):
-    """A store of secrets, such as Vault."""
+    """A store of secrets, such as Vault, that is outside of the database."""
 
     async def read(self, reference: str) -> SourceText:
         """Return the text of a secret. Raises `SourceFailed` if it cannot be read."""

@@ -1,4 +1,4 @@
-"""Reads credentials in plain text, when a request is built and only for that request.
+"""Reads the plain text of credentials when a request needs it, and only for that request.
 
 The row is read each time, so every process uses a rotated secret in its next request. Only texts
 from Vault are cached. A secret is sent only to its own servers, whichever manifest refers to it.
@@ -25,8 +25,8 @@ logger = logging.getLogger(__name__)
 
 VAULT: SecretSource = Vault()
 MOST_VERSIONS = 1_000_000
-"""A text in Vault has fewer versions than this, so they can be combined with the versions of the
-secret's row.
+"""The number of versions that a text in Vault never reaches, so that its version and its row's
+version can be combined in one number.
 """
 ASK = "An administrator of this installation can fix it."
 
@@ -40,8 +40,8 @@ class SecretRefused(ToolError):
 
 @dataclass(frozen=True, slots=True)
 class RevealedSecret:
-    """A credential in plain text. `version` changes with the secret; it is 0 for a credential in
-    the manifest.
+    """A credential in plain text. `version` changes with the secret, and is 0 for a credential that
+    the manifest itself contains.
     """
 
     text: str = field(repr=False)
@@ -125,7 +125,7 @@ def find_all(names: Collection[str]) -> dict[str, Secret]:
 
 @dataclass(frozen=True, slots=True)
 class SecretNeed:
-    """A credential at a `path` in a manifest, and the URLs to which it will be sent."""
+    """A credential at the `path` in a manifest, and the URLs to which it will be sent."""
 
     path: str
     credential: Credential
@@ -133,8 +133,8 @@ class SecretNeed:
 
 
 async def unsendable_credentials(needs: Sequence[SecretNeed]) -> dict[str, str]:
-    """Return the credentials that may not be sent to their servers. Each path in the manifest is
-    mapped to the reason.
+    """Return the reasons why credentials may not be sent to their servers, by their paths in the
+    manifest.
     """
     if not any(need.credential.secret for need in needs):
         return {}

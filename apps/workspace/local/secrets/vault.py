@@ -39,7 +39,7 @@ secret.
 """
 MOST_DOCUMENTS = 1000
 MARGIN_SECONDS = 10.0
-"""The time in seconds before the end of its lease at which a token is renewed."""
+"""The time in seconds before the end of its lease from which a token is no longer used."""
 REFERENCE = re.compile(r"(?P<path>[\w.-]+(/[\w.-]+)*/data(/[\w.-]+)+)#(?P<key>[^\s#]+)", re.ASCII)
 FORM = "Write mount/data/path#key, such as secret/data/apps/tracking#token."
 
@@ -52,7 +52,9 @@ class VaultUnavailable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class VaultDocument:
-    """The document at one path in Vault, which maps keys to texts."""
+    """The document at one path in Vault, which maps keys to texts. `read_at` is a time of the
+    monotonic clock; `problem` says why the document may be outdated.
+    """
 
     texts: Mapping[str, Any] = field(repr=False)
     version: int
@@ -121,10 +123,10 @@ class Vault:
 
 
 async def read_again(path: str, known: VaultDocument | None) -> VaultDocument | None:
-    """Read a document from Vault. Return the `known` document while Vault is unavailable, and None
-    if the document does not exist.
+    """Read a document from Vault, and return None if it does not exist. While Vault is unavailable,
+    return `known`, unless it is older than `LAST_SECONDS`.
 
-    Raises `SourceFailed`.
+    Raises `SourceFailed` if Vault is unavailable and no document can be returned.
     """
     try:
         async with asyncio.timeout(ANSWER_SECONDS):
@@ -163,7 +165,7 @@ async def read_document(path: str) -> VaultDocument | None:
 
 async def find_token() -> str:
     """Return `VAULT_TOKEN` if it is set, otherwise the token from a login with the AppRole. Raises
-    `VaultUnavailable`.
+    `VaultUnavailable` if the login fails.
     """
     if settings.VAULT_TOKEN:
         return current_setting("VAULT_TOKEN")

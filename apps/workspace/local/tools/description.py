@@ -1,4 +1,4 @@
-"""The database model of a tool description from an MCP server."""
+"""Defines the database model of a tool description from an MCP server."""
 
 from django.db import models
 from django.utils import timezone
@@ -9,9 +9,9 @@ LONGEST_TOOL = 200
 class ToolDescription(models.Model):
     """A tool description from an MCP server, and whether models may see it.
 
-    `listing` is "" for descriptions that a server returns to everyone, otherwise the bucket of the
-    caller, who may get different descriptions. `is_first`: the original; other descriptions of the
-    tool in that listing are changes to it. An operator's decision about a description, at
+    A listing is the set of descriptions that a server returns: `listing` is "" if everyone gets the
+    same, otherwise the bucket of the caller who got them. `is_first` marks the original description
+    of a tool in a listing; others are changes to it. An operator's decision about a description, at
     `decided_at`, applies to all listings. `listed_at` is the last day on which the listing was
     requested.
     """

@@ -21,20 +21,24 @@ from apps.workspace.local.tools.description import LONGEST_TOOL, ToolDescription
 logger = logging.getLogger(__name__)
 
 MOST_TEXT = 200_000
-"""The length in characters to which a stored description is truncated. Its digest covers the whole
-text.
+"""The maximum number of characters of a stored description, which is truncated there. Its digest
+covers the whole text.
 """
 
 DAY = timedelta(days=1)
 UNUSED = timedelta(days=365)
-"""The time after which an unused listing is deleted. If it is used again, it is pinned again."""
+"""The time after which an unused listing is deleted. Its descriptions are pinned again at the next
+use.
+"""
 
 ACCEPTED, CHANGED, WITHHELD = ToolDescription.State
 
 
 @dataclass(frozen=True, slots=True)
 class DescriptionSource:
-    """The source of a description. `ToolDescription` stores the same fields."""
+    """The MCP server and the listing that a description comes from. `ToolDescription` has the same
+    fields.
+    """
 
     server_key: str
     server: str
@@ -51,8 +55,8 @@ class DescribedTool:
 
 
 def withheld_of(source: DescriptionSource, tools: Sequence[DescribedTool]) -> dict[str, str]:
-    """Return the tools that are withheld, each with its state. The descriptions of new tools are
-    pinned.
+    """Return the names of the tools that are withheld, with the state of their descriptions. The
+    descriptions of new tools are pinned.
     """
     note_use(source)
     names = {kept_name(one.tool): one for one in tools}
@@ -72,7 +76,7 @@ def withheld_of(source: DescriptionSource, tools: Sequence[DescribedTool]) -> di
 
 
 def note_use(source: DescriptionSource) -> None:
-    """Record that runs use the listing, at most once a day."""
+    """Record that a run uses this server's listing, at most once a day."""
     now = timezone.now()
     rows = ToolDescription.objects.filter(server_key=source.server_key, listing=source.listing)
     older = rows.filter(listed_at__lt=now - DAY)
@@ -81,8 +85,8 @@ def note_use(source: DescriptionSource) -> None:
 
 
 def delete_unused() -> int:
-    """Delete the pins of unused listings, except descriptions about which an operator decided.
-    Return the number of deleted pins.
+    """Delete the descriptions of unused listings, except those about which an operator decided.
+    Return the number of deleted descriptions.
     """
     old = ToolDescription.objects.filter(listed_at__lt=timezone.now() - UNUSED)
     return old.filter(decided_at=None).delete()[0]
@@ -124,7 +128,7 @@ def new_row(
 def note_changes(source: DescriptionSource, changed: Mapping[str, DescribedTool]) -> None:
     """Store the newest change to each tool's description, for an operator to review.
 
-    The previous change is deleted. An operator who accepts a change therefore accepts the text that
+    The previous change that awaits review is deleted, so an operator accepts exactly the text that
     they reviewed.
     """
     rows = ToolDescription.objects.filter(server_key=source.server_key, listing=source.listing)
@@ -156,7 +160,9 @@ def same_text(row: ToolDescription) -> QuerySet[ToolDescription]:
 
 
 def accepted_before(row: ToolDescription) -> ToolDescription | None:
-    """Return the last accepted description of the same tool, or None if there is none."""
+    """Return the last accepted description of the same tool in the same listing, other than this
+    one, or None.
+    """
     rows = ToolDescription.objects.filter(
         server_key=row.server_key, listing=row.listing, tool=row.tool, state=ACCEPTED
     )
@@ -164,8 +170,8 @@ def accepted_before(row: ToolDescription) -> ToolDescription | None:
 
 
 def kept_name(tool: str) -> str:
-    """Return the name of a tool in the form in which rows store it: as JSON if the name itself
-    cannot be displayed.
+    """Return the name of a tool as rows store it: as JSON if it has unprintable characters, and
+    shortened with a hash if it is too long.
     """
     name = tool if tool.isprintable() and not tool.startswith('"') else json.dumps(tool)
     if len(name) <= LONGEST_TOOL:
@@ -174,7 +180,7 @@ def kept_name(tool: str) -> str:
 
 
 def told_name(kept: str) -> str:
-    """Return the name that a tool has on its server, from the stored name."""
+    """Return a tool's name on its server. `kept` is the name as rows store it."""
     try:
         return str(json.loads(kept)) if kept.startswith('"') else kept
     except ValueError:
@@ -182,7 +188,7 @@ def told_name(kept: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Return the text with all hidden characters made visible, except line breaks."""
+    """Return the text with its unprintable characters replaced by their codes, except line breaks."""
     return "\n".join(
         line if line.isprintable() else "".join(map(visible, line)) for line in text.split("\n")
     )

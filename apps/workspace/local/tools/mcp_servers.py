@@ -1,6 +1,7 @@
-"""Finds MCP servers that are programs: rows that administrators add, and built-in servers.
+"""Finds MCP servers that are programs: registered by administrators, built in, or set in
+`WEB_SEARCH_COMMAND`.
 
-The process caches the servers for a moment.
+The process caches the servers briefly.
 """
 
 import sys
@@ -16,17 +17,17 @@ from apps.process_state import on_reset
 from apps.workspace.local.models import McpServer
 
 PROGRAMS = {"py-interpreter": "apps.capabilities.interpreter.server"}
-"""Maps the built-in MCP servers to their modules."""
+"""Maps the names of built-in MCP servers to their Python modules."""
 WEB_SEARCH = "duckduckgo"
-"""The name of the program that `WEB_SEARCH_COMMAND` starts."""
+"""The name of the MCP server that `WEB_SEARCH_COMMAND` starts."""
 
 
 @dataclass(frozen=True, slots=True)
 class RegisteredServer:
-    """A program that is an MCP server. After an edit, it has another `version` and counts as
-    another server.
+    """A program that is an MCP server. Its `version` changes with every edit, so that an edited
+    server counts as another one.
 
-    A built-in server (`is_built_in`), or a server from a setting, has no row: its `id` and
+    A built-in server (`is_built_in`) and a server from a setting have no row: their `id` and
     `version` are 0.
     """
 
@@ -49,8 +50,8 @@ def forget_servers() -> None:
 
 
 async def find(name: str) -> RegisteredServer:
-    """Return an enabled server by name. The result may be outdated by up to `MAX_AGE_SECONDS`.
-    Raises `Unsupported`, `NotRegistered`.
+    """Return an enabled MCP server. The result may be outdated by up to `MAX_AGE_SECONDS`. Raises
+    `NotRegistered` if there is none, and `Unsupported` if its stored environment is invalid.
     """
     found = await _kept.renewed(
         name,
@@ -66,10 +67,11 @@ async def find(name: str) -> RegisteredServer:
 
 
 def look_up(name: str) -> RegisteredServer | None:
-    """Return the server with this name, or None. A row replaces or disables the built-in program
-    with the same name.
+    """Return the MCP server with this name, or None. A row replaces or disables the built-in
+    program with the same name.
 
-    Raises `Unsupported` if the row was saved without validation.
+    Raises `Unsupported` if the row's environment is invalid, because it was saved without
+    validation.
     """
     row = McpServer.objects.filter(name=name).first()
     if row is None:

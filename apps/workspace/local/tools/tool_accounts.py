@@ -1,4 +1,6 @@
-"""Users' accounts on tool servers, and the OAuth clients of this installation."""
+"""Defines the database models of users' accounts on tool servers, and of this installation's OAuth
+clients.
+"""
 
 import uuid
 from collections.abc import Collection
@@ -14,18 +16,17 @@ from apps.workspace.local.secrets.field import SecretField
 
 LONGEST_URL = 500
 UNFINISHED = timedelta(days=30)
-"""An unfinished account is deleted after this time, which is longer than users need to sign in, or
-to sign in again after their session has expired.
+"""The time after which an account without a completed sign-in is deleted. It is longer than users
+need to sign in, or to sign in again after their session has expired.
 """
 
 
 class ToolAccount(models.Model):
     """A user's account on a tool server. It has no token until the user has signed in.
 
-    `server` receives the token: the URL of an MCP server, or the origin of a REST service. The
-    account is identified by `server`, and by `client` and `token_service` as the manifest specifies
-    them. `service` describes the sign-in in the format of
-    `apps.workspace.oauth.services.SignInService`.
+    `server` receives the token: the URL of an MCP server, or the origin of a REST service. `client`
+    and `token_service` are set by the manifest and, together with `server`, identify the account.
+    `service` describes the sign-in in the format of `apps.workspace.oauth.services.SignInService`.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -54,9 +55,9 @@ class ToolAccount(models.Model):
     expires_at = models.DateTimeField(null=True, blank=True)
     connected_at = models.DateTimeField(null=True, blank=True)
     version = models.PositiveIntegerField(default=0)
-    """The version of the tokens, which increases with each change."""
+    """The version of the tokens. Every change of the tokens increases it."""
     refreshing_until = models.DateTimeField(null=True, blank=True)
-    """The time until which only one process may refresh the token."""
+    """The time until which the process that holds the lease may refresh the token."""
 
     class Meta:
         constraints = (

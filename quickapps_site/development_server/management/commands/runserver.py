@@ -1,5 +1,5 @@
-"""Daphne's `runserver`, with a warning about the features that are missing, because Daphne does not
-support ASGI's `lifespan`.
+"""Extends Daphne's `runserver` with a warning that it runs no background work, because Daphne does
+not support ASGI's `lifespan`.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""Writes one file with the database and the stored files while the site is running. See
+"""Write the database and the stored files into one file, while the site is running. See
 docs/backup.md.
 """
 
@@ -65,8 +65,8 @@ class Command(BaseCommand):
 
 
 def write(file: IO[bytes], copy: DatabaseCopy) -> tuple[int, list[str]]:
-    """Write the backup into the file. Return the number of stored files, and the names of files
-    that are missing from the storage.
+    """Write a backup into a file. Return the number of stored files, and the names of files that
+    are missing from the storage.
     """
     archive = ArchiveWriter(file)
     known = known_migrations()

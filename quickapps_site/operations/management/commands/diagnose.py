@@ -1,4 +1,4 @@
-"""Writes one file for troubleshooting this installation. See docs/maintenance.md."""
+"""Write a report for troubleshooting this installation into one file. See docs/maintenance.md."""
 
 import json
 from argparse import ArgumentParser

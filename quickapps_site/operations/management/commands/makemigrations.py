@@ -1,4 +1,4 @@
-"""Writes migrations for changes to the schema. Changed texts and choices need no migrations."""
+"""Write migrations for changes of the database's schema. Changed texts and choices need none."""
 
 from django.core.management.commands import makemigrations
 

@@ -1,4 +1,4 @@
-"""Migrates the database. The hint about missing migrations ignores changed texts and choices."""
+"""Migrate the database. The hint about missing migrations ignores changed texts and choices."""
 
 from django.core.management.commands import migrate
 

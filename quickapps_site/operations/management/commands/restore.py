@@ -1,4 +1,4 @@
-"""Restores the database and the files of a backup into an empty installation. See docs/backup.md."""
+"""Restore the database and the files of a backup into an empty installation. See docs/backup.md."""
 
 import shutil
 import tempfile
@@ -84,7 +84,9 @@ class Command(BaseCommand):
         self.check_secrets(is_expected=options["without_secrets"])
 
     def check_secrets(self, *, is_expected: bool) -> None:
-        """Raise `CommandError` if stored secrets cannot be decrypted, unless this `is_expected`."""
+        """Raise `CommandError` if stored secrets cannot be decrypted. If that `is_expected`, only
+        write a warning.
+        """
         unreadable = list(keys.unreadable_secrets())
         if not unreadable:
             return
@@ -99,8 +101,8 @@ class Command(BaseCommand):
 
 
 def check_header(header: Header, *, without_secrets: bool) -> None:
-    """Raise `CommandError` if this installation cannot restore the archive, and `DamagedArchive` if
-    the header is invalid.
+    """Raise `CommandError` if this installation cannot restore an archive with this header, and
+    `DamagedArchive` if the header is invalid.
     """
     ours = product_version()
     try:
@@ -139,8 +141,8 @@ def check_emptiness() -> None:
 
 
 def check_space(size: int) -> None:
-    """Raise `CommandError` if there is not enough disk space. The database needs twice its size,
-    but is rarely the larger part.
+    """Raise `CommandError` if the disk has not enough space for the archive's files. The database
+    needs twice its size, but is rarely the larger part.
     """
     if settings.FILES_URL:
         return  # The files are stored elsewhere.
@@ -152,8 +154,8 @@ def check_space(size: int) -> None:
 
 
 def load(file: IO[bytes]) -> int:
-    """Restore the files and the database, or neither if one of them fails. Return the number of
-    files.
+    """Restore the files and the database of an archive, or neither if one fails. Return the number
+    of files.
     """
     saved: set[str] = set()
     try:
@@ -179,14 +181,14 @@ def load(file: IO[bytes]) -> int:
 
 
 def check_counts(contents: Contents) -> None:
-    """Raise `CommandError` if the number of rows in a table differs from the number in the
-    backup.
+    """Raise `CommandError` if a restored table does not have the number of rows in the archive's
+    `contents.json`.
     """
     with connection.cursor() as cursor:
         present = [*{*connection.introspection.table_names(cursor)} & {*contents.tables}]
         found = count_rows(cursor, present)
     if wrong := sorted(name for name, rows in contents.tables.items() if found.get(name) != rows):
         raise CommandError(
-            f"The restored database does not have the rows of the backup, in {', '.join(wrong)}. "
+            f"Restored tables have more or fewer rows than in the backup: {', '.join(wrong)}. "
             "Empty the database and the storage of files, and try again."
         )

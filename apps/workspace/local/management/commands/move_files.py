@@ -80,8 +80,8 @@ def find_storage(address: str) -> FileStorage:
 
 
 def check_owner(row: Installation, files: FileStorage) -> None:
-    """Raise `CommandError` if the files belong to another installation, and `OSError` or
-    `ValueError` if the marker cannot be read.
+    """Raise `CommandError` if the storage belongs to another installation, and `OSError` or
+    `ValueError` if its marker file cannot be read.
     """
     if read_marker(files) not in ("", str(row.uuid)):
         raise CommandError(
