@@ -1,1 +1,1 @@
-"""Organizes, searches, retains and deletes conversations."""
+"""Organizes, searches, tags, retains and deletes conversations."""
