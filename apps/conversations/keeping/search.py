@@ -102,7 +102,7 @@ def words_of(query: str) -> list[str]:
 
 @dataclass(slots=True)
 class Match:
-    """How the query matches one conversation."""
+    """The matches of the query in one conversation."""
 
     score: int = 0
     """The total length of the words that match, each counted once."""
