@@ -31,8 +31,8 @@ _decoder = json.JSONDecoder()
 
 
 def object_text(written: Any) -> str:
-    """Return the model's arguments as the text of a JSON object. If they are no object, wrap them
-    in one.
+    """Return the model's arguments as the text of a JSON object. If they are not an object, wrap
+    them in one.
     """
     if not isinstance(written, str):
         if written is None or written == []:

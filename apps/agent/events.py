@@ -74,7 +74,7 @@ class RefusalDelta(msgspec.Struct, frozen=True, gc=False):
 
 
 class Reasoning(msgspec.Struct, frozen=True, gc=False):
-    """A piece of the model's reasoning. It is appended to a stage and is no part of the answer."""
+    """A piece of the model's reasoning. It is appended to a stage and is not part of the answer."""
 
     stage_id: str
     text: str

@@ -103,7 +103,7 @@ class Ledger(Protocol):
         ...
 
     async def ask_now(self, interaction: InteractionRequest) -> Mapping[str, Any]:
-        """Ask while the step is running, and return the answer, which is not stored.
+        """Ask the user while the step is running, and return the answer, which is not stored.
 
         Its `outcome` is "timeout" if no user answers in time.
         """

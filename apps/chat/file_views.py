@@ -1,4 +1,4 @@
-"""Uploads, lists, serves and deletes a visitor's files. Another user's file results in a 404
+"""Uploads, lists, serves and deletes a visitor's files. Requests for another user's file get a 404
 error.
 """
 
@@ -135,7 +135,7 @@ def store_sent(
 
 
 def read_conversation(text: str) -> UUID:
-    """Parse a conversation's ID. Raises `Refused` if it is no UUID."""
+    """Parse a conversation's ID. Raises `Refused` if it is not a UUID."""
     if not folder.is_uuid(text):
         raise Refused("bad_request", "conversation: use the ID of a conversation.")
     return UUID(text)

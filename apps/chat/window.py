@@ -140,9 +140,7 @@ def turn(
 
 
 def compact_frames(events: Iterable[StreamEvent], longest_step: int | None) -> list[dict[str, Any]]:
-    """Return frames with the same result as the run's events, in which each text is in one
-    piece.
-    """
+    """Return frames that show the same turn as the run's events, with each text in one piece."""
     frames: list[dict[str, Any]] = []
     steps: dict[str, dict[str, Any]] = {}
     status: dict[str, Any] | None = None

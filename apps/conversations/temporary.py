@@ -14,10 +14,10 @@ from django.utils.translation import gettext
 from apps.conversations.models import Conversation
 
 STAY = timedelta(hours=24)
-"""The time after the last message after which a temporary conversation is deleted."""
+"""A temporary conversation is deleted this long after its last message."""
 GRACE = timedelta(minutes=10)
-"""The time after its user has left it after which a temporary conversation is deleted. Until then,
-users can reload the page or go back to it.
+"""A temporary conversation is deleted this long after its user has left it, so that the user can
+reload the page or go back.
 """
 ABNORMAL = 1006
 """The WebSocket close code of a lost connection."""
@@ -33,7 +33,7 @@ def words() -> str:
 
 
 def erase_time(now: datetime | None = None) -> datetime:
-    """Return the time at which a temporary conversation is deleted whose last message is from
+    """Return the time at which a temporary conversation is deleted if its last message is from
     `now`.
     """
     return (now or timezone.now()) + STAY
@@ -46,8 +46,8 @@ def note_seen(conversation: UUID) -> None:
 
 
 def note_left(conversation: UUID) -> None:
-    """Bring forward the deletion of a temporary conversation that a tab has left. If another tab
-    still shows it, that tab soon postpones the deletion again.
+    """Move the deletion time of a temporary conversation to `GRACE` from now, because a tab has
+    left it. If another tab still shows it, that tab soon postpones the deletion again.
     """
     soon = timezone.now() + GRACE
     rows = Conversation.objects.filter(pk=conversation, temporary_until__gt=soon)

@@ -1,4 +1,4 @@
-"""The base of all streaming APIs: handles HTTP requests outside of Django, and cancels them when
+"""The base of all streaming APIs: answers HTTP requests outside of Django, and cancels them when
 the client disconnects.
 
 A request takes only two tasks: the server's, which writes the response, and one that waits for the
@@ -37,7 +37,7 @@ HEARTBEAT = b": heartbeat\n\n"
 
 
 class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
-    """Handles one request. Subclasses implement `handle`, which is canceled when the client
+    """Answers one request. Subclasses implement `handle`, which is canceled when the client
     disconnects.
 
     `handle` reads the body with `read_body`, after which disconnects are noticed. It answers with
@@ -62,7 +62,7 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
 
     @classmethod
     def as_asgi(cls, **options: Any) -> Any:
-        """Return an ASGI application that handles each request with a new consumer."""
+        """Return an ASGI application that creates a consumer for each request."""
 
         def application(scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
             # This is no coroutine itself, because each chunk of an answer passes through every

@@ -27,7 +27,7 @@ def run_at_place(
     """Return the run with the place and the narrative that `told` contains.
 
     `path` is the path of these fields for errors. Raises `BadRequest` if the place is unknown or a
-    value is no text.
+    value is not a text.
     """
     if not told.keys() & KEYS:
         return prepared
@@ -57,8 +57,8 @@ def without_places(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def text_at(told: Mapping[str, Any], key: str, path: str) -> str:
-    """Return the text `told[key]`, or "" if it is missing. Raises `BadRequest` if it is no text or
-    too long.
+    """Return the text `told[key]`, or "" if it is missing. Raises `BadRequest` if it is too long or
+    not a text.
     """
     text = told.get(key)
     if text is None:

@@ -1,6 +1,6 @@
 """The database models of runs, with their leases, steps, questions and journals.
 
-A stream is a sequence of runs, such as a conversation, of which this package knows only the ID.
+A stream is a sequence of runs, such as a conversation; this package stores only its ID.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The ledger of a stored run, which knows the stored steps and those that are not stored yet."""
+"""The ledger of a stored run, with the stored steps and those that are not stored yet."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping

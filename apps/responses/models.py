@@ -10,7 +10,7 @@ class StoredResponse(models.Model):
     conversation.
 
     `context` is the conversation before it: IDs of earlier responses in hexadecimal, and items that
-    stand for messages from other APIs. `input` are the request's items, and `echo` the parts of the
+    represent messages from other APIs. `input` are the request's items, and `echo` the parts of the
     request that the response repeats. `resource` is None until the run has ended.
     """
 

@@ -26,8 +26,8 @@ class Echo(Struct, frozen=True):
 
 
 def echo_of(request: ResponseRequest, tools: ClientTools, conversation: UUID | None = None) -> Echo:
-    """Return what the response repeats of the request. `conversation` is None if the response is
-    not stored.
+    """Return the parts of the request that the response repeats. `conversation` is None if the
+    response is not stored.
     """
     reasoning, text = request.reasoning, request.text
     form = None if text is None else text.format

@@ -244,7 +244,7 @@ def waiting_calls(content: Mapping[str, Any]) -> WaitingCalls:
 
 def with_note(request: RunRequest, reason: str) -> RunRequest:
     """Return the request with a note in its last message, which explains to the model why the
-    message is no answer.
+    message does not answer its question.
     """
     note = (
         f"[The last answer asked the user something. What follows does not count as the answer: "

@@ -1,8 +1,8 @@
 """Builds the system prompt in layers.
 
 `settings.PROMPT_LAYERS` lists the layers by dotted path, in the order in which the model reads
-them. What changes with every request, such as the time, is no layer but follows the conversation,
-so that services can cache the beginning.
+them. Text that changes with every request, such as the time, follows the conversation instead, so
+that services can cache the beginning.
 """
 
 import asyncio

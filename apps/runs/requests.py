@@ -149,7 +149,7 @@ def model_parameters(
 
     The client's parameters (`asked`) override the deployment's defaults, and the manifest's (`own`)
     override both. A reasoning effort that the deployment does not list is omitted with an issue, or
-    raises `BadRequest` if the client sent it. Default tools are no parameters; see `listed_tools`.
+    raises `BadRequest` if the client sent it. Default tools are not parameters; see `listed_tools`.
     """
     replaced = LIMITS if any(name in asked for name in LIMITS) else ()
     left_out = (TOOLS, *replaced)

@@ -117,7 +117,7 @@ class NotificationsConsumer(JsonConsumer):
 
 
 def read_conversation(written: str) -> UUID:
-    """Parse a conversation's ID. Raises `Refused` if it is no UUID."""
+    """Parse a conversation's ID. Raises `Refused` if it is not a UUID."""
     try:
         return UUID(written)
     except ValueError:

@@ -233,7 +233,7 @@ def first_of(model: Model) -> Model:
 
 def stay_with(model: Model, name: str) -> None:
     """Begin a fallback chain with the deployment `name`, which answered earlier in this run. Do
-    nothing if the model is no chain.
+    nothing if the model is not a chain.
     """
     if isinstance(model, FallbackChain):
         found = (one for one in model.candidates if one.name == name)

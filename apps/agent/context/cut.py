@@ -218,8 +218,8 @@ def with_notes(turn: Sequence[ModelMessage], notes: Mapping[str, str]) -> tuple[
 def with_beginning(question: ModelMessage, summary: str) -> ModelMessage:
     """Return the first question that is sent, with the summary of the turns before it.
 
-    The summary is no message of its own, because some services reject two consecutive messages with
-    the same role.
+    The summary is not a message of its own, because some services reject two consecutive messages
+    with the same role.
     """
     text = SUMMARY.format(summary=as_record(summary)) if summary else LEFT_OUT
     if isinstance(question.content, str):
@@ -250,7 +250,7 @@ def cut_notice(cut: ConversationCut, known: ConversationCut, *, has_written: boo
 class ContextCut:
     """The state of a run's cut.
 
-    `now` is the current cut, and `known` the one that the user already knows. `ceiling` is the
+    `now` is the current cut, and `known` the one of which the user has been told. `ceiling` is the
     estimated size of a request that the service rejected as too long.
     """
 

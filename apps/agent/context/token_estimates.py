@@ -15,7 +15,7 @@ from apps.agent.messages import ModelMessage
 from apps.errors import ContextTooLong
 
 CHARACTERS_PER_TOKEN = 4
-"""A rule of thumb for English and other alphabetic scripts."""
+"""The approximate number of characters per token in English and other alphabetic scripts."""
 IMAGE_TOKENS = 100
 """The estimated tokens of an image of any size. The correction by the service's count reduces the
 error.
@@ -33,7 +33,7 @@ _wide = re.compile(
 )
 """Matches Han, Hiragana, Katakana and Hangul. Their characters take about one token each."""
 _above = re.compile(r"[\u1100-\U0010ffff]")
-"""Matches the characters from the first of these scripts on."""
+"""Matches any character at or above Hangul Jamo, the first of the wide scripts."""
 Strategy = Literal["summarise", "trim", "refuse"]
 
 

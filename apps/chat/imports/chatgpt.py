@@ -49,7 +49,7 @@ def is_chatgpt(document: dict[str, Any]) -> bool:
 
 
 def read(document: dict[str, Any]) -> SourceConversation:
-    """Convert a ChatGPT conversation. Raises `UnreadableConversation` if its `mapping` is no
+    """Convert a ChatGPT conversation. Raises `UnreadableConversation` if its `mapping` is not an
     object.
     """
     mapping = document["mapping"]

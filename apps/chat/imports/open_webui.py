@@ -106,7 +106,7 @@ def line_of(file: dict[str, Any]) -> str:
 
 
 def pictures_of(message: dict[str, Any]) -> Iterator[SourceFile]:
-    """Yield the message's images, which are inline or `data:` URLs."""
+    """Yield the images that are attached to the message, usually as `data:` URLs."""
     for file in entries(message.get("files")):
         if file.get("type") == "image":
             yield SourceFile(string(file.get("url")), string(file.get("name")), line_of(file))

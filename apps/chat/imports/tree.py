@@ -120,9 +120,7 @@ class MessageTree:
 
 @dataclass(slots=True)
 class Segment:
-    """A node that continues a run of nodes with the same role. All nodes of the run become one
-    message.
-    """
+    """One of several consecutive nodes with the same role, which become one message."""
 
     before: "Segment | None" = None
     """The previous segment with the same role, or None."""
@@ -187,7 +185,7 @@ def tree_of(conversation: SourceConversation) -> MessageTree:
     """Convert a conversation to a tree of messages.
 
     A message without a known parent begins the conversation. Messages in cycles are skipped. Raises
-    `UnreadableConversation` if the conversation has no or too many messages.
+    `UnreadableConversation` if the conversation has no messages or too many.
     """
     if len(conversation.nodes) > MOST_NODES:
         raise UnreadableConversation(

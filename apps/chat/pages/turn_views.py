@@ -1,4 +1,4 @@
-"""Returns the turns of a conversation that the page has not loaded yet."""
+"""Serves the turns of a conversation that the page has not loaded yet."""
 
 from typing import Any
 from uuid import UUID

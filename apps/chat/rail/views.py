@@ -147,7 +147,7 @@ def fork(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseBas
 
 
 def read_uuid(written: str) -> UUID:
-    """Parse a message's ID. Raises `Refused` if it is no UUID."""
+    """Parse a message's ID. Raises `Refused` if it is not a UUID."""
     try:
         return UUID(written)
     except ValueError:

@@ -46,7 +46,7 @@ class ShareWishes:
 
     @classmethod
     def read(cls, given: Mapping[str, str]) -> "ShareWishes":
-        """Parse a form. Raises `Refused` with the name of the invalid field."""
+        """Read the options from a form. Raises `Refused` with the name of the invalid field."""
         audience, days = given.get("audience", "people"), given.get("expires", "7")
         if audience not in Share.Audience.values:
             raise Refused("bad_request", "audience: use people or anyone.")

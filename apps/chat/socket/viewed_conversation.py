@@ -98,7 +98,9 @@ class ViewedConversation:
             await database_sync_to_async(mark_read)(conversation)
 
     async def tell_expired(self, conversation: UUID) -> None:
-        """Tell the tab which tool results the model no longer reads, if there are any."""
+        """Send the tab the list of tool results that the model no longer reads, if there are
+        any.
+        """
         if (told := await results_expired(conversation, self.slug)) is not None:
             await self.send(to_json(told))
 

@@ -1,4 +1,4 @@
-"""The pages that show a user's teams and manage their members."""
+"""The pages that show a user's teams, and add and remove their members."""
 
 from typing import Any
 

@@ -70,7 +70,7 @@ class WidgetConsumer(ChatConsumer):
         await super().work()
 
     async def admit(self) -> None:
-        """Wait for the token, and identify the visitor. Raises `NotAdmitted` if the token is
+        """Wait for the token, and identify the visitor by it. Raises `NotAdmitted` if the token is
         missing or invalid.
         """
         try:

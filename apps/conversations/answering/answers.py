@@ -196,8 +196,8 @@ async def ask_all_due(open_workspace: OpenWorkspace, hub: Hub) -> None:
 
 @dataclass(frozen=True, slots=True)
 class EarlierOutput:
-    """What a run produced in other processes before this one took it over: the answer so far, the
-    completed steps, and questions to the user.
+    """The output of a resumed run from its earlier processes: the answer so far, the completed
+    steps, and questions to the user.
     """
 
     transcript: Transcript = field(default_factory=Transcript)

@@ -143,7 +143,7 @@ def run_of(question: ClientQuestion, conversation: Conversation) -> Run:
 
 def find_place(question: ClientQuestion) -> tuple[Conversation, AskedPlace]:
     """Return the locked conversation, and the position of the question in it. A new conversation is
-    created if `after` is no stored answer of this application, or if another answer is running.
+    created if `after` is not a stored answer of this application, or if another answer is running.
     """
     before = answer_before(question)
     if before is not None:

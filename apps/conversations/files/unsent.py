@@ -13,9 +13,7 @@ from apps.workspace.local.files import files
 from apps.workspace.local.models import StoredFile
 
 HOURS = 24
-"""The number of hours after the last upload after which the files of an unsent question are
-deleted.
-"""
+"""The files of an unsent question are deleted this many hours after the last upload."""
 AT_ONCE = 500
 """The maximum number of values in one query, which databases limit."""
 

@@ -66,7 +66,7 @@ class RunFigures:
     error_reference: str = ""
     request_id: str = field(default_factory=request_ids.current)
     id: UUID = field(default_factory=lambda: UUID(int=random.getrandbits(128), version=4))
-    """The ID is no secret, so it needs no cryptographic random numbers."""
+    """The run's ID, which needs no cryptographic random numbers because it is not a secret."""
     started_at: datetime = field(default_factory=partial(datetime.now, UTC))
     ended_at: datetime | None = None
     model_calls: int = 0

@@ -110,7 +110,7 @@ class RunSummaryWriter:
             self.take(row)
 
     def forget(self) -> None:
-        """Drop all queued rows."""
+        """Drop all queued rows without writing them."""
         self.going.clear()
         self.over.clear()
         for queue in self.queues:

@@ -41,7 +41,7 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class RemainingRate:
-    """What remains of a rate limit, and the seconds until it resets."""
+    """The remaining requests or tokens of a rate limit, and the seconds until it resets."""
 
     rate: Rate
     left: int

@@ -35,7 +35,7 @@ EndLost = Callable[[Run], object]
 GoFurther = Callable[[Hub], Awaitable[None]]
 """Starts what follows the end of runs, such as the next queued messages."""
 Following = Callable[[], QuerySet[Any]]
-"""Returns the rows that `GoFurther` would process."""
+"""Returns the rows for which `GoFurther` has work."""
 
 
 async def nothing_follows(hub: Hub) -> None:
@@ -84,8 +84,8 @@ class Sweeper:
                 self.hub.awaited.clear()
 
     async def sweep(self, stream: UUID | None = None) -> None:
-        """Take over as many runs as slots are free, and start follow-up work. With `stream`, take
-        over only if its run needs a process.
+        """Take over as many runs as there are free slots, and start follow-up work. With `stream`,
+        do this only if its run needs a process.
         """
         if stream is None:
             if not await database_sync_to_async(self.has_work)():
@@ -133,7 +133,7 @@ class Sweeper:
         return ended, min(AT_ONCE, count)
 
     def take(self, room: int) -> list[Run]:
-        """Take over up to `room` runs and return them, first those of dead processes."""
+        """Take over up to `room` runs, those of dead processes first, and return them."""
         lost = self.of_others(leases.expired_runs()).order_by("beat_at")[:room]
         mine = [run for run in lost if leases.take_over(run, self.hub.name)]
         if len(mine) < room:
