@@ -73,7 +73,7 @@ def text_at(told: Mapping[str, Any], key: str, path: str) -> str:
 
 
 def with_narrative(messages: tuple[ModelMessage, ...], said: str) -> tuple[ModelMessage, ...]:
-    """Return the messages with the narrative inserted before the newest question."""
+    """Return the messages with the narrative at the beginning of the newest question."""
     places = [index for index, message in enumerate(messages) if message.role == "user"]
     if not places:
         return messages
