@@ -127,8 +127,6 @@ class Ledger(Protocol):
 
 
 class UnstoredLedger:
-    """The ledger of a run that is not stored."""
-
     is_kept = False
     can_ask: Set[InteractionKind] = frozenset()
 

@@ -14,8 +14,6 @@ from apps.agent.stages import DeferredStages, EarlyStages
 
 
 class CallTiming(msgspec.Struct, frozen=True):
-    """The duration of a call to a model or a tool."""
-
     name: str
     seconds: float
     is_tool: bool = False

@@ -38,7 +38,6 @@ Strategy = Literal["summarise", "trim", "refuse"]
 
 
 def text_tokens(*texts: str) -> int:
-    """Return the estimated tokens of all texts together."""
     wide = characters = 0
     for text in texts:
         characters += len(text)

@@ -84,7 +84,6 @@ class RecordedOutcome:
 
 
 def write_record(recorded: object) -> dict[str, Any]:
-    """Return a step's record as JSON."""
     written: dict[str, Any] = msgspec.to_builtins(recorded)
     return written
 

@@ -46,7 +46,6 @@ def viewers(hub: Hub) -> Iterator[Reading]:
 
 
 def gauges_of(hub: Hub) -> tuple[Gauge, ...]:
-    """Return the gauges of the hub's process."""
     return (
         Gauge(
             "quickapps_page_runs",

@@ -63,7 +63,6 @@ class Sweeper:
         self.following = following
 
     async def keep_sweeping(self) -> None:
-        """Sweep until the process stops."""
         pauses = Pauses(SWEEP_SECONDS)
         async with hearing_of_waiting(self.hub.awaited):
             while not self.hub.is_closing:
