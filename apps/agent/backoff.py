@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from math import inf
 
 LONGEST_ASKED_SECONDS = 30.0
-"""The longest `Retry-After`, in seconds, after which a request is retried. Users do not wait
+"""The longest `Retry-After` in seconds after which a request is retried, because users do not wait
 longer.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
-    """The number and the pauses of retries. `attempts` includes the first attempt; the delays are
-    in seconds.
+    """The number and the pauses of retries. `attempts` includes the first one; the delays are in
+    seconds.
     """
 
     attempts: int
@@ -24,9 +24,8 @@ class Backoff:
         """Return the seconds to wait after attempt number `attempt`, counted from 1, or None to
         give up.
 
-        `asked` is the minimum pause that the service requested, which is never shortened. Gives up
-        after the last attempt, if `asked` is too long, or if the next attempt would begin after
-        `left` seconds.
+        `asked` is the service's `Retry-After`, which is never shortened. None is returned after the
+        last attempt, if `asked` is too long, or if the pause is not shorter than `left`.
         """
         if attempt >= self.attempts or (asked or 0.0) > LONGEST_ASKED_SECONDS:
             return None

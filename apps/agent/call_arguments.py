@@ -1,6 +1,6 @@
 """Converts the arguments of tool calls to the text of one JSON object.
 
-Services reject every request whose conversation contains arguments in another format.
+Services reject conversations that contain other arguments.
 """
 
 import json
@@ -13,26 +13,26 @@ import msgspec
 from apps.agent.surrogates import decode_json, well_formed
 
 UNREADABLE = "unreadable_arguments"
-"""The key of the object that replaces arguments that are not JSON. The model sees what it wrote,
-and no tool is called with it.
+"""The key of the object that replaces arguments that are not a JSON object. The model sees its own
+text, and no tool is called.
 """
 LONGEST_UNREADABLE = 2_000
-"""The length in characters to which arguments that are not JSON are truncated. If an answer is cut
-off within a call, its arguments can be as long as the answer.
+"""The number of characters to which such arguments are truncated. They can be as long as an answer
+that was cut off within a call.
 """
 PROBLEM = "problem"
-"""The key, next to a truncated text, of the reason why the whole text is not a JSON object."""
+"""The key of the reason why a truncated text is not a JSON object."""
 TEXT_INPUT = "input"
-"""The only argument of a tool that accepts plain text."""
+"""The only argument of a tool that takes plain text."""
 NOTHING = ("", "null", "[]", '""')
-"""Services send one of these texts for a call without arguments."""
+"""The texts that services send for a call without arguments."""
 
 _decoder = json.JSONDecoder()
 
 
 def object_text(written: Any) -> str:
-    """Return a JSON object as text: the arguments that the model wrote or, if they are not an
-    object, an object that contains them.
+    """Return the model's arguments as the text of a JSON object. If they are not an object, wrap
+    them in one.
     """
     if not isinstance(written, str):
         if written is None or written == []:
@@ -55,13 +55,13 @@ def object_text(written: Any) -> str:
 
 
 def text_arguments(text: str) -> str:
-    """Return the arguments object of a tool whose only argument is a text."""
+    """Return the arguments of a tool that takes plain text."""
     return encode_json({TEXT_INPUT: well_formed(text)})
 
 
 def input_text(arguments: str) -> str:
-    """Return the text argument of a tool whose only argument is a text, even if the model wrote
-    other arguments.
+    """Return the argument of a tool that takes plain text. If the model wrote other arguments,
+    return them as they are.
     """
     found = msgspec.json.decode(arguments)
     text = found.get(TEXT_INPUT)
@@ -69,7 +69,7 @@ def input_text(arguments: str) -> str:
 
 
 def decoded(text: str) -> tuple[Any, bool]:
-    """Decode JSON. Return the value, and True if it contained lone surrogates, which are replaced.
+    """Decode JSON, with lone surrogates replaced. Return the value, and True if there were any.
     Raises msgspec's errors.
     """
     try:
@@ -79,9 +79,10 @@ def decoded(text: str) -> tuple[Any, bool]:
 
 
 def object_texts(pieces: Sequence[str]) -> list[str]:
-    """Return the arguments of one call, or of each call if a service has joined several calls.
+    """Return the arguments of one call, or of each call if a service has joined several.
 
-    Some services repeat in each piece, or in the last piece, everything that they have sent so far.
+    `pieces` are the text as it arrived. Some services repeat everything in each piece, or in the
+    last one.
     """
     text = "".join(pieces)
     if is_object(text):
@@ -103,9 +104,10 @@ def is_growing(pieces: Sequence[str]) -> bool:
 
 
 def joined_objects(text: str) -> list[str] | None:
-    """Return the JSON objects in a text that contains only JSON objects, otherwise None.
+    """Return the JSON objects in a text that consists of several, or None if it contains anything
+    else.
 
-    Empty text and empty objects next to others are placeholders of the service, not calls.
+    Empty values next to objects are placeholders and are omitted.
     """
     found: list[str] = []
     place = 0
@@ -156,8 +158,6 @@ def unreadable(text: str, problem: str) -> str:
 
 
 def unreadable_text(arguments: dict[str, Any]) -> str | None:
-    """Return the text that the model wrote if its arguments were not a JSON object, otherwise
-    None.
-    """
+    """Return the model's text if it was not a JSON object, otherwise None."""
     text = arguments.get(UNREADABLE) if arguments.keys() <= {UNREADABLE, PROBLEM} else None
     return text if isinstance(text, str) else None

@@ -1,4 +1,4 @@
-"""Executes the tool calls of a model, and builds their results."""
+"""Executes a model's tool calls, and builds their results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 UNKNOWN = "Unknown tool '{}'.\n\nThis tool does not exist. Check the tool name and try again."
 LONGEST_LIST = 4_000
-"""The maximum number of characters of the list of tool names in a result."""
+"""The maximum length of the list of tool names in an error message."""
 HIDDEN = (
     "This tool is not available to you: the platform calls it automatically. "
     "Do not call it; continue without it."
@@ -34,17 +34,17 @@ CORRECT = "Correct it and call the tool again."
 UNEXPECTED = ToolResult("Error: the tool failed unexpectedly.")
 
 CallStep = Literal["open", "arguments", "call", "result"]
-"""Names the phases of a tool call, in order; `open` fails if the tool does not exist."""
+"""A phase of a tool call. `open` fails if the tool does not exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """The outcome of one call. `result` is sent to the model; a `Pending` means that a user has to
+    """The outcome of a tool call. `result` is for the model; `Pending` means that a user has to
     answer first.
 
-    `failed` is the phase that failed, None for success, and `error` its message. `tool_failed` is
-    True if the tool itself failed, and not the model's arguments, an approval or the process.
-    `stopped` ends the run. `seconds` is the tool's own time, None if the tool was not called.
+    `failed` is the phase that failed, or None. `tool_failed` is False if the model's arguments, an
+    approval or the process caused the failure. `stopped` ends the run. `seconds` is the time in the
+    tool, or None if it was not called.
     """
 
     result: ToolResult
@@ -61,8 +61,7 @@ async def call_tool(
 ) -> ToolOutcome:
     """Call the tool with the model's arguments, and apply the `results` steps to its result.
 
-    Failures are part of the returned outcome. `invocation` contains the context of the call without
-    the arguments.
+    A failure is returned as an outcome. `invocation` is the context of the call, without arguments.
     """
     step: CallStep = "arguments"
     arguments: Mapping[str, Any] = {}
@@ -105,16 +104,17 @@ def encodable(result: ToolResult) -> ToolResult:
 
 
 def static_names(tools: Iterable[Mapping[str, Any]]) -> frozenset[str]:
-    """Return the names of tools that the model's service runs itself."""
+    """Return the names of the tools that the model's service runs itself."""
     return frozenset(tool["static_function"]["name"] for tool in tools)
 
 
 def refuse_call(
     name: str, hidden: Container[str], static: Container[str], listed: Iterable[str] = ()
 ) -> ToolResult:
-    """Return the result for a call to an unknown tool, or to a tool that the model must not call.
+    """Return the error for a call to a tool that does not exist or must not be called.
 
-    `listed` are the tools that the model can call. `static` are the tools that its service runs.
+    `static` are the tools that the model's service runs, and `listed` those that the model can
+    call.
     """
     if name in hidden:
         return ToolResult(HIDDEN)
@@ -145,8 +145,8 @@ def read_arguments(call: ToolCall) -> dict[str, Any]:
 
 
 def argument_problem(call: ToolCall) -> str:
-    """Return an error message if the arguments for a client's tool cannot be parsed, otherwise
-    "".
+    """Return the error message for a client's tool if the arguments are not a JSON object,
+    otherwise "".
     """
     try:
         read_arguments(call)
@@ -156,7 +156,7 @@ def argument_problem(call: ToolCall) -> str:
 
 
 def decode_arguments(text: str) -> dict[str, Any]:
-    """Parse the text as a JSON object. Raises `ToolError` if it is anything else."""
+    """Parse a JSON object. Raises `ToolError` if the text is anything else."""
     try:
         arguments = decode_json(msgspec.json.decode, text.encode())
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:

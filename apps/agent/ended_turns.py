@@ -1,7 +1,7 @@
 """Ends turns without another model call.
 
-A turn ends in this way if a tool's result ends it, or if the model writes that it cannot proceed
-and nevertheless calls tools.
+This happens if a tool's result ends the turn, or if the model writes that it cannot proceed and
+still calls tools.
 """
 
 import logging
@@ -24,8 +24,8 @@ NOTHING = " "
 logger = logging.getLogger(__name__)
 
 SEARCH_SECONDS = 0.1
-"""The timeout for matching all phrases against one answer, in seconds. The search blocks the event
-loop, which all requests share.
+"""The timeout for matching all phrases with one answer, in seconds, because the search blocks the
+event loop.
 """
 NOT_CALLED = ToolResult(
     "Error: this call was not made, because your text says that you cannot proceed."
@@ -33,10 +33,8 @@ NOT_CALLED = ToolResult(
 
 
 def end_turn(turn: Turn, outcomes: Sequence[ToolOutcome]) -> str:
-    """Return the finish reason if one of the results ends the turn, or "" if the run continues.
-
-    The texts of the results that end the turn are appended to the answer, in the order of their
-    calls.
+    """Return the finish reason if a result ends the turn, otherwise "". The texts of such results
+    are appended to the answer.
     """
     ending = [one.result for one in outcomes if one.result.ends_turn and one.failed is None]
     if not ending:
@@ -53,14 +51,12 @@ def end_turn(turn: Turn, outcomes: Sequence[ToolOutcome]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class DeadEnds:
-    """Regular expressions that match when a model writes that it cannot proceed."""
+    """Regular expressions for texts in which a model says that it cannot proceed."""
 
     phrases: Sequence[str] = ()
 
     def include(self, message: ModelMessage) -> bool:
-        """Return True if one of the expressions matches the message's text. A search that takes too
-        long counts as no match.
-        """
+        """Return True if an expression matches the message's text. A timeout counts as no match."""
         deadline = time.monotonic() + SEARCH_SECONDS
         for phrase in self.phrases:
             pattern = compile_pattern(phrase, regex.IGNORECASE)
@@ -77,10 +73,10 @@ NO_DEAD_ENDS = DeadEnds()
 
 
 def keep_uncalled(progress: Progress, message: ModelMessage) -> str:
-    """Add the model's answer to the conversation without executing its tool calls, and return the
-    finish reason.
+    """Add an answer whose tool calls are not executed to the conversation, and return the finish
+    reason.
 
-    Each call gets a result, because services reject a conversation in which a call has none.
+    Each call gets an error as its result, because services reject calls without results.
     """
     logger.info("A model calls %d tools and cannot proceed", len(message.tool_calls))
     results = (result_message(call, NOT_CALLED) for call in message.tool_calls)

@@ -1,8 +1,7 @@
-"""The events that a run emits while it works.
+"""The events that a run emits.
 
-The doors translate these events; the core has no other output. For a new event, add a class here
-and one `case` to each encoder. The type checker reports missing cases in Python, but not in the
-page's scripts.
+Each API encodes them in its own format. A new event needs a class here and one `case` in each
+encoder; the type checker reports missing cases in Python, but not in the page's scripts.
 """
 
 from __future__ import annotations
@@ -18,11 +17,10 @@ from apps.agent.messages import Attachment, ToolCall
 
 
 class ModelUsage(msgspec.Struct, frozen=True):
-    """The input and output tokens of one model.
+    """The tokens of one model.
 
-    Of the input, `cached` tokens were read from the service's cache and `created` tokens were
-    written to it. Of the output, `reasoning` tokens were for thinking. Each is None if the service
-    did not report them.
+    `cached` and `created` are the input tokens that were read from and written to the service's
+    cache. `reasoning` is the output spent on thinking. None means not reported.
     """
 
     model: str
@@ -34,11 +32,10 @@ class ModelUsage(msgspec.Struct, frozen=True):
 
 
 class Usage(msgspec.Struct, frozen=True):
-    """The tokens of an answer, counted as in `ModelUsage`, with one entry for each deployment that
-    answered.
+    """The tokens of an answer, with one `ModelUsage` for each deployment that answered.
 
-    In a delta from a model, the entries may be missing, or may have no name. They then belong to
-    that model.
+    In a delta from a model, `per_model` can be empty or have entries without a name, which belong
+    to that model.
     """
 
     input: int = 0
@@ -52,8 +49,7 @@ class Usage(msgspec.Struct, frozen=True):
 class TokenLogprob(msgspec.Struct, frozen=True, gc=False):
     """The log probability of a token, and the `likeliest` tokens at its position.
 
-    `content` contains the bytes of the token, or None if they are unknown. One character may
-    consist of several tokens.
+    `content` is the token's bytes, or None if unknown. A character can consist of several tokens.
     """
 
     token: str
@@ -64,11 +60,9 @@ class TokenLogprob(msgspec.Struct, frozen=True, gc=False):
 
 
 class TextDelta(msgspec.Struct, frozen=True, gc=False):
-    """A piece of the answer's text. `logprobs` contains its tokens, if the client requested
-    them.
-    """
+    """A piece of the answer's text. `logprobs` contains its tokens if the client requested them."""
 
-    # A struct, because there is one for each token: a frozen dataclass is five times slower.
+    # A struct, because there is one for each token and a frozen dataclass is five times slower.
     text: str
     logprobs: tuple[TokenLogprob, ...] | None = None
 
@@ -80,7 +74,7 @@ class RefusalDelta(msgspec.Struct, frozen=True, gc=False):
 
 
 class Reasoning(msgspec.Struct, frozen=True, gc=False):
-    """A token of the model's reasoning. It is appended to a stage and is not part of the answer."""
+    """A piece of the model's reasoning. It is appended to a stage and is not part of the answer."""
 
     stage_id: str
     text: str
@@ -88,10 +82,10 @@ class Reasoning(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class StageOpened:
-    """A stage opens. `is_reasoning` is True if the stage shows the reasoning of the run's own
-    model.
+    """A stage opens.
 
-    `tool` is the name of the tool whose call the stage shows, "" for other stages.
+    `is_reasoning` is True if it shows the reasoning of the run's own model. `tool` is the tool
+    whose call it shows, or "".
     """
 
     stage_id: str
@@ -103,7 +97,7 @@ class StageOpened:
 
 @dataclass(frozen=True, slots=True)
 class StageRenamed:
-    """Appends `suffix` to the title of a stage, because DIAL concatenates stage names."""
+    """Appends `suffix` to a stage's title. Titles only grow, because DIAL concatenates them."""
 
     stage_id: str
     suffix: str
@@ -111,7 +105,7 @@ class StageRenamed:
 
 @dataclass(frozen=True, slots=True)
 class StageDelta:
-    """Adds content to a stage. `text` is Markdown and is appended to the stage."""
+    """Appends Markdown to a stage."""
 
     stage_id: str
     text: str
@@ -127,10 +121,10 @@ class StageAttachment:
 class StageClosed:
     """A stage closes.
 
-    If `is_timed` is True, the duration is added to the title, for clients that show only titles.
-    `failed` means that the failure was propagated. `excused` means that a fallback strategy turned
-    the failure into a result: API clients see a completed stage, and users see a failed stage.
-    `seconds` is None if the duration must not be shown.
+    `is_timed` appends the duration to the title, for clients that show only titles. `failed` means
+    that the failure was raised, `excused` that a fallback strategy turned it into a result; API
+    clients then see success, and users see a failure. `seconds` is None if the duration must not be
+    shown.
     """
 
     stage_id: str
@@ -145,7 +139,7 @@ class StageClosed:
 
     @property
     def time(self) -> str:
-        """Return the duration as a title suffix, or "" for a stage that is not timed."""
+        """Return the duration as a suffix of the title, or "" if the stage is not timed."""
         return f" [{self.seconds:.2f}s]" if self.is_timed else ""
 
 
@@ -156,20 +150,17 @@ class AttachmentAdded:
 
 @dataclass(frozen=True, slots=True)
 class AnnotationAdded:
-    """A source to which an anchor in the answer's text refers, in the form in which an application
-    reported it.
-    """
+    """A source that the answer's text cites, as an application reported it."""
 
     annotation: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Noticed:
-    """A one-sentence, plain-text notice to the user about the answer, for example that a fallback
-    model was used.
+    """A notice to the user about the answer, for example that a fallback answered: one sentence of
+    plain text.
 
-    `notice_id` is unique within the run. If another process resumes the run, the notice may be
-    emitted again.
+    `notice_id` is unique within the run. If the run is resumed, the notice may be emitted again.
     """
 
     notice_id: str
@@ -178,9 +169,9 @@ class Noticed:
 
 @dataclass(frozen=True, slots=True)
 class ToolCallsRequested:
-    """The model called tools of the client. The run ends, and the client has to run them.
+    """The model called tools of the client. The run ends, and the client has to execute them.
 
-    `text_tools` contains the names of the tools whose argument is plain text.
+    `text_tools` are the names of the tools that take plain text.
     """
 
     calls: tuple[ToolCall, ...]
@@ -191,8 +182,8 @@ class ToolCallsRequested:
 class TurnRestarted:
     """Another process resumes the run from its last recorded step.
 
-    The event contains the valid parts of the answer so far. All later parts that were shown are
-    emitted again. Open stages have failed.
+    The event contains the part of the answer that remains valid. Everything after it is emitted
+    again, and open stages have failed.
     """
 
     text: str = ""
@@ -202,10 +193,10 @@ class TurnRestarted:
 
 @dataclass(frozen=True, slots=True)
 class InteractionRequested:
-    """The run waits for a user's answer. `due` is the deadline as a Unix timestamp, or None if there
-    is none.
+    """The run waits for a user's answer.
 
-    The `key` of the interaction is its key in the ledger of the outermost run.
+    `due` is the deadline as a Unix timestamp, or None. The interaction's `key` is that in the
+    ledger of the outermost run.
     """
 
     interaction: InteractionRequest
@@ -217,11 +208,11 @@ SubagentStatus = Literal["running", "done", "failed", "stopped"]
 
 @dataclass(frozen=True, slots=True)
 class SubagentStarted:
-    """A sub-agent starts in the stage of the call that delegated a task to it.
+    """A sub-agent starts.
 
-    `key` is the key of the call's step in the outermost run, `name` is the beginning of the task,
-    and `agent` is the title of the predefined agent, or "" if there is none. After an interruption,
-    the event may be emitted again.
+    `key` identifies its step in the outermost run. `stage_id` is the stage of the call that started
+    it. `name` is the beginning of its task. `agent` is the title of the predefined agent, or "". If
+    the run is resumed, the event may be emitted again.
     """
 
     key: str
@@ -232,7 +223,7 @@ class SubagentStarted:
 
 @dataclass(frozen=True, slots=True)
 class SubagentEnded:
-    """A sub-agent ends. `iterations` and `tool_calls` include nested sub-agents."""
+    """A sub-agent ends. `iterations` and `tool_calls` include those of nested sub-agents."""
 
     key: str
     status: SubagentStatus
@@ -250,7 +241,7 @@ class TodoChanged:
 
 
 class StateSaved(msgspec.Struct, frozen=True):
-    """The state that the client must send back in the next request. A run emits it once, near its
+    """The state that the client must send back with the next request. A run emits it once, near its
     end; a model may send it in pieces.
     """
 
@@ -258,17 +249,16 @@ class StateSaved(msgspec.Struct, frozen=True):
 
 
 class Spent(msgspec.Struct, frozen=True):
-    """The usage of a run that was interrupted, emitted as its last event."""
+    """The usage of an interrupted run, which is its last event."""
 
     usage: Usage
 
 
 class Finished(msgspec.Struct, frozen=True):
-    """Ends a run that no error interrupted.
+    """Ends a run without an error.
 
-    `reason` is `stop`, `length`, `tool_calls` or `content_filter`, mapped from the service's own
-    reason. If the client limited the size of requests, `discarded` lists the positions of the
-    omitted messages, otherwise it is None.
+    `reason` is `stop`, `length`, `tool_calls` or `content_filter`. `discarded` are the positions of
+    messages that were omitted because the client limited the size, or None if it did not.
     """
 
     reason: str = "stop"
@@ -300,6 +290,4 @@ Event = (
 )
 StageEvent = StageOpened | StageRenamed | StageDelta | Reasoning | StageAttachment | StageClosed
 Emit = Callable[[Event], None]
-"""A function that emits an event. It is synchronous and never blocks or fails. Tests use
-`events.append`.
-"""
+"""Emits an event. It never blocks and never fails."""

@@ -1,6 +1,4 @@
-"""Reads the JSON arguments of a tool call while they arrive. It extracts the text of one argument,
-and detects the end of the object.
-"""
+"""Reads the JSON arguments of a tool call while they arrive."""
 
 import json
 import re
@@ -19,10 +17,9 @@ _mark_in_string = re.compile(r'["\\]')
 
 
 class ArgumentText:
-    """Decodes one top-level string argument, piece by piece.
+    """Decodes one top-level string argument while its JSON arrives.
 
-    Invalid JSON raises no error, but may yield less text. To validate the JSON, parse the complete
-    text.
+    Invalid JSON raises no error, but can shorten the text.
     """
 
     def __init__(self, name: str) -> None:
@@ -35,7 +32,7 @@ class ArgumentText:
         self.is_over = False
 
     def feed(self, piece: str) -> str:
-        """Return the text that the piece adds to the argument."""
+        """Return the text that a piece of JSON adds to the argument."""
         if self.is_over:
             return ""
         text, self.rest = self.rest + piece, ""
@@ -54,7 +51,7 @@ class ArgumentText:
         return self.depth == 1 and not self.is_key and "".join(self.key) == self.name
 
     def read(self, text: str, at: int) -> int:
-        """Read one token outside strings, and return the position after it."""
+        """Read one token outside of strings at index `at`, and return the index after it."""
         match text[at]:
             case '"':
                 self.in_string = True
@@ -76,8 +73,8 @@ class ArgumentText:
         return at + 1
 
     def read_string(self, text: str, at: int, found: list[str]) -> int:
-        """Read one part of a string, and add its text to `found`. Return the position after the
-        part, or `at` if the part is still incomplete.
+        """Read a part of a string at index `at`, and append its text to `found`. Return the index
+        after it, or `at` if it is incomplete.
         """
         if plain := _plain.match(text, at):
             self.take(plain[0], found)
@@ -106,27 +103,29 @@ class ArgumentText:
 
 
 PREFIXES = ("", "\\", "\\u")
-"""The possible beginnings of the second half of a surrogate pair."""
+"""The possible beginnings of the second half of a surrogate pair's escape."""
 
 
 class ObjectEnd:
-    """Detects the end of a JSON object. It scans each piece once, and decodes the text once, when
-    all brackets are closed.
+    """Detects when pieces of text form a complete JSON object. Each piece is scanned once, and the
+    text is decoded once, when all brackets are closed.
     """
 
     def __init__(self) -> None:
         self.read = 0
-        """The number of pieces read."""
+        """The number of pieces that were scanned."""
         self.length = 0
-        """The number of characters in these pieces."""
+        """The number of characters in the scanned pieces."""
         self.depth = 0
         self.has_begun = self.in_string = self.is_escaped = False
         self.verdict: bool | None = None
-        """True if the text is an object, None while brackets are open."""
+        """True if the text is an object, False if it cannot be one, None while brackets are
+        open.
+        """
 
     def is_reached(self, pieces: Sequence[str]) -> bool:
-        """Return True if the pieces form a complete JSON object. Each call must pass the pieces of
-        the previous call, followed by new pieces.
+        """Return True if the pieces form a JSON object. `pieces` must begin with those of the
+        previous call.
         """
         for piece in pieces[self.read :]:
             self.length += len(piece)
@@ -140,7 +139,7 @@ class ObjectEnd:
         return self.verdict is True
 
     def scan(self, piece: str) -> None:
-        """Count the brackets outside strings."""
+        """Count the brackets of a piece that are outside of strings."""
         at = 1 if self.is_escaped else 0
         self.is_escaped = False
         while found := (_mark_in_string if self.in_string else _mark).search(piece, at):

@@ -1,7 +1,7 @@
 """Adds pairs of a tool call and its result to conversations, as if the model had made the call.
 
-The IDs of the calls are hashes of the content. The same conversation therefore has the same IDs in
-every request, and an earlier pair is recognized in the history.
+The calls' IDs are hashes of the content. They are the same in every request, so earlier pairs are
+recognized.
 """
 
 import hashlib
@@ -17,20 +17,20 @@ import msgspec
 from apps.agent.messages import Attachment, ModelMessage, ToolCall
 
 LONGEST_ID = 40
-"""The maximum number of characters of a tool call ID. OpenAI rejects longer IDs."""
+"""The maximum length of a tool call ID. OpenAI rejects longer ones."""
 DIGITS = 7
 """The number of hexadecimal digits of each of the two hashes in an ID."""
 
 Frequency = Literal["always", "append_if_changed", "refresh_if_changed"]
-"""The rule for adding a pair: at the end of every request, or only when the content changes, either
-at the end or in place of the old content.
+"""The rule for adding a pair: at the end of every request, or only if the content has changed, at
+the end or in place of the old pair.
 """
 
 
 @dataclass(frozen=True)
 class Injection:
-    """A tool call and its result to inject, or nothing if `content` is None. `identity`
-    distinguishes the pair from other pairs of the same tool.
+    """A tool call and its result to add to a conversation. If `content` is None, nothing is
+    added.
     """
 
     tool: str
@@ -38,26 +38,26 @@ class Injection:
     content: str | None
     frequency: Frequency
     identity: str | None = None
-    """The identity of the pair. If None, the arguments are used."""
+    """Distinguishes the pair from others of the same tool. None means that the arguments do."""
     attachments: tuple[Attachment, ...] = ()
     state: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
     def prefix(self) -> str:
-        """Return the ID prefix that all versions of the pair share."""
+        """Return the prefix that the IDs of all versions of this pair share."""
         identity = arguments_text(self.arguments) if self.identity is None else self.identity
         return f"{prefix_of(self.tool)}{digest(identity)}_"
 
     @cached_property
     def first(self) -> tuple[ModelMessage, ModelMessage]:
-        """Return the pair to inject if the conversation contains no earlier version of it."""
+        """Return the pair for a conversation without an earlier version of it."""
         content = self.content or ""
         return pair(self, f"{self.prefix}{digest(content)}", content)
 
 
 def prefix_of(tool: str) -> str:
-    """Return the ID prefix of the tool's pairs. Pairs with the frequency `always` have another
-    prefix.
+    """Return the prefix of the IDs of the tool's pairs, except those with the frequency
+    `always`.
     """
     room = LONGEST_ID - 2 * DIGITS - 2
     return f"{f'synth_{tool}'[:room]}_"
@@ -66,9 +66,9 @@ def prefix_of(tool: str) -> str:
 def inject(
     messages: Sequence[ModelMessage], injection: Injection, place: int | None = None
 ) -> Sequence[ModelMessage]:
-    """Return the messages with the pair added, or the same object if nothing has to be added.
+    """Return the messages with the pair, or the same object if it is already there.
 
-    The first version of the pair is inserted at `place`, or after the first question if it is None.
+    The first version is inserted at index `place`, or after the first question if that is None.
     """
     content = injection.content
     if content is None:
@@ -96,7 +96,7 @@ def inject(
 
 
 def without_pairs(messages: Sequence[ModelMessage], tool: str) -> Sequence[ModelMessage]:
-    """Return the messages without the tool's pairs. Pairs with the frequency `always` remain."""
+    """Return the messages without the tool's pairs, except those with the frequency `always`."""
     prefix = prefix_of(tool)
     return [message for message in messages if not is_of(message, prefix)]
 
@@ -110,7 +110,7 @@ def is_of(message: ModelMessage, prefix: str) -> bool:
 def insert_pair(
     messages: Sequence[ModelMessage], place: int, injection: Injection, content: str, version: int
 ) -> Sequence[ModelMessage]:
-    # The ID includes the version, because content that returns after other content is a new pair.
+    # Content can return after it had changed. The version makes it a new pair.
     if version:
         new = pair(injection, f"{injection.prefix}{digest(f'{version} {content}')}", content)
     else:
@@ -137,7 +137,7 @@ def after_first_question(messages: Sequence[ModelMessage]) -> int:
 
 
 def result_of(messages: Sequence[ModelMessage], place: int) -> str | None:
-    """Return the text of the result that follows the call at position `place`, or None."""
+    """Return the text of the result that follows the call at index `place`, or None."""
     ids = {call.id for call in messages[place].tool_calls}
     following = messages[place + 1 : place + 2]
     return following[0].text if following and following[0].tool_call_id in ids else None
@@ -159,8 +159,8 @@ _of_one_request = re.compile(r"synth_[0-9a-f]{24}")
 
 
 def is_standing(message: ModelMessage) -> bool:
-    """Return True if the message belongs to a pair that is valid for the whole conversation, False
-    for a pair with the frequency `always`.
+    """Return True if the message belongs to a pair that is valid for the whole conversation, not to
+    one with the frequency `always`.
     """
     call_id = message.tool_call_id
     if call_id is None:

@@ -1,7 +1,7 @@
-"""The interface of a ledger, which stores the steps of a run and its questions to users, so that
-another process can resume the run.
+"""The interface to a run's stored steps and questions, with which another process can resume the
+run.
 
-The agent loop checks the ledger before it calls a model or a tool, and never repeats a finished
+The agent loop looks up each step before it calls a model or a tool, and never repeats a finished
 step.
 """
 
@@ -16,13 +16,13 @@ from typing import Any, Literal, Protocol, get_args
 StepKind = Literal["open", "model", "tool", "recovery"]
 StepStatus = Literal["begun", "done", "unknown"]
 Policy = Literal["repeat", "never"]
-"""Decides whether a step that began but did not finish is repeated."""
+"""Decides whether a step that has begun but not finished is repeated when the run is resumed."""
 InteractionKind = Literal["approval", "question", "sign_in", "client_tool", "elicitation", "timer"]
 EVERY_KIND: frozenset[InteractionKind] = frozenset(get_args(InteractionKind))
 
 Consent = Literal["always", "confirm"]
-"""A user's permanent decision about a tool: `always` approves every call, and `confirm` requires
-approval for every call.
+"""A user's lasting decision about a tool: `always` approves every call, `confirm` requires approval
+for each one.
 """
 
 WAITING = "waiting"
@@ -33,9 +33,9 @@ WAITING = "waiting"
 class Step:
     """A recorded step of a run.
 
-    `key` is `open`, `m:2`, `recovered:2` or `t:2:0:<call id>`. It includes the call's position in
-    its answer because models repeat IDs. In a child it is `t:2:0:<call id>/m:1`. `result` is JSON,
-    {} until the step is done.
+    `key` is `open`, `m:2`, `recovered:2` or `t:2:0:<call id>`, which has the call's position
+    because models reuse IDs. Steps of a nested run have keys such as `t:2:0:<call id>/m:1`.
+    `result` is JSON, {} until the step is done.
     """
 
     key: str
@@ -47,11 +47,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class InteractionRequest:
-    """A question that a step of a run asks a user. `key` is the key of the step.
+    """A question that a step asks a user. `key` is the step's key.
 
-    `asked` is JSON for the card that shows it; untrusted text in it is plain text. `seconds` is the
-    time limit for an answer, or None for no limit; `is_time_set` means that a manifest sets it.
-    `answer` is None until the user answers, and `{"outcome": "timeout"}` after the time limit.
+    `asked` is JSON for the card that shows the question. `seconds` is the time limit, or None;
+    `is_time_set` means that the manifest sets it. `answer` is None until the user answers, and
+    `{"outcome": "timeout"}` after the time limit.
     """
 
     key: str
@@ -64,73 +64,69 @@ class InteractionRequest:
 
 
 class Ledger(Protocol):
-    """Records the steps of one run."""
+    """Records the steps of one run and the questions that they ask."""
 
     @property
     def is_kept(self) -> bool:
-        """Return True if the run is stored. A run that is not stored records nothing and ends with
+        """Return True if the run is stored. Otherwise, nothing is recorded, and the run ends with
         its request.
         """
         ...
 
     @property
     def can_ask(self) -> Set[InteractionKind]:
-        """Return the kinds of interaction that calls in the run can request.
+        """Return the kinds of questions that calls can ask in this run.
 
-        In a run that is not stored, only one call can ask at a time, and the next message contains
-        the answer.
+        If the run is not stored, only one call can ask at a time, and the client's next message
+        contains the answer.
         """
         ...
 
     def step(self, key: str) -> Step | None: ...
 
     def record(self, step: Step) -> None:
-        """Record the step. It replaces an earlier step with the same key. Never blocks and never
+        """Record the step, in place of an earlier one with the same key. Never blocks and never
         fails.
         """
         ...
 
     async def flush(self) -> None:
-        """Wait until all recorded steps are stored durably. Raises `LeaseLost` or `NotStored`."""
+        """Wait until all recorded steps are stored. Raises `LeaseLost` or `NotStored`."""
         ...
 
     def interaction(self, key: str, kind: InteractionKind) -> InteractionRequest | None: ...
 
     def ask(self, interaction: InteractionRequest) -> None:
-        """Record a question. It is stored when the run stops to wait. An earlier question with the
-        same key remains open.
+        """Record a question, which is stored when the run begins to wait. An open question with the
+        same key remains.
         """
         ...
 
     async def ask_now(self, interaction: InteractionRequest) -> Mapping[str, Any]:
-        """Ask while the step runs, and return the answer, which is not stored.
+        """Ask the user while the step is running, and return the answer, which is not stored.
 
-        The answer's `outcome` is "timeout" if no user answered in time.
+        Its `outcome` is "timeout" if no user answers in time.
         """
         ...
 
     def stopping(self, key: str) -> asyncio.Event:
-        """Return an event that is set when a user stops only the sub-agent of the step, and not the
-        whole run.
-        """
+        """Return an event that is set when a user stops this step's sub-agent, but not the run."""
         ...
 
     def consent(self, tool: str) -> Consent | None:
-        """Return the user's decision about all calls to the tool, or about all tools, or None if
-        there is no such decision.
+        """Return the user's decision about all calls of the tool, or about all tools. Return None
+        if there is none.
         """
         ...
 
     def idempotency_key(self, key: str) -> str:
-        """Return the idempotency key of a step: the same for each attempt, or a random key if the
+        """Return the step's idempotency key, which is the same for each attempt, or random if the
         run is not stored.
         """
         ...
 
 
 class UnstoredLedger:
-    """The ledger of a run that is not stored. The run ends with the client's connection."""
-
     is_kept = False
     can_ask: Set[InteractionKind] = frozenset()
 
@@ -164,8 +160,8 @@ NO_LEDGER: Ledger = UnstoredLedger()
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """The part of a ledger that belongs to a run inside a step. Its keys begin with `prefix/`; the
-    methods return keys with this prefix.
+    """The part of a ledger that belongs to a run inside of a step. Its keys begin with
+    `prefix/`.
     """
 
     parent: Ledger
@@ -211,15 +207,14 @@ class Child:
 
 
 def whole_key(ledger: Ledger, key: str) -> str:
-    """Return the key under which the ledger of the outermost run stores the step."""
+    """Return the key under which the outermost run's ledger stores the step."""
     while isinstance(ledger, Child):
         key, ledger = ledger.whole(key), ledger.parent
     return key
 
 
 def ledger_within(ledger: Ledger, prefix: str) -> Ledger:
-    """Return the ledger of a sub-agent or a nested application that the step `prefix` runs.
-
-    A run inside a run that is not stored cannot ask users.
+    """Return the ledger of a nested run, which belongs to the step `prefix`. In a run that is not
+    stored, nested runs cannot ask users.
     """
     return Child(ledger, prefix) if ledger.is_kept else NO_LEDGER

@@ -1,8 +1,8 @@
-"""The agent loop: it calls the model, runs the tools that the model calls, and repeats this until
-the model answers.
+"""The agent loop: it calls the model, executes the tools that the model calls, and repeats this
+until the model answers.
 
-Limits, approvals, retries and display are implemented in wrappers, in steps or in the doors, so new
-features do not require changes to this module.
+Limits, approvals, retries and display are in wrappers and steps, so that new features do not change
+this module.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ from apps.errors import ModelFailed, ToolsKeepFailing
 
 
 class AgentLoop(msgspec.Struct, frozen=True):
-    """Executes one run. `name` is the name of the deployment that the run calls.
+    """Executes one run. `name` is the deployment that it calls.
 
-    Steps that are recorded in the `ledger` are not repeated. `is_resumed` is True if another
-    process began the run. If an application is used as the model, both share `taint`.
+    Steps that the `ledger` has recorded are not repeated. `is_resumed` is True if another process
+    began the run. `taint` is shared with an outer run that uses this application as its model.
     """
 
     model: Model
@@ -72,12 +72,12 @@ class AgentLoop(msgspec.Struct, frozen=True):
     taint: Taint | None = None
 
     async def run(self, messages: Sequence[ModelMessage], emit: Emit, progress: Progress) -> str:
-        """Answer `messages`, add every new message to `progress`, and return the finish reason.
+        """Answer `messages`, add all new messages to `progress`, and return the finish reason.
 
-        Tool calls without results at the end of the messages are executed first. The finish reason
-        of a run that waits for a user is `WAITING`. If the run is not stored, its pending calls are
-        in `progress.conversation.waiting`. Raises `StepLimitReached`, `ToolsKeepFailing`,
-        `ModelFailed`, `Stopped`, `LeaseLost`, `NotStored`.
+        Tool calls without results at the end of `messages` are executed first. The finish reason is
+        `WAITING` if the run waits for a user. If it is not stored, the calls that wait are in
+        `progress.conversation.waiting`. Raises `StepLimitReached`, `ToolsKeepFailing`,
+        `ModelFailed`, `Stopped`, `LeaseLost` or `NotStored`.
         """
         progress.conversation.base = messages
         progress.counts.rounds.most = self.limits.iterations
@@ -95,8 +95,8 @@ class AgentLoop(msgspec.Struct, frozen=True):
             return reason
 
     async def iterate(self, emit: Emit, progress: Progress, deferred: DeferredStages) -> str:
-        """Call the model, and execute the tool calls of its answer. Return the finish reason, or ""
-        if the run continues.
+        """Call the model, and execute its tool calls. Return the finish reason, or "" if the run
+        continues.
         """
         if self.ledger.is_kept:
             repeat_recovery(self.ledger, progress)
@@ -121,8 +121,8 @@ class AgentLoop(msgspec.Struct, frozen=True):
         return Turn(conversation, emit, progress, early, deferred)
 
     def reply(self, turn: Turn) -> Awaitable[Reply]:
-        """Return the recorded answer of this turn, or call the model if no answer is recorded.
-        Raises `ModelFailed`.
+        """Return the recorded answer of this turn, or call the model if there is none. Raises
+        `ModelFailed`.
         """
         return self.recorded_reply(turn) if self.ledger.is_kept else self.ask(turn)
 
@@ -136,7 +136,7 @@ class AgentLoop(msgspec.Struct, frozen=True):
         return reply
 
     async def ask(self, turn: Turn) -> Reply:
-        """Call the model, and return its answer. Raises `ModelFailed`."""
+        """Call the model and return its answer. Raises `ModelFailed`."""
         progress = turn.progress
         request = await self.request(turn)
         assembly = self.assembly(turn)
@@ -186,8 +186,8 @@ class AgentLoop(msgspec.Struct, frozen=True):
         )
 
     def model_ledger(self, progress: Progress) -> Ledger:
-        """Return the ledger for an application used as the model in this turn."""
-        # After a recovery, the application starts over, because its messages have changed.
+        """Return the ledger for an application that this turn calls as its model."""
+        # After a recovery, the application gets other messages, so it begins again.
         again = ":again" if progress.conversation.has_recovered else ""
         return ledger_within(self.ledger, f"m:{progress.counts.iterations}{again}")
 
@@ -226,10 +226,10 @@ class AgentLoop(msgspec.Struct, frozen=True):
     async def make_calls(
         self, turn: Turn, calls: Sequence[ToolCall], message: ModelMessage | None = None
     ) -> str:
-        """Execute the calls to the platform's tools, and forward the calls to the client's tools.
-        Return the finish reason, or "" if the run continues.
+        """Execute the platform's tools that the model calls, and forward calls of the client's
+        tools. Return the finish reason, or "" if the run continues.
 
-        `message` contains the calls. It is None if the conversation already contains the message.
+        `message` contains the calls, or is None if it is already in the conversation.
         """
         external = tuple(call for call in calls if self.tools.is_for_client(call))
         internal = tuple(call for call in calls if not self.tools.is_for_client(call))
@@ -264,8 +264,8 @@ class AgentLoop(msgspec.Struct, frozen=True):
         return "tool_calls"
 
     def batch(self, turn: Turn, calls: Sequence[ToolCall], *asking: ModelMessage) -> ToolBatch:
-        """Return a batch that executes these calls. `asking` is the message with the calls, if it
-        is not in the conversation yet.
+        """Return a batch that executes these calls. `asking` is the message with the calls, unless
+        it is already in the conversation.
         """
         tools = self.tools
         log_refused_calls(calls, tools.callable, tools.hidden.keys(), tools.static_names)
@@ -282,8 +282,8 @@ class AgentLoop(msgspec.Struct, frozen=True):
     def keep_results(
         self, turn: Turn, calls: Sequence[ToolCall], outcomes: Sequence[ToolOutcome]
     ) -> None:
-        """Add the results to the conversation, and show their files and annotations. Raises
-        `Stopped`, `ToolsKeepFailing`.
+        """Add the results to the conversation, and show their files and citations. Raises `Stopped`
+        or `ToolsKeepFailing`.
         """
         progress = turn.progress
         for call, outcome in zip(calls, outcomes, strict=True):

@@ -1,4 +1,4 @@
-"""The options of a loop, grouped into tools, requests, steps, limits and display."""
+"""The options of the agent loop: tools, requests, steps, limits and display."""
 
 from __future__ import annotations
 
@@ -18,19 +18,16 @@ from apps.agent.stages import Announcement
 from apps.agent.tools import ResultStep, Tool, ToolResult, ToolSpec
 
 ViewStep = Callable[[Sequence[ModelMessage]], Awaitable[Sequence[ModelMessage]]]
-"""A function that returns the messages for a model call. It does not change the conversation
-itself.
-"""
+"""Returns the messages for a model call. The conversation itself does not change."""
 
 
 class LoopTools(msgspec.Struct, frozen=True):
     """The tools of a run by name.
 
-    `listed` tools are offered to the model; the loop reads them before each model call, so
-    capabilities can add tools during the run. `unlisted` tools are not offered, but the model can
-    call them. The model cannot call `hidden` tools. `external` tools are offered to the model and
-    run in the client. The model's service runs `static` tools. Arguments and results of `private`
-    tools are not logged.
+    The model is offered `listed` tools, which capabilities can extend during the run, and
+    `external` tools, which the client executes. It can also call `unlisted` tools, but no `hidden`
+    ones. Its service executes `static` tools. Arguments and results of `private` tools are not
+    logged.
     """
 
     listed: Mapping[str, Tool] = {}
@@ -58,15 +55,17 @@ class LoopTools(msgspec.Struct, frozen=True):
 
     @property
     def text_tools(self) -> frozenset[str]:
-        """Return the names of the client's tools whose argument is plain text."""
+        """Return the names of the client's tools that take plain text."""
         return frozenset(name for name, spec in self.external.items() if spec.takes_text)
 
     def is_for_client(self, call: ToolCall) -> bool:
-        """Return True if the call is for a tool of the client and its arguments can be read."""
+        """Return True if the client must execute the call, that is, if it is for its tool and the
+        arguments can be parsed.
+        """
         return call.name in self.external and not argument_problem(call)
 
     def refuse(self, call: ToolCall) -> ToolResult:
-        """Return the result for a call to an unknown tool."""
+        """Return the error for a call that cannot be executed."""
         if call.name in self.external:
             return ToolResult(argument_problem(call))
         there = (*self.listed, *self.external)
@@ -74,13 +73,12 @@ class LoopTools(msgspec.Struct, frozen=True):
 
 
 class RequestOptions(msgspec.Struct, frozen=True):
-    """The options of a request to the model, apart from messages and tools.
+    """The options of a request, apart from messages and tools.
 
-    `first_parameters` apply only to the first model call, because a repeated `tool_choice` would
-    make the loop endless. With `requires_external`, they apply until an external tool is called.
-    After the first call, only external tools are then offered, because a model could otherwise call
-    other tools forever. `chosen` contains the names of the parameters that the manifest or the
-    client set. `prompt` describes the parts of the system prompt.
+    `first_parameters` apply to the first model call only, because a repeated `tool_choice` would
+    never end. With `requires_external`, they apply until the model calls an external tool, and only
+    external tools are offered after the first call. `chosen` are the parameters that the manifest
+    or the client set. `prompt` lists the parts of the system prompt.
     """
 
     parameters: Mapping[str, Any] = {}
@@ -94,9 +92,9 @@ class RequestOptions(msgspec.Struct, frozen=True):
 class LoopSteps(msgspec.Struct, frozen=True):
     """The functions that change messages.
 
-    The `view` steps run before each model call, and the `results` steps after each tool call. If
-    the model fails, the `recoveries` are tried in order, each once in a run. The `fitter` shortens
-    conversations that exceed the context window; if it is None, all messages are sent.
+    `view` steps run before each model call, and `results` steps after each tool call. If the model
+    fails, `recoveries` are tried in order, once per run. `fitter` shortens conversations that
+    exceed the context window; None sends everything.
     """
 
     view: Sequence[ViewStep] = ()
@@ -106,11 +104,12 @@ class LoopSteps(msgspec.Struct, frozen=True):
 
 
 class LoopLimits(msgspec.Struct, frozen=True):
-    """The limits that end a run without an answer, and the time limit for retries.
+    """The limits of a run.
 
-    `batch_seconds` is the timeout for all calls of one answer. The run ends after `failed_turns`
-    turns in a row whose calls all failed; 0 means never. If the model's text matches one of the
-    `dead_ends`, its calls are dropped and the run ends.
+    `iterations` is the maximum number of model calls. `batch_seconds` is the timeout for all calls
+    of one answer. The run ends after `failed_turns` consecutive turns in which every call failed; 0
+    means never. If the model's text matches one of the `dead_ends`, its calls are dropped and the
+    run ends.
     """
 
     iterations: int = 15
@@ -121,7 +120,7 @@ class LoopLimits(msgspec.Struct, frozen=True):
 
 
 class LoopDisplay(msgspec.Struct, frozen=True):
-    """Configures whether the answer contains logprobs and the stages that the model reports."""
+    """Decides whether the answer contains logprobs, and the stages that the model reports."""
 
     stages: bool = True
     logprobs: bool = False

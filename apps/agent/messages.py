@@ -1,7 +1,7 @@
-"""The messages of a conversation as values, and their conversion to and from JSON.
+"""The messages of a conversation, and their conversion to and from JSON.
 
-The JSON format is an OpenAI message with DIAL's `custom_content`. Clients, requests to models and
-the state of a conversation use this format.
+The JSON is an OpenAI message with DIAL's `custom_content`, as in requests and in a conversation's
+state.
 """
 
 import json
@@ -21,23 +21,17 @@ MODEL_STATE = "orchestrator"
 """The key of the model's own state within a stored state."""
 THOUGHTS = "model_reasoning"
 DEPLOYMENT = "deployment"
-"""The key of the deployment's name within a stored thought. A thought without this key came from a
-client.
-"""
+"""The key of the deployment's name within stored thoughts. Without it, they came from a client."""
 REFUSALS = frozenset({400, 422})
-"""Status codes with which services reject requests that contain thoughts."""
+"""The status codes with which services reject requests that contain thoughts."""
 
 Content = str | tuple[Mapping[str, Any], ...]
-"""Message content is text, or content parts exactly as the client wrote them (`text`, `image_url`,
-…).
-"""
+"""Text, or content parts as the client wrote them (`text`, `image_url`, …)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A file that is attached to a message, with either `data` (text or base64) or a `url`, never
-    both.
-    """
+    """A file that is attached to a message, with either `data` (text or base64) or a `url`."""
 
     type: str = "text/markdown"
     title: str = ""
@@ -49,7 +43,7 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call that the model requests. `arguments` is the text of a JSON object, as `object_text`
+    """A call of a tool by the model. `arguments` is the text of a JSON object, as `object_text`
     returns it.
     """
 
@@ -60,15 +54,13 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Thoughts:
-    """A model's reasoning, which later requests to the model contain.
+    """A model's reasoning, which later requests send back to it.
 
-    `parts` are in the service's own format, which only its adapter reads. They are sent only to the
-    `deployment` that wrote them; "" means any deployment. Thoughts are never part of an answer.
-    Services that let a model think between tool calls expect that reasoning in each further call.
-    DeepSeek rejects a conversation without it, even in later turns and even if it was empty; vLLM,
-    Kimi, GLM and OpenRouter answer better with it. Other services, such as Groq, reject unknown
-    keys; after a rejection, the request is sent again without thoughts. Without tool calls, no
-    service wants the plain text of the reasoning back.
+    `parts` are in the service's own format, and are sent only to the `deployment` that wrote them;
+    "" means any. Services that reason between tool calls expect them with each further call:
+    DeepSeek rejects a conversation without them, and vLLM, Kimi, GLM and OpenRouter answer better
+    with them. Services that reject unknown keys, such as Groq, get the request again without them.
+    Plain reasoning is needed only with tool calls.
     """
 
     parts: Mapping[str, str]
@@ -84,18 +76,16 @@ class ModelMessage:
     attachments: tuple[Attachment, ...] = ()
     state: Mapping[str, Any] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
-    """The other keys of `custom_content`, unchanged (`form_value`, `skills`, …)."""
+    """The remaining keys of `custom_content`, unchanged (`form_value`, `skills`, …)."""
     thoughts: Thoughts | None = None
     model_state: Mapping[str, Any] = field(default_factory=dict)
-    """The state of the model that wrote the message. `state` belongs to the run around it."""
+    """The state of the model that wrote the message. `state` is that of the run around it."""
     name: str = ""
-    """The name of the speaker, if several speakers have the same role."""
+    """The name of the author, if several have the same role."""
 
     @property
     def text(self) -> str:
-        """Return the text of the content. Text parts are joined by newlines; other parts are
-        omitted.
-        """
+        """Return the text parts of the content, joined by line breaks."""
         if isinstance(self.content, str):
             return self.content
         return "\n".join(str(p["text"]) for p in self.content if p.get("type") == "text")
@@ -107,9 +97,7 @@ def attachment_to_dict(attachment: Attachment) -> dict[str, str]:
 
 
 def attachment_from_dict(written: Mapping[str, Any]) -> Attachment:
-    """Read an attachment from JSON. If it has neither `data` nor `url`, its URL is the
-    `reference_url`.
-    """
+    """Read an attachment from JSON. Without `data` and `url`, its URL is the `reference_url`."""
     url = written.get("url")
     data = written.get("data")
     reference = written.get("reference_url")
@@ -163,9 +151,7 @@ def to_dict(message: ModelMessage) -> dict[str, Any]:
 
 
 def written_state(message: ModelMessage) -> dict[str, Any]:
-    """Return the state of the message for its JSON form, including the state and thoughts of the
-    model.
-    """
+    """Return the message's state as JSON, with the model's state and thoughts."""
     state = dict(message.state)
     if message.model_state:
         state[MODEL_STATE] = dict(message.model_state)
@@ -176,10 +162,10 @@ def written_state(message: ModelMessage) -> dict[str, Any]:
 
 
 def with_model_parts(message: ModelMessage) -> ModelMessage:
-    """Return the message with the model's state and thoughts moved from `state` to their own
-    fields.
+    """Return the message with the model's state and thoughts in their own fields instead of in
+    `state`.
 
-    Thoughts in an unknown format are dropped, because clients may have changed the state.
+    Invalid thoughts are dropped, because a client may have changed the state.
     """
     written = message.state
     if MODEL_STATE not in written and THOUGHTS not in written:
@@ -205,7 +191,7 @@ def read_thoughts(written: Any) -> Thoughts | None:
 
 
 def from_dict(written: Mapping[str, Any]) -> ModelMessage:
-    """Read a message from JSON. The caller has validated the structure."""
+    """Read a message from JSON whose structure has been validated."""
     custom = dict(written.get("custom_content") or {})
     attachments = custom.pop("attachments", None) or ()
     state = custom.pop("state", None) or {}
@@ -229,12 +215,12 @@ def to_dicts(messages: Iterable[ModelMessage]) -> list[dict[str, Any]]:
 
 
 def messages_json(messages: Iterable[ModelMessage]) -> str:
-    """Return the messages as JSON for a log. Values that JSON does not support become text."""
+    """Return the messages as JSON for a log. Other values are converted to text."""
     return json.dumps(to_dicts(messages), default=str)
 
 
 def unanswered_calls(messages: Sequence[ModelMessage]) -> tuple[ToolCall, ...]:
-    """Return the tool calls at the end of the conversation that have no results yet."""
+    """Return the tool calls at the end of the conversation that have no results."""
     results: set[str | None] = set()
     for message in reversed(messages):
         if message.role != "tool":
@@ -244,13 +230,13 @@ def unanswered_calls(messages: Sequence[ModelMessage]) -> tuple[ToolCall, ...]:
 
 
 def last_calling(messages: Sequence[ModelMessage]) -> ModelMessage:
-    """Return the newest message with tool calls. The conversation must contain one."""
+    """Return the newest message with tool calls, of which there must be one."""
     return next(message for message in reversed(messages) if message.tool_calls)
 
 
 def own_thoughts(deployment: str, messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-    """Return the conversation without the thoughts of other deployments, or the same `messages`
-    object if it contains none.
+    """Return the messages without the thoughts of other deployments, or the same object if there
+    are none.
     """
 
     def is_foreign(message: ModelMessage) -> bool:
@@ -265,7 +251,7 @@ def own_thoughts(deployment: str, messages: Sequence[ModelMessage]) -> Sequence[
 async def without_thoughts(
     failure: ModelFailed, messages: Sequence[ModelMessage]
 ) -> Sequence[ModelMessage] | None:
-    """Return the conversation without thoughts if the service may have rejected them, otherwise
+    """Return the messages without thoughts if the service may have rejected those, otherwise
     None.
     """
     if failure.status not in REFUSALS or all(message.thoughts is None for message in messages):

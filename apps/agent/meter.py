@@ -1,7 +1,6 @@
-"""The interface of a meter, which receives each model or tool call once, after the call has ended.
+"""The interface of a meter, which receives a report of each model call and tool call.
 
-For a model call, the meter also receives the request as it was sent, and the parts of the system
-prompt.
+It can also receive the requests to models, with the parts of the system prompt.
 """
 
 from __future__ import annotations
@@ -20,15 +19,14 @@ if TYPE_CHECKING:
     from apps.agent.model import ModelRequest
 
 CANCELLED = "cancelled"
-"""The error kind of a call that was canceled."""
+"""The error kind of a canceled call."""
 
 Location = Literal["server", "client"]
 
 
 class PromptSpan(msgspec.Struct, frozen=True, gc=False):
-    """The length of one part of the system prompt. Parts are separated by an empty line.
-
-    `source` is the display name of the part's origin.
+    """A part of the system prompt. `length` is in characters, and `source` is the display name of
+    its origin. Parts are separated by an empty line.
     """
 
     layer: str
@@ -37,9 +35,9 @@ class PromptSpan(msgspec.Struct, frozen=True, gc=False):
 
 
 class SentRequest(msgspec.Struct, frozen=True, gc=False):
-    """A request to a model. `body` is its JSON, and `model` is the service's name for the model.
+    """A request to a model. `body` is its JSON, and `model` the service's name for the model.
 
-    `private` contains the names of tools whose calls only the user may see.
+    `private` are the names of the tools whose calls only the user may see.
     """
 
     model: str
@@ -49,23 +47,22 @@ class SentRequest(msgspec.Struct, frozen=True, gc=False):
 
 
 class Reservation(msgspec.Struct, frozen=True, gc=False):
-    """The budget that is reserved for a model call until the call is reported. The `notices` are
-    shown to the user.
+    """The budget that is reserved for a model call until the call is reported. The user sees the
+    `notices`.
     """
 
     call: UUID
     notices: tuple[Noticed, ...] = ()
 
 
-# These are structs, because creating a frozen dataclass takes five times as long.
+# Structs, because creating a frozen dataclass takes five times as long.
 class ModelCallReport(msgspec.Struct, frozen=True, gc=False):
-    """A call to a deployment. `iteration` is the number of the call in its run, counted from 1.
-    Times are in seconds.
+    """A call of a deployment.
 
-    `first_text_seconds` is None for an answer without text; `usage` is empty if the service
-    reported none. `error` is the kind of failure, or "" for success; `said` is the service's own
-    error message. `purpose` is the purpose of the request. `is_paid_by_person` means that the
-    service was called with the user's own key.
+    `iteration` is the number of the call in its run, from 1. `first_text_seconds` is None if there
+    was no text, and `usage` is empty if none was reported. `error` is the kind of failure, or "";
+    `said` is the service's own message. `purpose` is that of the request. `is_paid_by_person` means
+    that the user's own key was used.
     """
 
     deployment: str
@@ -82,7 +79,7 @@ class ModelCallReport(msgspec.Struct, frozen=True, gc=False):
 
 
 class ToolCallReport(msgspec.Struct, frozen=True, gc=False):
-    """A call to a tool. `seconds` is None if the tool was not called, or if the client ran it."""
+    """A call of a tool. `seconds` is None if the tool was not called or the client executed it."""
 
     tool: str
     iteration: int
@@ -93,14 +90,14 @@ class ToolCallReport(msgspec.Struct, frozen=True, gc=False):
 
 class Meter(Protocol):
     """Receives reports of calls. Reporting never blocks and never fails. If `keeps_requests` is
-    True, the meter also stores the requests.
+    True, it also receives the requests to models.
     """
 
     @property
     def keeps_requests(self) -> bool: ...
 
     def admit(self, deployment: str, request: ModelRequest) -> Awaitable[Reservation | None]:
-        """Reserve the budget for a model call before the call. Raises `BudgetSpent`."""
+        """Reserve budget for a model call. Raises `BudgetSpent` if too little remains."""
         ...
 
     def request_sent(self, request: SentRequest) -> None: ...
@@ -137,7 +134,7 @@ NO_METER = NoMeter()
 
 
 def error_kind(error: BaseException) -> str:
-    """Return the kind of failure, without the error text."""
+    """Return the kind of a failure, without its text."""
     if isinstance(error, asyncio.CancelledError | GeneratorExit):
         return CANCELLED
     if isinstance(error, ModelFailed | ServiceFailed):
@@ -146,8 +143,8 @@ def error_kind(error: BaseException) -> str:
 
 
 def service_message(error: BaseException) -> str:
-    """Return the service's own error message, the reason why its answer cannot be parsed, or "" for
-    any other error.
+    """Return the service's own error message, or the reason why its answer cannot be parsed. Return
+    "" for other errors.
     """
     if not isinstance(error, ModelFailed | ServiceFailed):
         return ""

@@ -1,8 +1,7 @@
-"""The interface of a model, the deltas that a model streams, and its complete answer.
+"""The interface of a model: its request, the deltas that it streams, and its complete answer.
 
-Deltas are plain, vendor-neutral values; an adapter creates them from its service's chunks. Deltas
-that may arrive for every token are msgspec structs, because creating a frozen dataclass takes five
-times as long.
+An adapter creates the deltas from its service's chunks. Frequent deltas are structs, because
+creating a frozen dataclass takes five times as long.
 """
 
 from collections.abc import AsyncGenerator, Mapping, Sequence, Set
@@ -21,19 +20,16 @@ from apps.agent.tools import ToolSpec
 
 
 class ReasoningDelta(msgspec.Struct, frozen=True, gc=False):
-    """A piece of the model's reasoning. `name` is the service's field name for it, as in
-    `Thoughts`.
-    """
+    """A piece of the model's reasoning. `name` is the field in which the service sent it."""
 
     text: str
     name: str
 
 
 class ThoughtPart(msgspec.Struct, frozen=True, gc=False):
-    """A part of the answer's `Thoughts`, in the format that the service expects in later requests.
-    It is not shown to users.
+    """A part of the answer's `Thoughts` in the service's format, which users do not see.
 
-    If an answer has such parts, they are stored in place of the text of its `ReasoningDelta`s.
+    If an answer has such parts, they are stored instead of its plain reasoning.
     """
 
     name: str
@@ -41,31 +37,27 @@ class ThoughtPart(msgspec.Struct, frozen=True, gc=False):
 
 
 class UntrustedRead(msgspec.Struct, frozen=True, gc=False):
-    """Reports that the model's service has read untrusted content for this answer, for example with
-    its own tool.
-
-    `source` describes the content in words for users, as in `Taint`.
+    """Reports that the model's service has read untrusted content, for example with its own tool.
+    `source` describes it to users.
     """
 
     source: str
 
 
 class Payer(msgspec.Struct, frozen=True, gc=False):
-    """Reports, before the answer, whether the service was called with the user's or the
-    installation's key.
+    """Reports before an answer whether the service was called with the user's own key (`is_person`)
+    or the installation's.
     """
 
     is_person: bool
 
 
 UNNUMBERED = -1
-"""The `index` of a delta without a number. Such a delta continues the newest call."""
+"""The `index` of a delta without a number, which continues the newest call."""
 
 
 class ToolCallDelta(msgspec.Struct, frozen=True, gc=False):
-    """A piece of a tool call. `index` distinguishes the calls of an answer if they have no distinct
-    IDs.
-    """
+    """A piece of a tool call. `index` distinguishes calls whose IDs do not."""
 
     index: int
     id: str = ""
@@ -74,9 +66,7 @@ class ToolCallDelta(msgspec.Struct, frozen=True, gc=False):
 
 
 class StagePart(msgspec.Struct, frozen=True, gc=False):
-    """A piece of a stage that the model itself reports, such as "Thinking" or a step of an
-    application.
-
+    """A piece of a stage that the model reports, such as "Thinking" or a step of an application.
     `failed` is None while the stage is open.
     """
 
@@ -89,7 +79,7 @@ class StagePart(msgspec.Struct, frozen=True, gc=False):
 
 
 class Finish(msgspec.Struct, frozen=True, gc=False):
-    """Ends the answer. Only its `Usage` may still follow."""
+    """Ends the answer. Only its `Usage` can follow."""
 
     reason: str
 
@@ -105,24 +95,18 @@ Delta = (
     | Usage
     | Finish
 )
-"""A piece of an answer: text, a refusal, an attachment, an annotation or state. A nested
-application also sends its other events.
-"""
+"""A piece of a streamed answer. A nested application also sends the events of its run."""
 
 
 class ModelRequest(msgspec.Struct, frozen=True):
     """A request to a model.
 
-    `parameters` are top-level fields of the completion request (`temperature`, `tool_choice`,
-    `response_format`, …). `static_tools` are added to the tool list unchanged; `lists_static` means
-    that the list contains all static tools of the deployment. `ledger` and `taint` are for an
-    application used as the model: its steps, and the untrusted content that the calling run has
-    read. `marks_cache` means that the service caches the beginning of a request up to each mark.
-    `meter` receives the report of the call. `chosen` contains the names of the parameters that were
-    set explicitly and apply to every deployment; other parameters may be defaults of this
-    deployment. `prompt` lists the parts of the system prompt. `private` contains the names of the
-    tools whose calls only the user may see. `purpose` is the reason for a call that does not
-    produce an answer, such as `title`.
+    `parameters` are fields of the completion request, such as `temperature`; those in `chosen` were
+    set explicitly and apply to every deployment. `static_tools` are sent unchanged; `lists_static`
+    means that they are all of the deployment's. `ledger` and `taint` are for an application that is
+    called as the model. `marks_cache` means that the service caches the request up to each mark.
+    `prompt` lists the parts of the system prompt. `private` are the tools whose calls only the user
+    may see. `purpose` is set if the call produces no answer, for example to `title`.
     """
 
     messages: Sequence[ModelMessage]
@@ -142,16 +126,16 @@ class ModelRequest(msgspec.Struct, frozen=True):
 
 class Model(Protocol):
     def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
-        """Call the model, and yield the deltas of each network read in one batch.
+        """Call the model, and yield the deltas of each network read as one batch.
 
-        Closing the generator ends the upstream request. Raises `ModelFailed`.
+        Closing the generator cancels the request. Raises `ModelFailed`.
         """
         ...
 
 
 @runtime_checkable
 class WritingModel(Model, Protocol):
-    """A model that can show the request that it would send."""
+    """A model that can return the request that it would send."""
 
     def write(self, request: ModelRequest) -> bytes:
         """Return the JSON that `stream` would send. Raises `BadRequest`."""
@@ -159,16 +143,14 @@ class WritingModel(Model, Protocol):
 
 
 class NestedRun:
-    """The base class of models whose answers are nested runs. The meter receives the calls inside
-    such a run, but not the run itself.
+    """The base class of models whose answers are nested runs. The meter counts the calls inside of
+    such a run, not the run.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A model's complete answer. `usage` is empty if the `deployment` that answered reported
-    none.
-    """
+    """A model's complete answer. `usage` is empty if the `deployment` reported none."""
 
     message: ModelMessage
     finish_reason: str
@@ -178,8 +160,8 @@ class Reply:
 
 
 def usage_by_model(usage: Usage | None, deployment: str) -> tuple[ModelUsage, ...]:
-    """Return the usage of an answer by model, or () if there is none. An entry without a name gets
-    the name of the deployment.
+    """Return the usage of an answer by model, or () if there is none. Entries without a name get
+    that of the deployment.
     """
     if usage is None:
         return ()

@@ -1,4 +1,4 @@
-"""The results of a run so far, and the context of one model call."""
+"""The state of a run while it is executed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,8 +14,6 @@ from apps.agent.stages import DeferredStages, EarlyStages
 
 
 class CallTiming(msgspec.Struct, frozen=True):
-    """The duration of one call to a model or a tool."""
-
     name: str
     seconds: float
     is_tool: bool = False
@@ -23,15 +21,15 @@ class CallTiming(msgspec.Struct, frozen=True):
 
 @dataclass(slots=True)
 class RunConversation:
-    """The conversation that a run continues, and the messages that it has added."""
+    """The conversation that a run continues, and the messages that the run has added."""
 
     base: Sequence[ModelMessage] = ()
-    """The messages before the run, or the rewritten messages after a recovery."""
+    """The messages before the run. A recovery rewrites them."""
     added: list[ModelMessage] = field(default_factory=list)
     has_recovered: bool = False
     waiting: ModelMessage | None = None
-    """The message whose tool calls the next request executes. The first of these calls needs a
-    user's answer. Only for runs that are not stored.
+    """The message with the tool calls that the client's next request executes, the first of which
+    needs the user's answer. None if the run is stored.
     """
 
     @property
@@ -46,33 +44,29 @@ class RunConversation:
 
 @dataclass(slots=True)
 class RunCounts:
-    """The number of model calls and tool calls that a run has made."""
+    """The numbers of a run's model calls and tool calls."""
 
     iterations: int = 0
     tool_calls: int = 0
     failed_turns: int = 0
     """The number of consecutive turns, up to the newest, in which every call failed."""
     rounds: Rounds = field(default_factory=Rounds)
-    """The model calls to which the limit of iterations applies, including the model calls of
-    sub-agents.
-    """
+    """The model calls that count toward the limit of iterations, including those of sub-agents."""
 
 
 @dataclass(slots=True)
 class Progress:
-    """The results of a run so far. They remain available after an error so that the run's state can
-    be saved.
-    """
+    """The results of a run so far. They survive an error, so that the run's state can be saved."""
 
     conversation: RunConversation = field(default_factory=RunConversation)
     answer: RunAnswer = field(default_factory=RunAnswer)
     counts: RunCounts = field(default_factory=RunCounts)
     usage: list[ModelUsage] = field(default_factory=list)
     timings: list[CallTiming] = field(default_factory=list)
-    """The durations of all calls, in the order in which they ended."""
+    """The durations of all calls, in the order in which the calls ended."""
     meter: Meter = NO_METER
     fitter: ContextFitter | None = None
-    """Fits the conversation into the context window; None until the model is known."""
+    """Fits the conversation into the context window. None until the model is known."""
 
 
 class Turn(msgspec.Struct, frozen=True):

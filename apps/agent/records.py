@@ -1,6 +1,6 @@
-"""Logs the events of a run, with fields but without any content of the conversation.
+"""Logs the events of a run, without content of the conversation.
 
-In text format, the fields follow the name of the event. The JSON formatter reads them from the log
+In text format, the fields follow the event's name. The JSON formatter reads them from the log
 record.
 """
 
@@ -14,7 +14,7 @@ from apps.agent.model import Reply
 logger = logging.getLogger(__name__)
 
 payloads = logging.getLogger("apps.payloads")
-"""Logs message contents. It is silent unless the operator enables it."""
+"""Logs the content of messages. It is off unless the operator enables it."""
 
 
 def log_event(
@@ -25,7 +25,7 @@ def log_event(
     traceback: BaseException | None = None,
     **fields: object,
 ) -> None:
-    """Log an event, with the traceback of an error if one is given."""
+    """Log an event with its fields and, if given, the traceback of an error."""
     if not logger.isEnabledFor(level):
         return
     text = f"{event}:"
@@ -34,7 +34,7 @@ def log_event(
             fields[name] = value = round(value, 3)
         text += f" {name}={value if type(value) is int else field_text(value)}"
     error = None if traceback is None else (type(traceback), traceback, traceback.__traceback__)
-    # The record is created here, because finding the caller's line costs more than logging.
+    # Finding the caller's line would cost more than logging, so the record is created here.
     entry = logging.LogRecord(logger.name, level, "", 0, text, (), error)
     entry.event, entry.fields = event, fields
     logger.handle(entry)
@@ -50,7 +50,7 @@ def field_text(value: object) -> str:
 
 
 def log_payload(what: str, content: Callable[[], str]) -> None:
-    """Log the contents of messages if the operator has enabled this. Otherwise, `content` is not
+    """Log the content of messages if the operator has enabled this. Otherwise, `content` is not
     called.
     """
     if payloads.isEnabledFor(logging.DEBUG):
@@ -58,14 +58,14 @@ def log_payload(what: str, content: Callable[[], str]) -> None:
 
 
 def describe_size(text: str) -> str:
-    """Return a description of the size of a private text, which the log contains instead of the
-    text.
-    """
+    """Return a description of a private text's size, to log in its place."""
     return f"({len(text):,} characters, private)"
 
 
 def without_private(messages: Iterable[ModelMessage], names: Set[str]) -> list[ModelMessage]:
-    """Return the messages with sizes in place of the arguments and results of these tools."""
+    """Return the messages with sizes in place of the arguments and results of the tools in
+    `names`.
+    """
     shown, ids = [], set[str]()
     for message in messages:
         private = {call.id for call in message.tool_calls if call.name in names}
@@ -85,8 +85,8 @@ def without_private(messages: Iterable[ModelMessage], names: Set[str]) -> list[M
 
 
 def log_messages(messages: Iterable[ModelMessage], private: Set[str]) -> None:
-    """Log the messages that are sent to the model. `private` contains the names of the private
-    tools of this run and of nested runs.
+    """Log the messages that are sent to the model. `private` are the private tools of this run and
+    of nested runs.
     """
     log_payload("messages for the model", lambda: messages_json(without_private(messages, private)))
 
@@ -112,7 +112,7 @@ def log_reply(
 def log_refused_calls(
     calls: Iterable[ToolCall], known: Set[str], hidden: Set[str], static: Set[str]
 ) -> None:
-    """Log one line for the rejected calls of an answer, with the reasons."""
+    """Log one line for each reason why calls of an answer cannot be executed."""
     names = {call.name for call in calls} - known
     if found := sorted(names & hidden):
         logger.warning("The model called tools that are hidden from it: %s", found)

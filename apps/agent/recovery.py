@@ -1,4 +1,4 @@
-"""Rewrites a conversation that the model failed to answer."""
+"""Rewrites a conversation that the model failed to answer, for another attempt."""
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
@@ -12,8 +12,8 @@ from apps.errors import ModelFailed
 logger = logging.getLogger(__name__)
 
 Recovery = Callable[[ModelFailed, Sequence[ModelMessage]], Awaitable[Sequence[ModelMessage] | None]]
-"""A function that returns a rewritten conversation for another attempt, or None if it does not
-apply to the failure.
+"""Returns a rewritten conversation for another attempt, or None if it does not apply to the
+failure.
 """
 
 
@@ -21,7 +21,7 @@ async def recover(
     recoveries: Sequence[Recovery], ledger: Ledger, turn: Turn, failure: ModelFailed
 ) -> bool:
     """Rewrite the conversation with the first recovery that applies to the failure. Return False if
-    none applies.
+    none applies or the run has already recovered once.
     """
     progress = turn.progress
     for recovery in () if progress.conversation.has_recovered else recoveries:

@@ -1,4 +1,4 @@
-"""The answer of a run as it grows, and the limits for the output of its models."""
+"""The answer of a run so far, and the limits of its models' output."""
 
 from __future__ import annotations
 
@@ -16,31 +16,28 @@ from apps.errors import StepLimitReached
 
 BETWEEN_TEXTS = "\n\n"
 TITLE_CHARACTERS = 200
-"""The length in characters to which image titles are truncated."""
+"""The number of characters to which an image's title is truncated."""
 
 _control = re.compile(r"[\x00-\x20\x7f]+")
 _markup = re.compile(r"([\\`*_\[\]<>!&])")
 _address = re.compile(r"[\s\x00-\x1f<>()\[\]\\\"]")
 MOST_CHARACTERS = 4_000_000
-"""The maximum number of characters of the text, reasoning and tool calls of one run, which is about
-a million tokens. The longest known model answers have 128,000 tokens, about half a million
-characters, and a run calls a model about fifteen times.
+"""The maximum number of characters of text, reasoning and tool calls in one run, about a million
+tokens. The longest known answers have 128,000 tokens, and a run calls its model about 15 times.
 """
 MOST_DATA = 32 * 1024 * 1024
-"""The maximum size of a run's files and state in characters, in addition to the text. The same
-limit applies to an answer that is not streamed.
+"""The maximum size of a run's files and state, in characters of JSON. It also limits the response
+of a model that does not stream.
 """
 UNLIMITED = -1
 
 
 @dataclass(slots=True)
 class Allowance:
-    """Limits the remaining output of the models of one run, so that an endless answer does not
-    exhaust memory.
+    """The remaining output of a run's models, so that an endless answer does not exhaust memory.
 
-    Text, reasoning and tool calls share a limit of `most` characters, of which `left` remain. If
-    `left` is negative, the answer was too long. Attachments and state share `data` characters of
-    JSON.
+    Text, reasoning and tool calls share `most` characters, of which `left` remain. Attachments and
+    state share `data` characters of JSON. A negative value means that the limit is exceeded.
     """
 
     most: int = field(default_factory=lambda: MOST_CHARACTERS)
@@ -61,7 +58,7 @@ class Allowance:
         return "[The answer was cut here: its files and state are too large.]"
 
     def fitting(self, text: str) -> str:
-        """Return the part of an already counted text that is within the limit."""
+        """Return the part of a text that is within the limit. The text must already be counted."""
         return text[: max(len(text) + self.left, 0)]
 
     def take_data(self, value: Any) -> None:
@@ -71,10 +68,10 @@ class Allowance:
 
 @dataclass(slots=True)
 class Rounds:
-    """Counts the model calls of one answer, including the model calls of sub-agents.
+    """Counts the model calls of one answer.
 
-    `used` counts the model calls, including calls of nested runs; `most` is the limit. Calls of a
-    nested run also count in the `outer` rounds of the run around it.
+    `used` includes those of nested runs, and `most` is the limit. `outer` counts for the run around
+    this one.
     """
 
     most: int = UNLIMITED
@@ -82,19 +79,19 @@ class Rounds:
     outer: Rounds | None = None
 
     def take(self) -> None:
-        """Count a model call before it is made. Raises `StepLimitReached`."""
+        """Count a model call that is about to be made. Raises `StepLimitReached`."""
         if self.most != UNLIMITED and self.used >= self.most:
             raise StepLimitReached(self.most)
         around = self.outer
         while around is not None:
-            # Leave one call to the agent that delegated, so that it can use the results.
+            # One call is reserved for the outer agent, so that it can use the results.
             if around.most != UNLIMITED and around.used >= around.most - 1:
                 raise StepLimitReached(around.most)
             around = around.outer
         self.count(1)
 
     def count(self, calls: int) -> None:
-        """Count model calls that have already been made."""
+        """Count model calls that were already made."""
         here: Rounds | None = self
         while here is not None:
             here.used += calls
@@ -103,9 +100,10 @@ class Rounds:
 
 @dataclass(slots=True)
 class RunAnswer:
-    """The output of a run that users can see: its non-empty texts, and the URLs of its attachments.
+    """The output of a run that users can see.
 
-    `allowance` limits the remaining output of the run's models.
+    `said` contains its texts, and `shown` the URLs of its attachments. `allowance` limits further
+    output of the run's models.
     """
 
     said: list[str] = field(default_factory=list)
@@ -114,7 +112,7 @@ class RunAnswer:
 
     @property
     def lead(self) -> str:
-        """Return the separator to insert between the answer's previous texts and its next text."""
+        """Return the separator before the answer's next text, or ""."""
         return BETWEEN_TEXTS if self.said else ""
 
     @property
@@ -123,7 +121,7 @@ class RunAnswer:
         return BETWEEN_TEXTS.join(self.said)
 
     def say(self, text: str) -> None:
-        """Append a text that has already been emitted."""
+        """Append a text that was already emitted."""
         if text:
             self.said.append(text)
 
@@ -132,7 +130,7 @@ class RunAnswer:
         self.say(text)
 
     def attach(self, attachment: Attachment, emit: Emit) -> None:
-        """Show an attachment, unless the answer already has one with the same URL."""
+        """Emit an attachment, unless the answer already has one with the same URL."""
         if attachment.url is not None:
             if attachment.url in self.shown:
                 return
@@ -148,7 +146,7 @@ def show_files(result: ToolResult, answer: RunAnswer, emit: Emit) -> None:
 
 
 def show_pictures(pictures: Iterable[Attachment], answer: RunAnswer, emit: Emit) -> None:
-    """Append the images to the answer's text, except for images that it already contains."""
+    """Append the images to the answer's text, except those that it already contains."""
     new = [one for one in pictures if one.url is not None and one.url not in answer.shown]
     if new:
         answer.shown.update(one.url for one in new if one.url is not None)
@@ -156,7 +154,9 @@ def show_pictures(pictures: Iterable[Attachment], answer: RunAnswer, emit: Emit)
 
 
 def as_markdown(picture: Attachment) -> str:
-    """Return the Markdown of an image. Its title and URL come from a service and are escaped."""
+    """Return the Markdown of an image, with its title and URL escaped, because a service wrote
+    them.
+    """
     words = _control.sub(" ", picture.title).strip()[:TITLE_CHARACTERS]
     title = _markup.sub(r"\\\1", words)
     address = _address.sub(lambda found: f"%{ord(found[0]):02X}", picture.url or "")

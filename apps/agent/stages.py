@@ -1,6 +1,6 @@
-"""Stages of tool calls. A `with` block opens a stage around visible work, and closes it at the end.
+"""The stages that show tool calls. A `with` block opens a stage and closes it at its end.
 
-A stage can open before its block, while the model still writes the call, and close after it.
+A stage can open earlier, while the model writes the call, and close later.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from apps.agent.surrogates import well_formed
 
 FENCE = "````"
 MOST_CHARACTERS = 4_000
-"""The length in characters to which an argument is truncated while it arrives, the same as for a
-complete argument.
+"""The number of characters of an argument that are shown while it arrives, as for a complete
+argument.
 """
 
 
@@ -57,7 +57,7 @@ class Stage:
 
 
 def silent(event: object) -> None:
-    """Drop the event. Used as the `emit` function of work that is not shown."""
+    """Ignore the event. This is the `emit` function of work that is not shown."""
 
 
 SILENT = Stage("", silent)
@@ -73,7 +73,7 @@ def open_stage(
     is_timed: bool = False,
     tool: str = "",
 ) -> Iterator[Stage]:
-    """Open a stage. Leaving the block closes it, as failed on an exception."""
+    """Open a stage. The end of the block closes it, as failed after an exception."""
     started = time.monotonic()
     emit(StageOpened(stage_id, title, parent_id, tool=tool))
     stage = Stage(stage_id, emit)
@@ -88,11 +88,11 @@ def open_stage(
 
 @dataclass(frozen=True, slots=True)
 class Announcement:
-    """The beginning of a tool's stage, with the part of its title that does not depend on
-    arguments.
+    """Opens a tool's stage before the call is complete.
 
-    The string argument `argument` ("" if there is none) is written into the stage while it arrives.
-    `lead` is written before it and ends with the opening `FENCE` of a code block.
+    `title` is the part of its title that does not depend on arguments. The string argument
+    `argument` is shown while it arrives, unless it is "". `lead` precedes it and ends with the
+    `FENCE` that opens a code block.
     """
 
     title: str
@@ -101,9 +101,8 @@ class Announcement:
 
 
 class DeferredStages:
-    """The stages of a run's tool calls that stay open until the model has answered the results.
-
-    An exception that leaves the block closes them as failed.
+    """The stages of tool calls that stay open until the model has answered the results. An
+    exception that leaves the block closes them as failed.
     """
 
     def __init__(self) -> None:
@@ -111,13 +110,11 @@ class DeferredStages:
 
     @cached_property
     def blocks(self) -> ExitStack:
-        # Created on use, because each waiting stream would hold one.
+        # Created on use, because otherwise each waiting stream would have one.
         return ExitStack()
 
     def keep(self, stage: Stage, block: AbstractContextManager[object]) -> None:
-        """Keep the stage open until all deferred stages are closed. Its block is left at that
-        time.
-        """
+        """Leave the stage open, and exit its `block` when all deferred stages are closed."""
         self.blocks.push(block)
         self.open[stage.id] = stage
 
@@ -126,7 +123,7 @@ class DeferredStages:
         self.blocks.callback(function)
 
     def show_changes(self, before: Sequence[ModelMessage], after: Sequence[ModelMessage]) -> None:
-        """Write each tool result that differs between `before` and `after` into its open stage."""
+        """Append each tool result that differs between `before` and `after` to its open stage."""
         earlier = {message.tool_call_id: message.text for message in before}
         for message in after:
             stage = self.open.get(message.tool_call_id or "")
@@ -147,7 +144,9 @@ class DeferredStages:
 
 @dataclass(slots=True)
 class GrowingCall:
-    """A call that the model is still writing. Some services give several calls the same `index`."""
+    """A tool call that the model is still writing. Some services give several calls the same
+    `index`.
+    """
 
     index: int
     id: str = ""
@@ -161,7 +160,7 @@ class GrowingCall:
         return self.end.is_reached(self.arguments)
 
     def has_said(self, arguments: str) -> bool:
-        """Return True if the call is complete and has exactly these arguments."""
+        """Return True if the call so far has exactly these arguments."""
         return len(arguments) == self.end.length and arguments == "".join(self.arguments)
 
     @property
@@ -172,13 +171,13 @@ class GrowingCall:
         return len(self.arguments) == 1 and self.arguments[0].strip() == "{}"
 
     def becomes(self, call: ToolCall) -> bool:
-        """Return True if `call` is the completed form of this call."""
+        """Return True if `call` is the complete form of this call."""
         return (self.name, object_texts(self.arguments)[0]) == (call.name, call.arguments)
 
 
 class EarlyStage:
-    """The stage of a call whose arguments are still arriving. The call uses this stage when it is
-    executed.
+    """The stage of a call whose arguments still arrive. When the call is executed, it continues to
+    use this stage.
     """
 
     def __init__(self, call: GrowingCall, announcement: Announcement, emit: Emit) -> None:
@@ -205,8 +204,8 @@ class EarlyStage:
 
     @contextmanager
     def adopted(self, title: str) -> Iterator[Stage]:
-        """Use the stage for the executed call, in the same way as `open_stage`, and append the rest
-        of the title.
+        """Use the stage for the call's execution, as `open_stage` would, and append the rest of the
+        title.
         """
         self.is_adopted = True
         failed = True
@@ -224,11 +223,11 @@ class EarlyStage:
 
 
 class EarlyStages:
-    """The early stages of one model answer. When the block ends, unused stages are closed as
-    failed.
+    """The stages of one answer that open before the calls are complete. The end of the block closes
+    unused ones as failed.
 
-    `announced` returns the announcement of the tool with a name, or None if its stage does not open
-    early. `messages` are the messages of the request; new stages do not use the IDs of their calls.
+    `announced` returns a tool's announcement by name, or None if its stage does not open early. A
+    call with the ID of a call in `messages` gets no early stage.
     """
 
     def __init__(
@@ -243,7 +242,7 @@ class EarlyStages:
         self.open: dict[str, EarlyStage] = {}
 
     def feed(self, call: GrowingCall, piece: str) -> None:
-        """Show a piece of the arguments. The name is complete by then."""
+        """Show a piece of the call's arguments. By then, its name is complete."""
         stage = self.open.get(call.id) or self.begin(call)
         if stage is not None and stage.call is call:
             stage.feed(piece)
@@ -261,7 +260,7 @@ class EarlyStages:
 
     @contextmanager
     def taken(self, call: ToolCall) -> Iterator[EarlyStage | None]:
-        """Yield the early stage of a call that is about to be executed, or None if it has none."""
+        """Yield the early stage of a call that is executed now, or None if it has none."""
         stage = self.open.get(call.id)
         if stage is None or not stage.call.becomes(call):
             yield None

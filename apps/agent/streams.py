@@ -1,4 +1,4 @@
-"""Collects the events that a run emits into batches, over which a door iterates."""
+"""Passes the events of a run to its consumer in batches."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -7,18 +7,16 @@ from apps.agent.events import Emit, Event
 from apps.errors import ReaderTooSlow
 
 MOST_WAITING_CHARACTERS = 16 * 1024 * 1024
-"""The maximum size of a run's queued events in characters. This is more than the longest answer of
-a model and the results of most tools.
+"""The maximum size of the queued events of a run, in characters. It exceeds the longest answers and
+most tool results.
 """
 EVENT_CHARACTERS = 100
-"""The number of characters as which an event counts in addition to its text."""
+"""The size that is counted for each event, in characters, in addition to its text."""
 UNCOUNTED_EVENTS = 256
 
 
 class EventOutbox:
-    """Queues emitted events until the door receives them. It calls `overrun` if too many are
-    queued.
-    """
+    """Queues events until the consumer takes them. If too many are queued, `overrun` is called."""
 
     __slots__ = ("count_at", "events", "loop", "overrun", "waiting")
 
@@ -53,7 +51,7 @@ class EventOutbox:
         return taken
 
     def next_event(self) -> asyncio.Future[None]:
-        """Return a future that the next `wake` completes."""
+        """Return a future that the next event or the end of the run completes."""
         # A future is faster per token and smaller per answer than an asyncio.Event.
         self.waiting = self.loop.create_future()
         return self.waiting
@@ -64,13 +62,11 @@ def size(event: Event) -> int:
 
 
 async def stream(run: Callable[[Emit], Awaitable[object]]) -> AsyncGenerator[list[Event], None]:
-    """Yield the events of `run` in batches. If `run` fails, raise its exception after the last
-    batch.
+    """Yield the events of `run` in batches. If `run` fails, raise its error after the last batch.
 
-    A batch contains all events since the previous batch, so the events of one network read are sent
-    in one write. The run has its own task, so connections are closed by the task that opened them.
-    Closing the iterator cancels the run and waits for its clean-up. If the consumer stops reading,
-    its backlog would grow without bound, so the run is canceled and `ReaderTooSlow` is raised.
+    A batch contains all events since the previous one, so that one network read leads to one write.
+    Closing the iterator cancels the run and waits for its cleanup. If the consumer is too slow, the
+    run is canceled and `ReaderTooSlow` is raised.
     """
     is_overrun = False
 

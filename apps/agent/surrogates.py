@@ -1,7 +1,6 @@
 """Replaces lone surrogates (halves of characters) with U+FFFD.
 
-JSON can contain lone surrogates as escapes, but text that contains them cannot be encoded or
-stored.
+JSON can contain them as escapes, but they cannot be encoded or stored as text.
 """
 
 import re
@@ -18,11 +17,11 @@ _escape = re.compile(
 )
 REPLACEMENT = rb"\ufffd"
 BEGUN_BYTES = 5
-"""The length of the longest incomplete escape in bytes."""
+"""The number of bytes of the longest incomplete escape."""
 
 
 def well_formed(text: str) -> str:
-    """Return the text with each lone surrogate replaced by U+FFFD, so that it can be encoded."""
+    """Return the text with each lone surrogate replaced by U+FFFD."""
     if text.isascii():
         return text
     try:
@@ -33,8 +32,8 @@ def well_formed(text: str) -> str:
 
 
 def decode_json(decode: Callable[[bytes], T], data: bytes) -> T:
-    """Decode JSON with `decode`. If it rejects lone surrogates, call it again with the repaired
-    text. Raises the errors of `decode`.
+    """Decode JSON with `decode`. If that fails because of lone surrogates, decode it again with
+    U+FFFD in their place. Raises the errors of `decode`.
     """
     try:
         return decode(data)
@@ -52,7 +51,9 @@ def mend(data: bytes) -> bytes:
 
 
 class Mender:
-    """Repairs JSON that arrives in pieces; an escape may be split between two pieces."""
+    """Replaces escapes of lone surrogates in JSON that arrives in pieces. An escape can be split
+    between two pieces.
+    """
 
     def __init__(self) -> None:
         self.rest = b""
@@ -73,6 +74,6 @@ class Mender:
         return REPLACEMENT
 
     def end(self) -> bytes:
-        """Return the remaining bytes at the end of the text."""
+        """Return the bytes that remain after the last piece."""
         rest, self.rest = self.rest, b""
         return _half.sub(lambda _: REPLACEMENT, rest)

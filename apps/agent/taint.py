@@ -1,4 +1,4 @@
-"""Tracks the untrusted content that a conversation has read. Such content may contain instructions
+"""Tracks which untrusted content a conversation has read. Such content can contain instructions
 that mislead the model.
 """
 
@@ -12,20 +12,20 @@ from apps.agent.ledger import NO_LEDGER, Ledger, Step
 from apps.agent.messages import ModelMessage
 
 UNTRUSTED = "untrusted"
-"""The key that stores the sources in an answer's state and in the step that records them."""
+"""The key of the untrusted sources in an answer's state, and of the step that records them."""
 MOST = 10
-"""The maximum number of sources that are stored. An approval card shows the first source."""
+"""The maximum number of sources that are stored. An approval card names the first one."""
 CHARACTERS = 100
-"""The length in characters to which a source is truncated."""
+"""The number of characters to which a source is truncated."""
 
 
 @dataclass(slots=True)
 class Taint:
-    """Collects the untrusted sources that a conversation has read, in words for users, such as
-    `web page / example.org`.
+    """The untrusted sources that a conversation has read, in words for users, such as `web page /
+    example.org`.
 
-    A nested run and the outer run share one object, so the sources of each apply to both. New
-    sources are recorded as a step in the outermost run's `ledger`.
+    Nested runs share the object with the outer run. New sources are recorded as a step in the
+    `ledger`.
     """
 
     ledger: Ledger = NO_LEDGER
@@ -36,7 +36,7 @@ class Taint:
             self.ledger.record(Step(UNTRUSTED, "open", "done", result=self.state))
 
     def keep(self, sources: Iterable[str]) -> bool:
-        """Add sources without recording them in the ledger. Return True if any of them is new."""
+        """Add sources without recording them. Return True if one is new."""
         before = len(self.sources)
         for source in sources:
             line = " ".join(source.split())
@@ -47,16 +47,14 @@ class Taint:
 
     @property
     def state(self) -> dict[str, Any]:
-        """Return the sources as a part of the answer's state, so that they also apply to the next
-        request.
+        """Return the sources as part of the answer's state, so that they apply to later requests
+        too.
         """
         return {UNTRUSTED: [*self.sources]} if self.sources else {}
 
     @property
     def reason(self) -> str:
-        """Return a sentence about the sources for the user who approves a call, or "" if there are
-        none.
-        """
+        """Return a sentence about the sources for an approval card, or "" if there are none."""
         if not self.sources:
             return ""
         first, *others = self.sources
@@ -65,21 +63,19 @@ class Taint:
 
 
 def recorded_taint(ledger: Ledger, messages: Sequence[ModelMessage], taint: Taint | None) -> Taint:
-    """Return the `taint` of the outer run, or a new object if there is none.
-
-    A new object contains the sources that the run had read before it was interrupted, and the
-    sources in the states of messages.
+    """Return the `taint` of the outer run, or a new one with the sources of the run's earlier
+    steps. Add the sources in the messages' states.
     """
     if taint is None:
         taint, step = Taint(ledger), ledger.step(UNTRUSTED)
         taint.keep(sources_in(step.result) if step is not None else ())
     for message in messages:
-        # The state of a question counts too, because an API client may have sent it.
+        # The states of questions count too, because a client may have sent them.
         taint.keep(sources_in(message.state))
     return taint
 
 
 def sources_in(state: Mapping[str, Any]) -> list[str]:
-    """Return the sources in a state, which is untrusted because clients may have changed it."""
+    """Return the sources in a state, which a client may have changed."""
     found = state.get(UNTRUSTED)
     return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []

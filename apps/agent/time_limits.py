@@ -1,4 +1,4 @@
-"""Time limits that pause while waiting for a user."""
+"""Time limits that are paused while a run waits for a user."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class TimeLimit:
 
     @contextmanager
     def stopped(self) -> Iterator[None]:
-        """Pause the time limit during the block. Several blocks may overlap."""
+        """Pause the time limit during the block. Blocks can overlap."""
         now = asyncio.get_running_loop().time
         self.stops += 1
         if self.stops == 1 and not self.is_over and not self.timeout.expired():
@@ -38,17 +38,17 @@ _limits: ContextVar[tuple[TimeLimit, ...]] = ContextVar("time_limits", default=(
 
 
 def current_limits() -> tuple[TimeLimit, ...]:
-    """Return the time limits that apply to the caller, including the limits of enclosing calls."""
+    """Return the time limits of this call and of the calls around it."""
     return _limits.get()
 
 
 def time_limit(seconds: float | None) -> AbstractAsyncContextManager[None]:
-    """Limit the running time of the block to `seconds`, without pauses. Raises `TimeoutError`."""
+    """Limit the block to `seconds`, not counting pauses. Raises `TimeoutError`."""
     return LimitedBlock(TimeLimit(asyncio.timeout(seconds)))
 
 
 class LimitedBlock:
-    # Not a generator, which takes three times as many calls, for each call of a tool.
+    # Not a generator, which would take three times as many calls for each tool call.
     __slots__ = ("limit", "token")
 
     def __init__(self, limit: TimeLimit) -> None:

@@ -1,4 +1,6 @@
-"""The to-do list: Markdown with checkboxes, and the message that shows it to a model."""
+"""Counts the items of a to-do list, which is Markdown with checkboxes, and shows the list to a
+model.
+"""
 
 import re
 from typing import NamedTuple
@@ -15,7 +17,7 @@ _item = re.compile(r"^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX])\](?=[ \t]|$)",
 
 
 class TodoCounts(NamedTuple):
-    """The number of all items and the number of finished items, including nested items."""
+    """The numbers of all items and of finished items, including nested ones."""
 
     items: int
     completed: int
@@ -27,10 +29,9 @@ def count_items(text: str) -> TodoCounts:
 
 
 def todo_message(text: str) -> ModelMessage:
-    """Return a message with the to-do list, which is the last message of a request.
+    """Return the message with the to-do list, which is the last one of a request.
 
-    The list changes with every step, so it must come after the part of the request that services
-    cache.
+    The list changes often, so it must follow the part of the request that services cache.
     """
     return ModelMessage("user", f"{OPENING}\n{text}\n{CLOSING}\n{RULES}")
 

@@ -25,10 +25,10 @@ from apps.errors import ToolTimedOut
 
 @dataclass(frozen=True, slots=True)
 class ToolBatch:
-    """Executes the tool calls of `steps`.
+    """Executes the tool calls of `steps` concurrently.
 
-    `find` looks up a tool by name, and `refuse` returns the result for a call to an unknown tool.
-    `seconds` is the timeout for the whole batch; None means no timeout.
+    `find` returns a tool by name, and `refuse` the error for an unknown one. `seconds` is the
+    timeout for the whole batch, or None.
     """
 
     steps: ToolSteps
@@ -44,7 +44,7 @@ class ToolBatch:
         return self.steps.ledger.is_kept
 
     async def run(self) -> list[ToolOutcome]:
-        """Return the outcomes in the order of the calls. Raises `LeaseLost`, `NotStored`."""
+        """Return the outcomes in the order of the calls. Raises `LeaseLost` or `NotStored`."""
         outcomes = self.repeat() if self.is_kept else {}
         places = range(len(self.steps.calls))
         if missing := [place for place in places if place not in outcomes]:
@@ -53,7 +53,7 @@ class ToolBatch:
         return [outcomes[place] for place in places]
 
     def repeat(self) -> dict[int, ToolOutcome]:
-        """Return the recorded outcomes by the positions of their calls."""
+        """Return the recorded outcomes by the index of the call."""
         recorded = self.steps.recorded()
         for one in recorded.values():
             self.turn.progress.usage += one.spent
@@ -83,7 +83,7 @@ class ToolBatch:
         }
 
     def cancelled(self, place: int, *, is_late: bool) -> ToolOutcome:
-        # A tool that cancels itself has failed; the run is not canceled.
+        # A tool that cancels itself has failed, but the run continues.
         outcome = ToolOutcome(UNEXPECTED)
         if is_late and self.seconds is not None:
             error = ToolTimedOut(self.steps.calls[place].name, self.seconds)
@@ -93,9 +93,7 @@ class ToolBatch:
         return outcome
 
     async def call(self, place: int) -> ToolOutcome:
-        """Execute one call. If the call fails, the other calls continue, and the model gets an
-        error as its result.
-        """
+        """Execute one call. If it fails, the other calls continue, and the model gets the error."""
         call, progress = self.steps.calls[place], self.turn.progress
         tool = self.find(call.name)
         shown = describe_size if tool is not None and tool.is_private else str
@@ -154,8 +152,8 @@ class ToolBatch:
         return begin(ledger=steps.ledger, key=steps.key(place), answers=steps.answers(place))
 
     def ask(self, outcomes: Sequence[ToolOutcome]) -> None:
-        """Ask the user the questions of all pending calls. If the run is not stored, ask only the
-        first question.
+        """Ask the user the questions of all calls that wait or, if the run is not stored, of the
+        first one only.
         """
         for place, outcome in enumerate(outcomes):
             if isinstance(outcome.result, Pending):
@@ -165,9 +163,7 @@ class ToolBatch:
 
 
 def answerable(outcome: ToolOutcome, can_ask: Set[InteractionKind]) -> ToolOutcome:
-    """Return the outcome, or an error in its place if it is pending and the run cannot ask a
-    user.
-    """
+    """Return the outcome or, if it waits for a user and the run cannot ask, an error."""
     if not isinstance(outcome.result, Pending):
         return outcome
     kinds = {one.kind for one in outcome.result.interactions}
@@ -178,7 +174,7 @@ def answerable(outcome: ToolOutcome, can_ask: Set[InteractionKind]) -> ToolOutco
 
 
 def waits(outcomes: Sequence[ToolOutcome]) -> bool:
-    """Return True if the run has to wait because a result is missing and no other result ends the
+    """Return True if the run must wait because a result is missing and no other one ends the
     run.
     """
     is_stopped = any(outcome.stopped is not None for outcome in outcomes)
@@ -186,14 +182,14 @@ def waits(outcomes: Sequence[ToolOutcome]) -> bool:
 
 
 def all_failed(outcomes: Sequence[ToolOutcome]) -> bool:
-    """Return True if there was at least one call and every call failed."""
+    """Return True if there were calls and all of them failed."""
     return bool(outcomes) and all(one.tool_failed for one in outcomes)
 
 
 def part_calls(
     calls: Sequence[ToolCall], outcomes: Sequence[ToolOutcome]
 ) -> tuple[tuple[ToolCall, ...], list[ToolOutcome], tuple[ToolCall, ...]]:
-    """Return the calls with results, their outcomes, and the calls without results."""
+    """Return the calls with results, their outcomes, and the calls that wait for a user."""
     both = list(zip(calls, outcomes, strict=True))
     made = [pair for pair in both if not isinstance(pair[1].result, Pending)]
     waiting = tuple(call for call, one in both if isinstance(one.result, Pending))

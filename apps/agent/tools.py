@@ -1,5 +1,5 @@
-"""Defines a tool as a value: its specification for the model, and the coroutine function that
-executes a call.
+"""Defines tools: the specification for the model, the function that executes a call, and the call's
+input and result.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class ToolSpec:
     """The specification of a tool that the model receives. `parameters` is a JSON Schema of type
     object.
 
-    With `strict`, the service must follow the schema exactly; None selects the service's default.
-    `takes_text` marks a client's tool whose calls contain text instead of JSON (`TEXT_INPUT`).
+    `strict` requires arguments to follow the schema exactly; None means the service's default.
+    `takes_text` marks a client's tool that takes plain text.
     """
 
     name: str
@@ -36,7 +36,7 @@ class ToolSpec:
 
     @cached_property
     def written(self) -> msgspec.Raw:
-        """Return the entry in a request's `tools`, encoded once for all requests."""
+        """Return the tool's entry in a request, which is encoded once for all requests."""
         function: dict[str, Any] = {
             "name": self.name,
             "description": self.description,
@@ -54,13 +54,12 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """The result of a call.
+    """The result of a tool call.
 
-    `content` is sent to the model. `propagated` and `annotations` are added to the answer, and
-    `pictures` are added to its text. `failure` is set if the content describes a failed call. With
-    `ends_turn`, the run ends after the other calls of the same answer, without calling the model
-    again; the answer then ends with the text `answer`. `rounds` counts the model calls inside the
-    tool, which count towards the run's limit.
+    `content` is for the model. `propagated` and `annotations` are added to the answer, and
+    `pictures` to its text. `failure` is set if the content describes a failure. `ends_turn` ends
+    the run without another model call, and the answer then ends with the text `answer`. `rounds` is
+    the number of model calls inside of the tool.
     """
 
     content: str
@@ -79,10 +78,10 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class Pending(ToolResult):
-    """A result that is not available yet. When a user has answered one of the `interactions`, the
-    call is made again.
+    """A result that is missing until a user has answered the `interactions`; then the call is made
+    again.
 
-    If a run inside the call is waiting, `interactions` is empty. If the run cannot wait, the model
+    `interactions` is empty if a run inside of the call waits. If the run cannot wait, the model
     gets `content`.
     """
 
@@ -94,17 +93,15 @@ class Pending(ToolResult):
 
 
 ResultStep = Callable[[ToolCall, ToolResult], Awaitable[ToolResult]]
-"""A function that changes a tool's result before the model gets it."""
+"""Changes a tool's result before the model gets it."""
 Defer = Callable[[Stage, AbstractContextManager[object]], object]
-"""A function that keeps a stage open and closes it later. If an exception ends the run, the stage
-is closed as failed.
-"""
+"""Keeps a stage open and closes it later, as failed if an exception ends the run."""
 Spend = Callable[[Iterable[ModelUsage]], object]
-"""A function that receives the usage of an interrupted answer, which has no result."""
+"""Receives the usage of an interrupted answer, which has no result."""
 
 
 def ignore_usage(usage: Iterable[ModelUsage]) -> None:
-    """Ignore the usage. Used as the `Spend` function of a call whose usage is not counted."""
+    """Ignore the usage. This is the `Spend` function of a call whose usage is not counted."""
 
 
 class Invocation(msgspec.Struct, frozen=True):
@@ -116,7 +113,7 @@ class Invocation(msgspec.Struct, frozen=True):
     emit: Emit = silent
     stage: Stage = SILENT
     early: EarlyStage | None = None
-    """The call's stage if it is already open, otherwise None."""
+    """The stage of the call if it opened early, otherwise None."""
     defer: Defer | None = None
     """Keeps a stage open until the model has answered the call's result."""
     spend: Spend = ignore_usage
@@ -124,25 +121,22 @@ class Invocation(msgspec.Struct, frozen=True):
     key: str = ""
     """The key of the call's step in the ledger."""
     answers: Mapping[InteractionKind, InteractionRequest] = {}
-    """Users' answers to the interactions that an earlier attempt of this call requested."""
+    """The user's answers to the questions that this call has asked before."""
 
 
 CallTool = Callable[[Invocation], Coroutine[Any, Any, ToolResult]]
-"""A function that executes a call. It writes its progress to the stage, and raises `ToolError` to
-report a failure to the model.
-"""
+"""Executes a call, and writes to its stage. Raises `ToolError` to report a failure to the model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
     """A tool that a run can call.
 
-    `toolset` is the path of its toolset in the manifest, or "" if there is none. `constants` are
-    arguments of every call, hidden from the model. `is_repeatable` means that two calls have the
-    effect of one. `is_private` means that only the user may see arguments and results; logs and
-    operators see only their lengths. `is_read_only` means that a call changes nothing. `full_name`
-    is the name on its server and in the manifest, after the toolset's name. It is "" if the name
-    for models is the same.
+    `toolset` is its toolset's path in the manifest, or "". `constants` are arguments that the model
+    does not see. `is_repeatable` means that two calls have the effect of one, and `is_read_only`
+    that a call changes nothing. Arguments and results of a tool that `is_private` are visible to
+    the user only. `full_name` is the name in the manifest, with its toolset, or "" if it equals the
+    name for models.
     """
 
     spec: ToolSpec
@@ -161,10 +155,10 @@ class Tool:
 
 @dataclass(slots=True)
 class Toolbox:
-    """The tools of one run by name, which may move between groups during the run.
+    """The tools of one run by name.
 
-    The `listed` tools are offered to the model. The model can also call the `unlisted` tools. Only
-    the platform can call the `hidden` tools.
+    The model is offered the `listed` tools, and can also call `unlisted` ones. Only the platform
+    can call `hidden` ones. Tools can move between the groups during the run.
     """
 
     listed: dict[str, Tool] = field(default_factory=dict)
@@ -173,7 +167,9 @@ class Toolbox:
 
     @property
     def private(self) -> frozenset[str]:
-        """Return the names of private tools."""
+        """Return the names of the private tools, whose arguments and results only the user may
+        see.
+        """
         groups = (self.listed, self.unlisted, self.hidden)
         return frozenset(n for group in groups for n, tool in group.items() if tool.is_private)
 

@@ -1,5 +1,5 @@
-"""Uploads, lists, serves and deletes a visitor's files. Other users' files are reported as
-missing.
+"""Uploads, lists, serves and deletes a visitor's files. Requests for another user's file get a 404
+error.
 """
 
 import re
@@ -37,27 +37,27 @@ from apps.workspace.local.files.storage import storage
 from apps.workspace.local.models import StoredFile
 
 OVERHEAD_BYTES = 16 * 1024
-"""The maximum number of bytes in a form in addition to its file."""
+"""The maximum number of bytes that an upload's form can have in addition to its file."""
 SHOWN = re.compile(
     r"image/(png|jpeg|gif|webp|avif|svg\+xml)|application/pdf|(audio|video)/[\w.+-]+"
 )
-"""The types that a browser displays. Text is shown as plain text, and all other types are
+"""The content types that a browser displays. Text is served as plain text, and all other types are
 downloaded.
 """
 LOCKED = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; media-src 'self'"
-"""The content security policy for a file that is opened by its URL: no scripts, no requests, an
-opaque origin.
+"""The content security policy for files, which are opened by their URLs: no scripts, no requests,
+an opaque origin.
 """
 LOCKED_PDF = "default-src 'none'; style-src 'unsafe-inline'; object-src 'self'"
-"""The policy for PDFs. Browsers show no PDF in a sandbox, and their PDF viewers are sandboxed
-anyway.
+"""The content security policy for PDF files. Browsers show no PDF in a sandbox, and sandbox their
+PDF viewers themselves.
 """
 
 View = Callable[..., HttpResponseBase]
 
 
 def with_json_errors(view: View) -> View:
-    """Decorate a view so that it returns errors as JSON for the page's scripts."""
+    """Return the view with errors as JSON, for the page's scripts."""
 
     @wraps(view)
     def answer(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
@@ -80,19 +80,19 @@ def problem(code: str, text: str, status: int) -> JsonResponse:
     return JsonResponse({"error": {"message": text, "code": code}}, status=status)
 
 
-# `take` checks the token, because the check reads the whole form, and the length must be checked
-# first.
+# `take` checks the CSRF token. The check reads the whole form, so it must follow the check of the
+# length.
 @csrf_exempt
 @with_json_errors
 @require_POST
 def upload(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """Upload one file for a conversation, which may not have started yet."""
+    """Upload one file for a conversation, before or after its first message."""
     check_length(request, settings.CHAT_UPLOAD_MAX_BYTES)
     return take(request, slug)
 
 
 def check_length(request: HttpRequest, limit: int) -> None:
-    """Raise `Refused` if the form is too large for a file of up to `limit` bytes."""
+    """Raise `TooLarge` if the request body is too large for a file of up to `limit` bytes."""
     if read_integer(request.META.get("CONTENT_LENGTH") or "0", limit + OVERHEAD_BYTES) is None:
         raise TooLarge(
             "too_large",
@@ -116,8 +116,10 @@ def store_sent(
     limit: int,
     types: Sequence[str] = (),
 ) -> HttpResponseBase:
-    """Store the file of the form, which can have up to `limit` bytes. `types` limits its type; ()
-    allows the types that the installation accepts. Raises `Refused`, `FileRefused` and Http404.
+    """Store the form's `file` of up to `limit` bytes for its `conversation`.
+
+    `types` limits the content type; () allows all types that the installation accepts. Raises
+    `Refused`, `FileRefused` or Http404.
     """
     conversation = read_conversation(request.POST.get("conversation", ""))
     sent = request.FILES.getlist("file")
@@ -133,7 +135,7 @@ def store_sent(
 
 
 def read_conversation(text: str) -> UUID:
-    """Parse a conversation's ID. Raises `Refused` if it is invalid."""
+    """Parse a conversation's ID. Raises `Refused` if it is not a UUID."""
     if not folder.is_uuid(text):
         raise Refused("bad_request", "conversation: use the ID of a conversation.")
     return UUID(text)
@@ -146,7 +148,9 @@ def is_own(conversation: Conversation, caller: Caller, application: int) -> bool
 @with_json_errors
 @require_GET
 def listing(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseBase:
-    """List a conversation's files. Raises Http404 for another visitor's conversation."""
+    """List the files of the visitor's conversation. Raises Http404 if the visitor has no such
+    conversation.
+    """
     caller = visitor(request)
     if not own(caller).filter(under(slug), pk=conversation).exists():
         raise Http404("This conversation does not exist.")
@@ -157,8 +161,8 @@ def listing(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse
 
 @require_http_methods(["GET", "HEAD", "DELETE"])
 def file(request: HttpRequest, bucket: str, name: str) -> HttpResponseBase:
-    """Serve the file, or delete it for the method DELETE. Raises Http404 if the visitor may not
-    read it.
+    """Serve a stored file, or delete it if the method is DELETE. Raises Http404 if the visitor has
+    no access.
     """
     return show_or_delete(request, visitor(request), bucket, name)
 
@@ -177,14 +181,16 @@ def show_or_delete(
 
 
 def reader_of(caller: Caller, bucket: str, name: str) -> FileReader | str:
-    """Return the reader whose access to the file is checked. This is the team's bucket for files in
-    the team's notes, otherwise the caller.
+    """Return the reader for the access check: the team's bucket for files in the team's notes,
+    otherwise the caller.
     """
     return bucket if is_file_of_notes(caller, bucket, name) else reader_for(caller)
 
 
 def show_file(request: HttpRequest, row: StoredFile) -> HttpResponseBase:
-    """Return the file's content. Raises `FileMissing` if its bytes were deleted."""
+    """Return the response with the file's content, or the requested range of it. Raises
+    `FileMissing` if the storage has no such file.
+    """
     unchanged = get_conditional_response(request, etag=f'"{row.etag}"')
     if unchanged is not None:
         return unchanged

@@ -1,4 +1,4 @@
-"""Database models for users' data on the pages, in addition to conversations."""
+"""The database model of pinned applications."""
 
 from django.db import models
 from django.utils import timezone
@@ -8,7 +8,7 @@ from apps.chat.widget.models import UsedIdentity as UsedIdentity
 
 
 class PinnedApplication(models.Model):
-    """An application that a user has pinned."""
+    """An application that a user has pinned to the sidebar."""
 
     owner = models.CharField(max_length=100)
     application = models.ForeignKey(

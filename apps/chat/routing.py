@@ -1,4 +1,4 @@
-"""The WebSocket URLs for the page and for widgets."""
+"""The WebSocket URLs of the chat page and the widget."""
 
 from django.urls import URLPattern, path
 

@@ -1,4 +1,4 @@
-"""URL patterns for the chat pages."""
+"""The URL patterns of the chat pages and the widget."""
 
 from django.urls import URLPattern, path
 

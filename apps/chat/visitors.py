@@ -1,4 +1,4 @@
-"""Identifies a page's visitor, and finds the visitor's data."""
+"""Identifies the visitor who requests a page, and finds the visitor's conversations."""
 
 from collections.abc import Callable
 from functools import partial, wraps
@@ -34,14 +34,16 @@ from apps.workspace.local.models import FormerBucket
 from apps.workspace.local.tools.tool_accounts import delete_of_bucket
 
 VISITED_ON = "seen"
-"""The session key for the day on which a signed-out browser was last active."""
+"""The session key for the date on which a signed-out browser was last active."""
 READS = frozenset(("GET", "HEAD"))
 
 View = Callable[..., HttpResponseBase]
 
 
 class ConversationMoved(Http404):
-    """The conversation was handed over to another application, whose slug is `slug`."""
+    """The requested conversation was handed over to another application. `slug` is that
+    application's slug.
+    """
 
     def __init__(self, slug: str) -> None:
         super().__init__("This conversation does not exist.")
@@ -49,11 +51,14 @@ class ConversationMoved(Http404):
 
 
 def visitor(request: HttpRequest) -> Caller:
-    """Return the caller who requests a page. A browser gets a session with its first POST or when a
-    page opens its socket. A browser that only reads pages, such as a crawler, gets none.
+    """Return the caller who requests a page.
+
+    A signed-out browser gets a session with its first POST, or when a page opens its WebSocket. A
+    browser that only reads pages, such as a crawler, gets none.
     """
     session = request.session
-    # Read the user first, because looking up a user with a new password empties the old session.
+    # `request.user` comes first, because it empties the session of a user whose password has
+    # changed.
     if not request.user.is_authenticated and not session.session_key:
         if request.method in READS:
             return stranger(locale_of_request(request)).at(address=address_of(request))
@@ -63,7 +68,7 @@ def visitor(request: HttpRequest) -> Caller:
     if caller.kind == "visitor":
         session_key: str = session.session_key or ""
         today = timezone.now().date().isoformat()
-        # The session is renewed, so that it does not expire while it is used.
+        # A changed session gets a new expiry date. Once a day is enough.
         if session.get(VISITED_ON) != today:
             session[VISITED_ON] = today
             session[VISITOR] = session_bucket(session_key)
@@ -73,15 +78,15 @@ def visitor(request: HttpRequest) -> Caller:
 
 
 def account_user(request: HttpRequest) -> User:
-    """Return the signed-in user. The view must require a sign-in."""
+    """Return the signed-in user. Only views that require sign-in can call this."""
     assert isinstance(request.user, User)  # noqa: S101 - for the type checker
     return request.user
 
 
 @transaction.atomic
 def adopt(bucket: str, caller: Caller) -> None:
-    """Move an anonymous session's conversations and files to the user who has signed in. `bucket`
-    is the anonymous session's bucket.
+    """Move the conversations, folders and feedback of the anonymous session's `bucket` to the user
+    who has signed in.
     """
     taken = [*Conversation.objects.filter(owner=bucket).values_list("pk", flat=True)]
     Conversation.objects.filter(owner=bucket).update(owner=caller.bucket)
@@ -100,10 +105,10 @@ def adopt(bucket: str, caller: Caller) -> None:
 
 
 def with_sign_in(view: View) -> View:
-    """Decorate a view so that it redirects signed-out readers to the sign-in page instead of
-    raising Http404.
+    """Return the view with a redirect to the sign-in page if it raises Http404 for a signed-out
+    reader.
 
-    The redirect is the same for other users' pages and for pages that do not exist.
+    The redirect does not reveal whether the page exists.
     """
 
     @wraps(view)
@@ -123,14 +128,14 @@ def find_application(caller: Caller, slug: str) -> Application:
 
 
 def find_conversation(request: HttpRequest, slug: str, conversation: UUID) -> Conversation:
-    """Return the visitor's conversation. Raises Http404 or `ConversationMoved` like
-    `conversation_of`.
+    """Return the visitor's conversation. Raises Http404 or `ConversationMoved` if `conversation_of`
+    does.
     """
     return conversation_of(visitor(request), slug, conversation)
 
 
 def conversation_of(caller: Caller, slug: str, conversation: UUID) -> Conversation:
-    """Return the caller's conversation with the application, even if the application was deleted.
+    """Return the caller's conversation with the application `slug`, which may have been deleted.
 
     Raises `ConversationMoved` if it was handed over to another application, and Http404 if the
     caller has no such conversation.

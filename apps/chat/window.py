@@ -1,4 +1,6 @@
-"""Selects the turns that a page loads: first the last turns, then earlier turns on request."""
+"""Selects the turns of a conversation that the page loads: first the last turns, then earlier ones
+on demand.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,25 +18,25 @@ from apps.live.events import StreamEvent
 from apps.live.journal import journal
 
 FIRST_TURNS = 8
-"""The number of turns that an opened conversation loads. They fill more than a screen, and drawing
-each turn takes time.
+"""The number of turns that the page loads when it opens a conversation. They fill more than a
+screen; drawing more takes time.
 """
 MOST_TURNS = 20
 """The maximum number of turns that the page loads at a time while the user scrolls."""
 MOST_BYTES = 256 * 1024
-"""The maximum number of bytes in the JSON of one window's turns. A longer turn is sent alone."""
+"""The maximum total size of the turns in one response, as JSON. A single turn can be larger."""
 LONGEST_STEP = 8_000
-"""The maximum number of characters in a step's text. The page loads a longer text when a user opens
-the step.
+"""The maximum number of characters of a step's text. The page loads the rest when a user opens the
+step.
 """
 TURNS_AFTER = 5
-"""The number of turns that are loaded after the turn with a search result."""
+"""The number of turns that are loaded after the one that a search has found."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnWindow:
-    """Consecutive turns. `before` is the cursor for loading earlier turns, or None if there are
-    none.
+    """Consecutive turns as JSON. `before` is the cursor for loading earlier turns, or None if there
+    are none.
     """
 
     turns: list[dict[str, Any]]
@@ -45,24 +47,25 @@ class TurnWindow:
 
 
 def last_turns(runs: Sequence[str], until: int, going: UUID | None) -> TurnWindow:
-    """Return the last turns on the path `runs`, without the active run `going`. `until` is the
-    number of the last event to include.
+    """Return the last turns of a conversation, without its active run `going`.
+
+    `runs` are the runs on the shown branch. Events with numbers above `until` are omitted.
     """
     path = runs if going is None else [run for run in runs if run != going.hex]
     return read_window(path, len(path), most=FIRST_TURNS, until=until)
 
 
 def turns_before(conversation: Conversation, cursor: UUID) -> TurnWindow:
-    """Return the turns before the run `cursor`. Raises `Refused` if the run is no longer on the
-    shown path.
+    """Return the turns before the run `cursor`. Raises `Refused` if it is no longer on the shown
+    branch.
     """
     path = shown_runs(conversation)
     return read_window(path, place_of(path, cursor))
 
 
 def turns_after(conversation: Conversation, cursor: UUID) -> TurnWindow:
-    """Return the turns after the run `cursor`. Raises `Refused` if the run is no longer on the
-    shown path.
+    """Return the turns after the run `cursor`. Raises `Refused` if it is no longer on the shown
+    branch.
     """
     path = shown_runs(conversation)
     at = place_of(path, cursor) + 1
@@ -70,7 +73,7 @@ def turns_after(conversation: Conversation, cursor: UUID) -> TurnWindow:
 
 
 def turns_around(conversation: Conversation, message: UUID) -> TurnWindow:
-    """Return the turns around a message. Raises `Refused` if it is not on the shown path."""
+    """Return the turns around a message. Raises `Refused` if it is not on the shown branch."""
     rows = conversation.messages.said().filter(uuid=message)
     run = rows.values_list("run_id", flat=True).first()
     path = shown_runs(conversation)
@@ -79,7 +82,9 @@ def turns_around(conversation: Conversation, message: UUID) -> TurnWindow:
 
 
 def whole_turn(conversation: Conversation, run: UUID) -> dict[str, Any]:
-    """Return one turn with complete steps. Raises `Refused` if it is not on the shown path."""
+    """Return one turn with the complete texts of its steps. Raises `Refused` if it is not on the
+    shown branch.
+    """
     path = shown_runs(conversation)
     return turn(run, place_of(path, run), journal.read_run(run), longest_step=None)
 
@@ -104,12 +109,14 @@ def read_window(
     least: int | None = None,
     until: int | None = None,
 ) -> TurnWindow:
-    """Return up to `most` turns of the path, ending before index `end`. Turns before index `first`
-    are omitted. Turns from index `least` on are included even if they exceed `MOST_BYTES`.
+    """Return up to `most` turns before index `end` of the branch `path`, as many as fit in
+    `MOST_BYTES`.
+
+    Turns before index `first` are never returned, and turns from index `least` on always.
     """
     found: list[dict[str, Any]] = []
     size = 0
-    # The turns are read one after the other, so that only turns that are sent are read.
+    # Turns that do not fit are not read.
     for at in range(end - 1, max(end - most, first) - 1, -1):
         run = UUID(path[at])
         told = turn(run, at, journal.read_run(run, until))
@@ -124,14 +131,16 @@ def read_window(
 def turn(
     run: UUID, at: int, events: Iterable[StreamEvent], longest_step: int | None = LONGEST_STEP
 ) -> dict[str, Any]:
-    """Return a run's turn as JSON for the page. `at` is its index on the shown path. Longer texts
-    of steps are truncated to `longest_step` characters, unless it is None.
+    """Return a run's turn as JSON for the page.
+
+    `at` is its index on the shown branch. Texts of steps are truncated to `longest_step`
+    characters, unless it is None.
     """
     return {"run": str(run), "at": at, "events": compact_frames(events, longest_step)}
 
 
 def compact_frames(events: Iterable[StreamEvent], longest_step: int | None) -> list[dict[str, Any]]:
-    """Return frames that have the same effect as the run's events, with each text in one piece."""
+    """Return frames that show the same turn as the run's events, with each text in one piece."""
     frames: list[dict[str, Any]] = []
     steps: dict[str, dict[str, Any]] = {}
     status: dict[str, Any] | None = None
@@ -150,8 +159,8 @@ def compact_frames(events: Iterable[StreamEvent], longest_step: int | None) -> l
 def continues(
     frame: dict[str, Any], frames: list[dict[str, Any]], steps: dict[str, dict[str, Any]]
 ) -> bool:
-    """Append the frame's text to an earlier frame. Return False if the frame must be sent
-    separately. `steps` maps the IDs of steps to the frames with their texts.
+    """Append the frame's text to an earlier frame. Return False if it must be sent separately.
+    `steps` maps the IDs of steps to the frames with their texts.
     """
     kind = frame["type"]
     if kind == "message.delta" and frames and frames[-1]["type"] == kind:
@@ -174,7 +183,7 @@ def cut_text(frame: dict[str, Any], longest: int) -> None:
 
 
 def leave_out_known_text(frames: list[dict[str, Any]]) -> None:
-    """Remove text that the stored answer repeats from the frames."""
+    """Remove the text of the stored answer if it equals the text frames before it."""
     kinds = {frame["type"] for frame in frames}
     if "message.complete" not in kinds or "answer.restarted" in kinds:
         return

@@ -1,1 +1,1 @@
-"""Users' and API clients' conversations, with questions, answers and retention."""
+"""The conversations of users and API clients: their questions, answers, files and retention."""

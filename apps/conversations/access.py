@@ -23,23 +23,21 @@ from apps.live.models import Run
 
 NOT_FOUND = "conversation_not_found"
 PERSONS = UUID("5f3f0a52-6f0e-4d39-9a0b-6f1a5d0a7c11")
-"""The namespace for the UUIDs of owners' streams."""
+"""The namespace of the UUIDs that `person_stream` derives from owners' buckets."""
 
 
 def person_stream(bucket: str) -> UUID:
-    """Return the ID of the stream that notifies all processes of changes to an owner's
-    conversations.
-    """
+    """Return the ID of the notification stream for changes to an owner's conversations."""
     return uuid5(PERSONS, bucket)
 
 
 OF_CLIENT = ("locale", "timezone", "surface", "address")
-"""The fields of the client that a run stores."""
+"""The fields of `ClientInfo` that a run stores."""
 
 
 def reference_of(caller: Caller) -> dict[str, Any]:
-    """Return the JSON fields that a run stores to identify its caller, in addition to the bucket.
-    `caller_of_run` restores the caller from these fields.
+    """Return the JSON that a run stores about its caller, in addition to the bucket.
+    `caller_of_run` reads it.
     """
     client = caller.client
     told = {
@@ -57,8 +55,8 @@ def reference_of(caller: Caller) -> dict[str, Any]:
 
 
 def caller_of_run(run: Run) -> Caller:
-    """Return the caller on whose behalf the run acts. Raises `Refused` if the account is closed,
-    the user has left the team, or the API key is no longer valid.
+    """Return the caller for whom the run acts. Raises `Refused` if the account is closed, the user
+    has left the team, or the API key is no longer valid.
     """
     folder, team = folder_of(run.stream), run.caller.get("team")
     client = ClientInfo(**{name: run.caller[name] for name in OF_CLIENT if name in run.caller})
@@ -97,7 +95,7 @@ def own_lasting(caller: Caller) -> QuerySet[Conversation]:
 
 
 def owned_by(user: int) -> Q:
-    """Return a filter for rows that this user owns, alone or in one of their teams."""
+    """Return a filter for rows that the user owns, in their own workspace or in a team."""
     return of_person(user, "owner")
 
 
@@ -106,15 +104,15 @@ def mark_read(conversation: UUID) -> None:
 
 
 def under(slug: str) -> Q:
-    """Return a filter for conversations of the application with this slug, even if the application
-    was deleted.
+    """Return a filter for conversations of the application with this slug, which may have been
+    deleted.
     """
     return Q(application__slug=slug) | Q(application=None, former_slug=slug)
 
 
 def find_conversation(caller: Caller, conversation: UUID, application: str) -> Conversation:
-    """Return the caller's conversation with this ID and with the application of this slug. Raises
-    `Refused` if the caller has no such conversation.
+    """Return the caller's conversation with this ID, if its application has this slug. Raises
+    `Missing` if there is none.
     """
     found = own(caller).filter(under(application), pk=conversation).first()
     if found is None:
@@ -124,7 +122,9 @@ def find_conversation(caller: Caller, conversation: UUID, application: str) -> C
 
 
 def lock(conversation: Conversation) -> Conversation:
-    """Lock the conversation's row until the transaction ends, and return its current content."""
+    """Lock the conversation's row until the transaction ends, and return its current content.
+    Raises `Missing` if it was deleted.
+    """
     rows = Conversation.objects.select_for_update(of=("self",))
     found = rows.filter(pk=conversation.pk).first()
     if found is None:
@@ -133,7 +133,7 @@ def lock(conversation: Conversation) -> Conversation:
 
 
 def record_denial(caller: Caller, conversation: UUID, application: str) -> None:
-    """Record in the audit log that a user requested another user's conversation."""
+    """Write an audit event if the requested conversation exists, but is not the caller's."""
     if Conversation.objects.filter(pk=conversation).exists():
         denied = AuditEvent(
             "access.denied", caller.bucket, caller.client.address, application, conversation
@@ -142,9 +142,7 @@ def record_denial(caller: Caller, conversation: UUID, application: str) -> None:
 
 
 def record_denials(caller: Caller, conversations: Collection[UUID]) -> None:
-    """Record in the audit log that a user requested these conversations, if they belong to other
-    users.
-    """
+    """Write an audit event for each of these conversations that belongs to another user."""
     if not conversations:
         return
     foreign = Conversation.objects.filter(pk__in=conversations).exclude(owner=caller.bucket)
@@ -158,11 +156,10 @@ def record_denials(caller: Caller, conversations: Collection[UUID]) -> None:
 
 
 def find_open(caller: Caller, conversation: UUID, application: str) -> Conversation:
-    """Return the caller's conversation with this ID, if it can be continued.
+    """Return the caller's conversation with this ID, unless its application was deleted.
 
-    Raises `Refused` if the conversation does not exist or its application was deleted. The calling
-    code must check separately that the caller can use the application, for example with
-    `check_continuable`.
+    Raises `Refused` if there is no such conversation or its application was deleted. Whether the
+    caller can still use the application is not checked; see `check_continuable`.
     """
     found = find_conversation(caller, conversation, application)
     if found.application_id is None:
@@ -171,20 +168,26 @@ def find_open(caller: Caller, conversation: UUID, application: str) -> Conversat
 
 
 def check_continuable(caller: Caller, conversation: UUID, application: str) -> None:
-    """Raise `Refused` if the caller can no longer use the conversation's application."""
+    """Raise `Refused` if the caller has no such conversation or can no longer use its
+    application.
+    """
     found = find_open(caller, conversation, application)
     if reason := why_ended(caller, found):
         raise Gone("application_unavailable", reason)
 
 
 def continuable(caller: Caller, conversations: Iterable[Conversation]) -> set[int]:
-    """Return the primary keys of the conversations' applications that the caller can still use."""
+    """Return the primary keys of those applications of the conversations that the caller can still
+    use.
+    """
     asked = {one.application_id for one in conversations if one.application_id is not None}
     return set(usable(caller).filter(pk__in=asked).values_list("pk", flat=True)) if asked else set()
 
 
 def why_ended(caller: Caller, conversation: Conversation) -> str:
-    """Return the reason why the conversation is read-only, or "" if the user can continue it."""
+    """Return the reason why the caller can only read the conversation, or "" if it can be
+    continued.
+    """
     application = conversation.application
     if application is None:
         reason = gettext(

@@ -30,7 +30,7 @@ class ConversationsConfig(AppConfig):
     )
 
     def ready(self) -> None:
-        # Models can be imported only after all apps are registered.
+        # Models can be imported only after all applications are registered.
         from apps.catalog.actions import publish
         from apps.catalog.models import Application
         from apps.conversations.keeping import deletion

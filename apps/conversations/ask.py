@@ -1,4 +1,4 @@
-"""The format of a question, shared by all entry points that store conversations."""
+"""Defines a question as clients send it."""
 
 from typing import Annotated, Literal
 from uuid import UUID
@@ -15,13 +15,13 @@ LONGEST_DEPLOYMENT = 100
 MOST_ATTACHMENTS = 20
 """The maximum number of files in one question."""
 STORABLE = r"^[^\x00]*$"
-"""A pattern that matches text without NUL characters, which PostgreSQL cannot store."""
+"""Matches text without NUL characters, which PostgreSQL cannot store."""
 Effort = Annotated[str, Field(max_length=20, pattern=r"^[a-z]*$")]
 ToolsetName = Annotated[str, Field(max_length=200, pattern=STORABLE)]
 
 
 class SentFile(BaseModel):
-    """A file attached to a question. `url` is the path of the uploaded file, such as `files/…`."""
+    """A file attached to a question. `url` is the path of an uploaded file, such as `files/…`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -29,46 +29,48 @@ class SentFile(BaseModel):
 
 
 class Ask(BaseModel):
-    """A question, as the page sends it. The page generates the `id`, which identifies repeated
-    frames.
+    """A question, as the page sends it.
 
-    A new conversation (`conversation` is None) gets the ID `begin`, under which its files were
-    uploaded. `timezone` is the browser's, such as Europe/Riga, or "" if unknown. `surface` is
-    `page` if scripts of the page run its tools. `while_running` decides whether the question is
-    rejected, is queued, or replaces the running answer. `memory` decides whether a new conversation
-    can use the user's memories. A `temporary` conversation never uses memories, and is erased soon.
-    `place` is the slug of the user's place, and `narrative` describes the content of their screen.
-    `application` is the same as in an `open` frame. `deployment` is the chosen model, one of the
-    application's choices. It applies to a new conversation or, with `again`, to this answer.
-    `tools` contains the toolsets that the user turned on or off for a new conversation.
-
-    Three fields contain a message ID and begin another branch at this message; such questions are
-    never queued. `again` is a question to answer again, unchanged. `edits` is a question that this
-    question replaces. `continues` is the last answer, which reached the length limit. With `again`
-    and `continues`, the text and the files are ignored.
+    `again`, `edits` and `continues` are IDs of messages at which the question begins a branch. Such
+    questions are never queued. With `again` and `continues`, the text and the files are ignored.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: UUID
+    """The question's ID, which the page generates. A repeated frame has the same ID."""
     text: str
     conversation: UUID | None = None
     begin: UUID | None = None
+    """The ID for a new conversation, under which its files were uploaded."""
     attachments: tuple[SentFile, ...] = Field(default=(), max_length=MOST_ATTACHMENTS)
     timezone: str = ""
+    """The browser's time zone, such as Europe/Riga, or "" if it is unknown."""
     surface: Surface = ""
+    """`page` if the page's scripts can run tools."""
     while_running: Literal["refuse", "queue", "stop"] = "refuse"
+    """Decides whether the question is rejected, is queued, or replaces a running answer."""
     memory: bool = True
+    """True if a new conversation can use the user's memories."""
     temporary: bool = False
+    """True for a new conversation that uses no memories and is deleted soon."""
     effort: Effort = ""
     deployment: str = Field(default="", max_length=LONGEST_DEPLOYMENT, pattern=STORABLE)
+    """The model for a new conversation or, with `again`, for this answer."""
     tools: dict[ToolsetName, bool] = Field(default={}, max_length=50)
+    """The toolsets that the user turned on or off for a new conversation."""
     place: str = Field(default="", max_length=LONGEST_PLACE)
+    """The slug of the user's place in the host application."""
     narrative: str = Field(default="", max_length=LONGEST_NARRATIVE)
+    """A description of the user's screen."""
     application: str = Field(default="", max_length=LONGEST_SLUG)
+    """The slug of the conversation's application, or "" if it is unchanged."""
     again: UUID | None = None
+    """A question to answer again."""
     edits: UUID | None = None
+    """The question that this one replaces."""
     continues: UUID | None = None
+    """The last answer, which reached the length limit and is continued."""
 
     @property
     def is_branching(self) -> bool:

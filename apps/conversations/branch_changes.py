@@ -1,4 +1,4 @@
-"""Switches between branches of a conversation, and deletes turns."""
+"""Switches between branches of a conversation, and deletes questions with their answers."""
 
 from functools import partial
 from uuid import UUID
@@ -29,8 +29,8 @@ from apps.live.journal import journal
 
 @transaction.atomic
 def switch_branch(caller: Caller, slug: str, conversation: UUID, message: UUID) -> None:
-    """Show the newest path that contains the message. Raises `Refused` if the message does not
-    exist, or while an answer is running.
+    """Show the newest branch that contains the message. Raises `Refused` if the message does not
+    exist or an answer is running.
     """
     changed, found, through = begin_change(caller, slug, conversation, message)
     show(changed, found.below(through.pk)[-1].pk)
@@ -39,7 +39,7 @@ def switch_branch(caller: Caller, slug: str, conversation: UUID, message: UUID) 
 @transaction.atomic
 def delete_turn(caller: Caller, slug: str, conversation: UUID, message: UUID) -> None:
     """Permanently delete a question and its answers. Raises `Refused` if the question does not
-    exist, while an answer is running, and under a legal hold.
+    exist, an answer is running, or the conversation is under a legal hold.
     """
     if is_held(caller.bucket, conversation):
         raise Conflict("legal_hold", refusal())
@@ -50,10 +50,10 @@ def delete_turn(caller: Caller, slug: str, conversation: UUID, message: UUID) ->
 def begin_change(
     caller: Caller, slug: str, pk: UUID, message: UUID, role: str = ""
 ) -> tuple[Conversation, Tree[OutlineRow], OutlineRow]:
-    """Lock a conversation, and return it with its tree and its message.
+    """Lock the conversation, and return it with its message tree and the message.
 
-    Raises `Refused` if the conversation or the message does not exist, if the message does not have
-    the given role, or while an answer is running.
+    Raises `Refused` if the conversation or the message does not exist, the message has another
+    role, or an answer is running.
     """
     conversation = lock(find_conversation(caller, pk, slug))
     if leases.open_run(conversation.pk) is not None:
@@ -64,8 +64,8 @@ def begin_change(
     found = outline(conversation)
     write_parents(found)
     row = find_message(found, message, role)
-    # No run emits this event, so the event has the conversation's ID as its run. Add it before a
-    # deletion, because the number of the newest event would otherwise be reused.
+    # The event belongs to no run, so its run is the conversation's ID. It is added before any
+    # deletion, so that the newest number is not used again.
     journal.add(conversation.pk, conversation.pk, (BranchesChanged(),))
     transaction.on_commit(partial(mirror, conversation.pk))
     return conversation, found, row
@@ -76,7 +76,9 @@ def show(conversation: Conversation, leaf: int | None) -> None:
 
 
 def delete(conversation: Conversation, found: Tree[OutlineRow], question: OutlineRow) -> None:
-    """Delete a question and its answers, and attach later questions to the message before it."""
+    """Delete a question and its answers. The questions that follow them get the message before as
+    their parent.
+    """
     turn = turn_of(conversation, found, question)
     gone = {row.pk for row in turn}
     before = found.parents[question.pk]
@@ -84,7 +86,7 @@ def delete(conversation: Conversation, found: Tree[OutlineRow], question: Outlin
     for row in found.messages:
         if row.pk not in gone and found.parents[row.pk] in gone:
             Message.objects.filter(pk=row.pk).update(parent=before or row.pk)
-    # Later summaries may repeat deleted content.
+    # Later summaries can contain deleted content.
     summaries = conversation.messages.filter(role=Message.Role.SUMMARY, parent__gte=question.pk)
     summaries.delete()
     conversation.messages.filter(pk__in=gone).delete()
@@ -101,7 +103,9 @@ def delete(conversation: Conversation, found: Tree[OutlineRow], question: Outlin
 def turn_of(
     conversation: Conversation, found: Tree[OutlineRow], question: OutlineRow
 ) -> list[OutlineRow]:
-    """Return the question, its answers, and the continuations of truncated answers."""
+    """Return the question, its answers, and the continuations of truncated answers, each of which
+    is a question with an answer.
+    """
     sent = conversation.messages.exclude(sender=None).values_list("pk", "sender")
     continuations = {pk for pk, sender in sent if is_continuation(sender)}
     turn, keys = [question], {question.pk}

@@ -1,6 +1,4 @@
-"""Represents the tree of a conversation's messages, with the path that is shown and its
-alternatives.
-"""
+"""The tree of a conversation's messages, its branches, and the branch that is shown."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,8 +21,8 @@ AT_ONCE = 500
 
 
 class OutlineRow(NamedTuple):
-    """A message without its content, four times faster to read than a Django model instance. IDs
-    are hexadecimal digits, because creating thousands of UUID objects would be slow.
+    """A message without its content, which is read four times faster than a model instance. IDs are
+    hexadecimal digits, because creating thousands of UUIDs is slow.
     """
 
     pk: int
@@ -36,8 +34,8 @@ class OutlineRow(NamedTuple):
 
 
 class Digits(Cast):
-    """A database expression for the hexadecimal digits of an ID, without the hyphens that
-    PostgreSQL adds.
+    """A database expression for a UUID's hexadecimal digits without hyphens, which PostgreSQL would
+    add.
     """
 
     def __init__(self, field: str) -> None:
@@ -49,7 +47,7 @@ class Digits(Cast):
 
 
 OUTLINE = {"run_id": Digits("run_id"), "uuid": Digits("uuid")}
-"""Columns that are read in a different format than they are stored in."""
+"""The columns that are converted when an `OutlineRow` is read."""
 
 
 MessageRow = Message | OutlineRow
@@ -58,15 +56,15 @@ Row = TypeVar("Row", Message, OutlineRow)
 
 @dataclass(frozen=True, slots=True)
 class Tree(Generic[Row]):
-    """The questions and answers of a conversation, in the order in which they were stored. A
-    message is always stored after its previous message, so a path is sorted by primary key.
+    """The questions and answers of a conversation as a tree, in the order in which they were
+    stored. Messages are stored after their parents, so each branch is sorted by primary key.
     """
 
     messages: Sequence[Row]
     parents: dict[int, int | None]
     followers: dict[int | None, list[Row]]
-    """Maps the primary key of each message to the messages that follow it, and None to the messages
-    without a previous message.
+    """The children of each message, by its primary key. The key None has the messages without a
+    parent.
     """
 
     @classmethod
@@ -87,18 +85,19 @@ class Tree(Generic[Row]):
         return cls(rows, parents, dict(followers))
 
     def end(self, leaf: int | None) -> int | None:
-        """Return the primary key of the last message on the path that ends at `leaf` or at its
-        answer.
+        """Return the primary key of the last message of the branch that ends with `leaf`, or with
+        the answer to it.
 
-        If the tree does not contain `leaf`, return the newest message, or None for an empty tree.
+        If the tree does not contain `leaf`, return that of the newest message, or None if there are
+        no messages.
         """
         if leaf not in self.parents:
             return self.messages[-1].pk if self.messages else None
         return self.answered(leaf)
 
     def answered(self, leaf: int | None) -> int | None:
-        """Return the primary key of the newest answer to the question `leaf`, or `leaf` if there is
-        none.
+        """Return the primary key of the answer to the question `leaf` by its newest run, or `leaf`
+        if there is none.
         """
         asked = next((row for row in self.messages if row.pk == leaf and row.role == USER), None)
         if asked is None or asked.run_id is None:
@@ -107,7 +106,7 @@ class Tree(Generic[Row]):
         return max(own, default=leaf)
 
     def up(self, leaf: int | None) -> list[Row]:
-        """Return the path from the first message to `leaf`."""
+        """Return the messages from the first one to `leaf`."""
         wanted = set()
         while leaf is not None:
             wanted.add(leaf)
@@ -115,7 +114,7 @@ class Tree(Generic[Row]):
         return [row for row in self.messages if row.pk in wanted]
 
     def below(self, top: int) -> list[Row]:
-        """Return the message `top` and all messages below it, on all branches."""
+        """Return the message `top` and all messages that follow it, on all branches."""
         found = {top}
         for row in self.messages:
             if self.parents[row.pk] in found:
@@ -126,11 +125,11 @@ class Tree(Generic[Row]):
         return self.followers.get(of, [])
 
     def siblings(self, row: Row) -> list[Row]:
-        """Return the alternatives at the message's position, including the message itself."""
+        """Return the alternatives to a message, including the message itself."""
         return self.children(self.parents[row.pk])
 
     def shown(self, leaf: int | None) -> list[Row]:
-        """Return the path from the first message to `leaf` or its answer."""
+        """Return the messages from the first one to `leaf`, or to the answer to it."""
         return self.up(self.end(leaf))
 
 
@@ -139,23 +138,23 @@ def tree(conversation: Conversation) -> Tree[Message]:
 
 
 def outline(conversation: Conversation) -> Tree[OutlineRow]:
-    """Return the conversation's tree without message content."""
+    """Return the conversation's message tree without the messages' content."""
     fields = (OUTLINE.get(name, F(name)) for name in OutlineRow._fields)
     rows = conversation.messages.said().values_list(*fields)
     return Tree.of(map(OutlineRow._make, rows))
 
 
 def path(conversation: Conversation, leaf: int | None = None) -> list[Message]:
-    """Return the messages on the shown path. If `leaf` is the primary key of a message, return the
-    path up to this message instead.
+    """Return the messages of the shown branch or, with `leaf`, those up to the message with this
+    primary key.
     """
     found = tree(conversation)
     return found.shown(conversation.leaf_id) if leaf is None else found.up(leaf)
 
 
 def end_of_path(conversation: Conversation) -> int | None:
-    """Return the primary key of the last message on the shown path, or None without messages. In
-    most cases, no other messages are read.
+    """Return the primary key of the last message on the shown branch, or None if there are no
+    messages. Usually, this takes one query.
     """
     leaf, said = conversation.leaf_id, conversation.messages.said().order_by()
     if leaf is None or not said.filter(pk=leaf).exists():
@@ -164,21 +163,21 @@ def end_of_path(conversation: Conversation) -> int | None:
 
 
 def shown_path(conversation: Conversation) -> list[OutlineRow]:
-    """Return the messages on the shown path, without their content."""
+    """Return the messages of the shown branch, without their content."""
     return outline(conversation).shown(conversation.leaf_id)
 
 
 def shown_runs(conversation: Conversation) -> list[str]:
-    """Return the IDs of the runs on the shown path in order, as hexadecimal digits. An active run
-    is last.
+    """Return the IDs of the runs on the shown branch, in order and as hexadecimal digits. An active
+    run is the last one.
     """
     return list(runs_of(shown_path(conversation)))
 
 
 @dataclass(frozen=True, slots=True)
 class ShownEvents:
-    """Selects the events of the shown path: those of `runs`, and all events after the number
-    `last`. `runs` contains the hexadecimal digits of the runs' IDs.
+    """Selects the events of the shown branch, which are those of `runs`, and all events after
+    number `last`. `runs` contains IDs as hexadecimal digits.
     """
 
     last: int
@@ -192,8 +191,8 @@ class ShownEvents:
 
 
 def runs_of(messages: Sequence[OutlineRow]) -> Iterator[str]:
-    """Yield the ID of each answer's run. For an unanswered question, yield the ID of the run that
-    will answer.
+    """Yield the IDs of the runs that wrote the answers, and of the run that will answer the last
+    question.
     """
     for row, after in zip_longest(messages, messages[1:]):
         is_answered = after is not None and after.role == ASSISTANT
@@ -204,11 +203,11 @@ def runs_of(messages: Sequence[OutlineRow]) -> Iterator[str]:
 def shown_branches(
     found: Tree[OutlineRow], shown: Sequence[OutlineRow], going: UUID | None
 ) -> dict[str, dict[str, Any]]:
-    """Return the alternatives along the shown path: their IDs, and the position of the current
-    alternative.
+    """Return the alternatives to each message of the shown branch: their IDs, and the index of the
+    shown one.
 
-    The page identifies a question by its ID and an answer by its run. The ID of the answer that the
-    run `going` is still writing is "".
+    The keys are the IDs of questions and the runs of answers, as on the page. The answer of the
+    active run `going` has no ID yet, so its ID is "".
     """
     told: dict[str, dict[str, Any]] = {}
     for row in shown:
@@ -227,13 +226,13 @@ def shown_branches(
 
 
 def format_id(digits: str) -> str:
-    """Convert the hexadecimal digits of an ID to the format that the page uses."""
+    """Return an ID with hyphens, as the page uses it, from its hexadecimal digits."""
     return str(UUID(digits))
 
 
 def write_parents(found: Tree[OutlineRow]) -> None:
-    """Store the parent of each message, so that new messages do not change the tree. The messages
-    in a copy of a shared conversation have no parents until a branch is added.
+    """Store the parents that follow from the order of the messages, so that a new branch does not
+    change them. Copied conversations have no stored parents at first.
     """
     unwritten = [
         Message(pk=row.pk, parent_id=found.parents[row.pk])
@@ -244,7 +243,7 @@ def write_parents(found: Tree[OutlineRow]) -> None:
 
 
 def find_message(found: Tree[OutlineRow], uuid: UUID, role: str = "") -> OutlineRow:
-    """Return the message with this ID. Raises `Refused` if it does not exist or has a different
+    """Return the message with this ID. Raises `Refused` if it does not exist or has another
     role.
     """
     for row in found.messages:

@@ -1,4 +1,6 @@
-"""Stores API clients' requests, which a process reads when it resumes a run."""
+"""Stores the requests of API clients that send the whole conversation, for processes that resume
+their runs.
+"""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -17,7 +19,7 @@ from apps.runs.requests import RunRequest
 
 
 class RequestDocument(msgspec.Struct, frozen=True):
-    """The fields of a `RunRequest` that a client can set. `place` is a slug."""
+    """The fields of a `RunRequest` that a client sets, as they are stored. `place` is a slug."""
 
     messages: tuple[ModelMessage, ...]
     external: dict[str, ToolSpec] = {}
@@ -34,7 +36,7 @@ class RequestDocument(msgspec.Struct, frozen=True):
     def of(cls, request: RunRequest) -> Self:
         return cls(
             request.messages,
-            # A copy, because the original may contain cached data that must not be stored.
+            # A copied spec has no cached values, which cannot be stored.
             {name: replace(spec) for name, spec in request.external.items()},
             request.tool_choice,
             request.response_format,
@@ -48,8 +50,8 @@ class RequestDocument(msgspec.Struct, frozen=True):
 
 
 class ClientRequest(models.Model):
-    """The request of an API client that sends the whole conversation. The run reads this
-    conversation instead of the stored messages.
+    """The request of an API client that sent the whole conversation. The run reads it instead of
+    the stored messages.
     """
 
     run = models.OneToOneField(
@@ -70,7 +72,9 @@ def store_request(run: Run, request: RunRequest) -> None:
 
 
 def read_request(run: Run, application: ResolvedApplication) -> RunRequest | None:
-    """Return the client's stored request, or None if the run has none."""
+    """Return the client's request with which the run was started, or None if it was started without
+    one.
+    """
     row = ClientRequest.objects.filter(run=run).first()
     if row is None:
         return None
@@ -80,5 +84,4 @@ def read_request(run: Run, application: ResolvedApplication) -> RunRequest | Non
 
 
 def delete_answered() -> int:
-    """Delete the requests of ended runs. Return the number of deleted requests."""
     return delete(ClientRequest.objects.exclude(run__status__in=Run.OPEN))

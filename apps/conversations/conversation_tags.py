@@ -1,4 +1,4 @@
-"""Stores the tags of conversations: one row for each conversation and tag."""
+"""Stores the tags of conversations, one row for each conversation and tag."""
 
 from django.db import models
 
@@ -6,9 +6,7 @@ LONGEST_TAG = 40
 
 
 class ConversationTag(models.Model):
-    """A tag of a conversation. It belongs to the owner of the conversation, and is deleted with
-    it.
-    """
+    """A tag of a conversation, which is deleted with the conversation."""
 
     conversation = models.ForeignKey(
         "conversations.Conversation", on_delete=models.CASCADE, related_name="tags"
@@ -25,5 +23,5 @@ class ConversationTag(models.Model):
         )
 
     def __str__(self) -> str:
-        # The admin shows this text, so it omits the name, which a user has written.
+        # The admin shows this text, so it omits the name, which a user wrote.
         return f"tag {self.pk}"

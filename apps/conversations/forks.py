@@ -1,4 +1,4 @@
-"""Copies a conversation up to one of its answers, so that it can be continued from there."""
+"""Copies a conversation up to one of its answers, so that the user can continue the copy."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -26,7 +26,7 @@ from apps.live.models import JournalEntry, Run
 AT_ONCE = 500
 """The maximum number of rows that one statement writes."""
 TURNS_AT_ONCE = 100
-"""The number of turns whose events one query reads."""
+"""The number of turns whose events are read with one query."""
 LONGEST_TITLE = 200
 COPIED_COLUMNS = (
     "application_id",
@@ -54,16 +54,16 @@ COPIED_EVENTS = (
     said.AnnotationAdded,
     said.TurnRestarted,
 )
-"""These events of a run are copied. Others refer to the run, or are created from the copies of its
-messages.
+"""The events of a run that are copied. Other events refer to their run, or are created from the
+copied messages.
 """
 
 
 def fork(caller: Caller, slug: str, conversation: UUID, message: UUID) -> Conversation:
-    """Copy a conversation up to the answer `message`, including steps, and return the copy.
+    """Copy a conversation up to the answer `message`, including its steps, and return the copy.
 
-    Files are referenced, not copied. Usage is not copied, because the copies called no model.
-    Raises `Refused` if the answer does not exist or the caller cannot use the application.
+    The copy refers to the same files, and counts no usage. Raises `Refused` if the answer does not
+    exist or the caller cannot use the application.
     """
     check_continuable(caller, conversation, slug)
     original = find_conversation(caller, conversation, slug)
@@ -85,8 +85,8 @@ def fork(caller: Caller, slug: str, conversation: UUID, message: UUID) -> Conver
 
 
 def title_of_copy(title: str) -> str:
-    """Return the title with "(copy)" appended in the current language, unless it already has this
-    ending.
+    """Return the title with "(copy)" appended in the current language. If it already ends so,
+    return it unchanged.
     """
     note = gettext("{title} (copy)")
     if not title or title.endswith(note.format(title="")):
@@ -97,8 +97,8 @@ def title_of_copy(title: str) -> str:
 def copy_messages(
     caller: Caller, made: Conversation, messages: Sequence[Message]
 ) -> dict[int, Message]:
-    """Copy the messages with their events into `made`. Return the copies by the originals' primary
-    keys.
+    """Copy the messages with their events to `made`. Return the copies by the primary keys of the
+    originals.
     """
     copies: dict[int, Message] = {}
     runs: list[Run] = []
@@ -121,8 +121,8 @@ def copy_messages(
 def store_turns(
     runs: Iterable[Run], messages: Iterable[Message], entries: Iterable[JournalEntry]
 ) -> None:
-    """Store copied or imported turns. The messages have no parents, so each message follows the
-    message stored before it.
+    """Store copied or imported turns. Messages without a parent follow the message stored before
+    them.
     """
     Run.objects.bulk_create(runs, batch_size=AT_ONCE)
     Message.objects.bulk_create(messages, batch_size=AT_ONCE)
@@ -130,7 +130,7 @@ def store_turns(
 
 
 def turns_of(rows: Sequence[Message]) -> Iterator[list[Message]]:
-    """Yield each question together with its answers."""
+    """Yield each question with its answers."""
     turn: list[Message] = []
     for row in rows:
         if row.role == USER and turn:
@@ -148,8 +148,8 @@ def copy_turn(
     steps: Mapping[UUID, Sequence[StreamEvent]],
     copies: dict[int, Message],
 ) -> Iterator[StreamEvent]:
-    """Add a copy of each message to `copies`, and yield the events of the copied run. `steps` maps
-    the IDs of the original runs to their events.
+    """Add copies of a turn's messages to `copies`, and yield the events of its copied run. `steps`
+    maps the IDs of the original runs to their events.
     """
     for row in turn:
         copy = Message(
@@ -175,7 +175,7 @@ def copy_turn(
 
 
 def copy_summaries(original: Conversation, copies: dict[int, Message]) -> None:
-    """Copy the summaries of the copied messages, so that they need not be written again."""
+    """Copy the summaries of the copied messages, which would otherwise be generated again."""
     rows = original.messages.filter(role=Message.Role.SUMMARY).order_by("pk")
     for row in rows:
         if row.parent_id in copies:
@@ -184,7 +184,7 @@ def copy_summaries(original: Conversation, copies: dict[int, Message]) -> None:
 
 
 def ended_run(caller: Caller, conversation: Conversation) -> Run:
-    """Return an unsaved run that belongs to the caller, has ended and called no model."""
+    """Return an unsaved, completed run of the caller, without usage."""
     application = conversation.application
     return Run(
         stream=conversation.pk,

@@ -1,4 +1,4 @@
-"""Builds the list of a user's conversations, and watches streams for changes."""
+"""Lists conversations for API clients, and watches a stream for changes."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
@@ -20,8 +20,8 @@ LISTED_CONVERSATIONS = 200
 async def keep_looking(
     hub: Hub, stream: UUID, look: Callable[[asyncio.Event], Awaitable[None]]
 ) -> None:
-    """Call `look` after each notification about the stream, and at regular intervals. `look` gets
-    an event and can set it to be called again immediately. Return when the hub is closed.
+    """Call `look` after each notification for the stream, and at regular intervals, until the hub
+    is closed. `look` can set its event to be called again immediately.
     """
     with hub.streams.watch(stream) as news:
         async with listening(hub.streams, stream):
@@ -34,9 +34,7 @@ async def keep_looking(
 
 
 def list_entries(caller: Caller, conversations: Iterable[Conversation]) -> list[dict[str, Any]]:
-    """Return the entries of the conversation list as JSON. `state` is running, waiting, unread or
-    done.
-    """
+    """Return the conversations as JSON. `state` is running, waiting, unread or done."""
     going = Run.objects.filter(bucket=caller.bucket, status__in=Run.OPEN)
     states = {
         stream: "waiting" if status == Run.Status.WAITING else "running"

@@ -1,7 +1,7 @@
-"""Mirrors each conversation to a JSON file, at a path that other platforms also use.
+"""Mirrors each conversation to a JSON file, in a layout that other platforms also use.
 
 The path is `_platform/ai-conversations/{bucket}/{id}.json` below `CONVERSATION_MIRROR`. Pages never
-read these files. The command `restore_conversations` creates rows from them.
+read these files; only `restore_conversations` does.
 """
 
 import logging
@@ -29,8 +29,8 @@ FOLDER = Path("_platform", "ai-conversations")
 
 
 class MirroredMessage(msgspec.Struct):
-    """A `Message` row in the mirror. `parent` is the UUID of the previous message. An alternative
-    first question has its own UUID as its parent.
+    """A `Message` row in a mirrored file. `parent` is the UUID of the previous message. A message
+    that begins another branch at the root is its own parent.
     """
 
     id: UUID
@@ -47,8 +47,8 @@ class MirroredMessage(msgspec.Struct):
 
 
 class MirroredConversation(msgspec.Struct):
-    """A `Conversation` row in the mirror, with its messages in order. `leaf` is the UUID of the
-    last message on the shown path.
+    """A `Conversation` row in a mirrored file, with its messages in order. `leaf` is the UUID of
+    the last message of the shown branch.
     """
 
     id: UUID
@@ -67,12 +67,12 @@ class MirroredConversation(msgspec.Struct):
 
 
 class NotRestored(Exception):
-    """A file in the mirror cannot be restored. The message is the reason."""
+    """A mirrored file cannot be restored. The message is the reason."""
 
 
 def mirror(conversation: UUID) -> None:
-    """Write the conversation's file, or delete the file if the conversation was deleted. Errors are
-    only logged.
+    """Write the conversation's file, or delete it if the conversation was deleted. Errors are only
+    logged.
     """
     if not settings.CONVERSATION_MIRROR:
         return
@@ -90,7 +90,7 @@ def mirror(conversation: UUID) -> None:
 
 
 async def mirror_aside(conversation: UUID) -> None:
-    """Run `mirror` in a separate thread. In the committer's thread, a long write would delay all
+    """Call `mirror` in a thread of its own. In the committer's thread, a long write would delay all
     journals.
     """
     if settings.CONVERSATION_MIRROR:
@@ -145,8 +145,8 @@ def root() -> Path:
 
 
 def write(document: MirroredConversation) -> None:
-    """Replace the conversation's file atomically. Only the operating system account that runs this
-    process can read the file.
+    """Replace the conversation's file atomically. Other operating system accounts cannot read
+    it.
     """
     folder = root() / document.scope
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -162,7 +162,7 @@ def write(document: MirroredConversation) -> None:
 
 
 def remove(conversation: UUID, but: str = "") -> None:
-    """Delete the conversation's files, except in the folder `but`. A conversation moves to another
+    """Delete the conversation's files, except in the folder `but`. A conversation changes its
     folder when its visitor signs in.
     """
     for path in root().glob(f"*/{conversation}.json"):
@@ -176,8 +176,8 @@ def files(folder: Path) -> Iterator[Path]:
 
 
 def read_mirrored(path: Path) -> MirroredConversation:
-    """Parse a file in the mirror. Raises `NotRestored` if the file is unreadable, is invalid or has
-    the wrong path.
+    """Parse a mirrored file. Raises `NotRestored` if it is unreadable, invalid or at the wrong
+    path.
     """
     try:
         document = msgspec.json.decode(path.read_bytes(), type=MirroredConversation)
@@ -193,7 +193,7 @@ def read_mirrored(path: Path) -> MirroredConversation:
 @transaction.atomic
 def restore_conversation(document: MirroredConversation) -> bool:
     """Store the rows of a mirrored conversation. Return False if the conversation already exists.
-    Raises `NotRestored` if one of its messages already exists or follows an unknown message.
+    Raises `NotRestored` if one of its messages already exists, or precedes its parent.
     """
     if Conversation.objects.filter(pk=document.id).exists():
         return False

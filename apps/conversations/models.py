@@ -1,5 +1,5 @@
-"""Database models for conversations, folders and messages. The tables retain their names from
-`apps.chat`, because the previous version's processes still use them during an upgrade.
+"""The database models of conversations, folders and messages. Their tables have names from
+`apps.chat`, because processes of the previous version use them during an upgrade.
 """
 
 import uuid
@@ -12,18 +12,18 @@ from apps.conversations.client_requests import ClientRequest as ClientRequest
 from apps.conversations.conversation_tags import ConversationTag as ConversationTag
 
 LONGEST_TITLE = 80
-"""The maximum number of characters of a title derived from a question."""
+"""The maximum number of characters in a title that is derived from a question."""
 
 
 PLACE_HELP = "The page that the user was on: its slug, its title and a narrative."
 SENDER_HELP = (
     "The program that sent the message instead of a user. See `apps.conversations.senders`."
 )
-# The columns have no default, so that SQLite need not copy the table.
+# No column has a default, because SQLite would copy the table to add it.
 
 
 def question_title(question: str) -> str:
-    """Return a title: the question on one line, shortened at the end of a word."""
+    """Return the question on one line, shortened at a word's end, as a title."""
     text = " ".join(question.split())
     if len(text) <= LONGEST_TITLE:
         return text
@@ -33,13 +33,15 @@ def question_title(question: str) -> str:
 
 
 class Folder(models.Model):
-    """A folder in which a user organizes conversations, which remain if the folder is deleted."""
+    """A folder in which a user organizes conversations. The conversations remain if it is
+    deleted.
+    """
 
     owner = models.CharField(max_length=100)
     name = models.CharField(max_length=100)
     position = models.IntegerField()
     is_collapsed = models.BooleanField(default=False)
-    # Nullable, because SQLite would copy the table for a column with a default.
+    # Nullable, because SQLite would copy the table to add a column with a default.
     instructions = models.TextField(  # noqa: DJ001
         null=True,
         editable=False,
@@ -58,21 +60,20 @@ class Folder(models.Model):
 
 class Conversations(models.QuerySet["Conversation"]):
     def kept(self) -> "Conversations":
-        """Return conversations that are not deleted. Deleted conversations remain in the database
-        for some time, so that they can be restored.
+        """Return the conversations that are not deleted. Deleted ones remain for a short time, so
+        that they can be restored.
         """
         return self.filter(deleted_at=None)
 
     def lasting(self) -> "Conversations":
-        """Return conversations that are not deleted and not temporary."""
+        """Return the conversations that are neither deleted nor temporary."""
         return self.kept().filter(temporary_until=None)
 
 
 class Conversation(models.Model):
-    """A conversation. `owner` is the caller's bucket; every query on behalf of a caller filters by
-    it.
+    """A conversation. `owner` is the caller's bucket, and every query for a caller filters by it.
 
-    A conversation remains when its application is deleted. The `former_…` fields then contain the
+    If its application is deleted, the conversation remains. The columns `former_…` then contain the
     application's primary key, slug and title.
     """
 
@@ -101,7 +102,7 @@ class Conversation(models.Model):
         editable=False,
         help_text="The pinned version number; empty for the live version.",
     )
-    # Nullable, because SQLite would copy the table for a column with a default.
+    # Nullable, because SQLite would copy the table to add a column with a default.
     reasoning_effort = models.CharField(  # noqa: DJ001
         max_length=20,
         null=True,
@@ -156,8 +157,8 @@ class Conversation(models.Model):
     handed_over_at = models.DateTimeField(
         null=True, editable=False, help_text="When it last changed its application."
     )
-    # Without a constraint, because the database would search for conversations whenever a message
-    # is deleted.
+    # Without a constraint, because the database would otherwise search for conversations whenever
+    # it deletes a message.
     leaf = models.ForeignKey(
         "Message",
         on_delete=models.DO_NOTHING,
@@ -231,7 +232,7 @@ class Conversation(models.Model):
 
 
 class QueuedMessage(models.Model):
-    """A message that will be sent when earlier answers in the conversation are complete.
+    """A message that is sent when earlier answers in the conversation have ended.
 
     `id` becomes the ID of its run. `request` is the ID that the client sent. If `is_held` is True,
     the message waits until the user resumes the queue.
@@ -265,18 +266,18 @@ class QueuedMessage(models.Model):
 
 class Messages(models.QuerySet["Message"]):
     def said(self) -> "Messages":
-        """Return questions and answers, but not summaries."""
+        """Return the questions and answers, without summaries."""
         return self.exclude(role=Message.Role.SUMMARY)
 
 
 class Message(models.Model):
-    """A question, an answer or a summary. The page shows it, and the next run reads it.
+    """A question, an answer or a summary.
 
-    The messages of a conversation form a tree, which `apps.conversations.branches` reads. `parent`
-    is the previous message. An alternative first question is its own parent. A message without a
-    parent, as in copies of shared conversations, follows the message stored before it. A summary
-    replaces all messages up to its `parent`. A question's `run` is the run that answered it last.
-    The database indexes `text`. Before changing this table, see `apps.conversations.search_index`.
+    The messages of a conversation form a tree; see `apps.conversations.branches`. `parent` is the
+    previous message. A first question on another branch is its own parent. A message without a
+    parent follows the message stored before it, as in copied conversations. A summary replaces all
+    messages up to its `parent`. The `run` of a question is the last one that answered it. `text`
+    has a search index; see `apps.conversations.search_index` before changing this table.
     """
 
     class Role(models.TextChoices):
@@ -289,7 +290,7 @@ class Message(models.Model):
         Conversation, on_delete=models.CASCADE, related_name="messages"
     )
     run = models.ForeignKey("runs.Run", on_delete=models.SET_NULL, null=True)
-    # A conversation's messages are deleted with it in one statement, without being read.
+    # Messages are deleted with their conversation in one statement, without being read.
     parent = models.ForeignKey(
         "self", on_delete=models.DO_NOTHING, null=True, blank=True, related_name="followers"
     )

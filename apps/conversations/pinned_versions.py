@@ -1,4 +1,4 @@
-"""Pins conversations to the application version with which they started."""
+"""Pins conversations to the version of the application with which they started."""
 
 from uuid import UUID
 
@@ -14,8 +14,8 @@ from apps.errors import ApplicationNotFound
 
 
 def keep_version(row: Application, number: int) -> None:
-    """Pin the application's unpinned conversations to a version before another version is
-    published.
+    """Pin the application's unpinned conversations to version `number`. Called before another
+    version is published.
     """
     Conversation.objects.filter(application=row.pk, pinned_version=None).update(
         pinned_version=number
@@ -23,10 +23,10 @@ def keep_version(row: Application, number: int) -> None:
 
 
 async def find_for(slug: str, caller: Caller, conversation: UUID | None) -> ResolvedApplication:
-    """Return the application version that answers in a conversation.
+    """Return the version of the application that answers in a conversation.
 
-    This is the pinned version, or the live version if none is pinned or the pinned version was
-    withdrawn. Raises the same errors as `access.find`.
+    This is the pinned version, or the live version if none is pinned or the pinned one was
+    withdrawn. Raises the errors of `access.find`.
     """
     live = await access.find(slug, caller)
     if conversation is None:

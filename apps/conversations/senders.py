@@ -1,8 +1,8 @@
 """Describes the webhook, schedule or alarm that sent a message instead of a user.
 
-`Message.sender` stores `{"kind": "webhook", "title": "Orders", "untrusted": true}`, and the time
-(`at`) for a schedule or an alarm. `Run.unattended` stores `{"seconds": 3600}`, the run's own budget,
-because no user waits for the answer, and `saved_by`, the ID of the user responsible for the run.
+`Message.sender` stores `{"kind": "webhook", "title": "Orders", "untrusted": true}`, with the time
+`at` for a schedule or an alarm. `Run.unattended` stores the run's limits and the responsible user,
+such as `{"seconds": 3600, "saved_by": 7}`.
 """
 
 from collections.abc import Mapping
@@ -19,13 +19,12 @@ from apps.live.doors import SCHEDULE, WEBHOOK
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """The sender of a message. `title` is its name, and `at` is the scheduled time in ISO 8601, or
-    "".
+    """The sender of a message.
 
-    `is_untrusted` is True if third parties control the message's content. `seconds` is the timeout
-    for the run's questions, or None for no timeout. `budget` is the run's own budget, or None:
-    `tokens`, and `money` (a decimal) with its `currency`. `saved_by` is the ID of the user who last
-    saved the webhook or schedule.
+    `title` is its name, and `at` the scheduled time in ISO 8601, or "". `is_untrusted` is True if
+    third parties write the content. `seconds` is the timeout of the run's questions; None means no
+    timeout. `budget` limits the run's `tokens`, and its `money` (a decimal) in a `currency`.
+    `saved_by` is the ID of the user who last saved the webhook or schedule.
     """
 
     kind: Literal["webhook", "schedule", "alarm"]
@@ -38,7 +37,7 @@ class Sender:
 
     @classmethod
     def read(cls, kept: Mapping[str, Any] | None) -> Self | None:
-        """Parse a queued message's sender. Return None for a message that a user sent."""
+        """Parse the sender of a queued message. Return None if a user sent it."""
         if kept is None:
             return None
         return cls(
@@ -57,7 +56,9 @@ class Sender:
 
     @property
     def kept(self) -> dict[str, Any]:
-        """Return all fields as JSON for a queued message. A sent message stores only `shown`."""
+        """Return all fields as JSON, for a queued message. A message that was sent stores only
+        `shown`.
+        """
         return {**self.shown, **self.unattended}
 
     @property
@@ -67,7 +68,9 @@ class Sender:
 
     @property
     def unattended(self) -> dict[str, Any]:
-        """Return the limits of the run that answers the message, as JSON."""
+        """Return the limits of the run that answers the message and the responsible user, as JSON
+        for `Run.unattended`.
+        """
         limits: dict[str, Any] = {"seconds": self.seconds}
         if self.saved_by is not None:
             limits["saved_by"] = self.saved_by
@@ -75,7 +78,7 @@ class Sender:
 
 
 CONTINUATION = {"kind": "continuation", "title": "", "untrusted": False}
-"""The sender of the question that continues a truncated answer. Users see both answers as one."""
+"""The sender of the question that continues a truncated answer."""
 
 
 def is_continuation(sender: Mapping[str, Any] | None) -> bool:
@@ -83,7 +86,7 @@ def is_continuation(sender: Mapping[str, Any] | None) -> bool:
 
 
 def sender_words(sender: Mapping[str, Any]) -> str:
-    """Return the text about a message's sender and time that exports contain."""
+    """Return a text about the message's sender and time, for exports."""
     kind, title = sender["kind"], sender["title"]
     if kind == "alarm":
         words = gettext("Alarm")
@@ -100,9 +103,7 @@ def sender_words(sender: Mapping[str, Any]) -> str:
 
 
 def taint_of(sender: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the message state that marks a run's content as untrusted, or {} for a trusted
-    sender.
-    """
+    """Return the message state that marks the content as untrusted, or {} for a trusted sender."""
     if sender is None or not sender["untrusted"]:
         return {}
     return {UNTRUSTED: [f"the {sender['kind']} “{sender['title']}”"]}

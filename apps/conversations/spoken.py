@@ -1,6 +1,4 @@
-"""Converts stored messages to the format that runs read. The text includes the names of files that
-an import omitted.
-"""
+"""Converts stored messages to the form that runs read."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,13 +11,13 @@ if TYPE_CHECKING:
     from apps.conversations.models import Message
 
 LEFT_OUT = "left_out"
-"""The key in a message's state for the names of images and files that an import omitted."""
+"""The key in `Message.state` for the names of files that an import omitted."""
 FOR_MODELS = "(This message had attachments that are not available: {names}.)"
 
 
 class SpokenRow(NamedTuple):
-    """The columns of a message that runs read, four times faster to create than a Django model
-    instance.
+    """The columns of a message that runs read. Creating it is four times faster than creating a
+    model instance.
     """
 
     role: str
@@ -43,13 +41,13 @@ def spoken_text(row: "SpokenRow | Message") -> ModelMessage:
 
 
 def left_out_of(state: Mapping[str, Any]) -> list[str]:
-    """Return the labels of files that an import omitted, such as `Picture “cat.png”`."""
+    """Return the names of files that an import omitted, such as `Picture “cat.png”`."""
     return list(state.get(LEFT_OUT, ()))
 
 
 def text_for_models(text: str, state: Mapping[str, Any]) -> str:
-    """Return a message's text for models, or a placeholder if it is empty. Model services reject
-    empty messages.
+    """Return the message's text or, if it is empty, the names of the files that an import omitted,
+    because model services reject empty messages.
     """
     if text or not (names := left_out_of(state)):
         return text

@@ -1,8 +1,7 @@
-"""Temporary conversations, which are not listed, searched or remembered, and are deleted soon.
+"""Temporary conversations, which are not listed, searched or remembered.
 
-A temporary conversation is deleted some minutes after its user leaves it, or a day after its last
-message. A lost connection does not count as leaving, so closing a laptop for some hours does not
-delete the conversation.
+They are deleted `GRACE` after the user leaves them, or `STAY` after the last message. A lost
+connection does not count as leaving, so that a closed laptop does not lose its conversation.
 """
 
 from datetime import datetime, timedelta
@@ -17,11 +16,11 @@ from apps.conversations.models import Conversation
 STAY = timedelta(hours=24)
 """A temporary conversation is deleted this long after its last message."""
 GRACE = timedelta(minutes=10)
-"""A temporary conversation is deleted this long after its user leaves it. Until then, users can
-reload the page or use the browser's Back button.
+"""A temporary conversation is deleted this long after its user has left it, so that the user can
+reload the page or go back.
 """
 ABNORMAL = 1006
-"""The WebSocket close code for a lost connection."""
+"""The WebSocket close code of a lost connection."""
 
 
 def words() -> str:
@@ -34,19 +33,21 @@ def words() -> str:
 
 
 def erase_time(now: datetime | None = None) -> datetime:
-    """Return the time at which a temporary conversation with a message from `now` is deleted."""
+    """Return the time at which a temporary conversation is deleted if its last message is from
+    `now`.
+    """
     return (now or timezone.now()) + STAY
 
 
 def note_seen(conversation: UUID) -> None:
-    """Postpone the deletion of a temporary conversation, because a user is viewing it."""
+    """Postpone the deletion of a temporary conversation that a user is viewing."""
     rows = Conversation.objects.filter(pk=conversation, temporary_until__isnull=False)
     rows.update(temporary_until=F("updated_at") + STAY)
 
 
 def note_left(conversation: UUID) -> None:
-    """Schedule the deletion of a temporary conversation that a tab has left. If another tab still
-    shows the conversation, this tab soon postpones the deletion again.
+    """Move the deletion time of a temporary conversation to `GRACE` from now, because a tab has
+    left it. If another tab still shows it, that tab soon postpones the deletion again.
     """
     soon = timezone.now() + GRACE
     rows = Conversation.objects.filter(pk=conversation, temporary_until__gt=soon)

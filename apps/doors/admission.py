@@ -1,11 +1,9 @@
-"""Admits requests to the gateway: identifies the caller and the application.
+"""Admits requests from API clients: identifies the caller and the application.
 
-An installation key identifies its own caller. Any other key may belong to DIAL Core, which does not
-sign requests, so the gateway asks Core about the key. Core accepts only its own keys and reports
-the application for which a key was created; only that application's manifest is used. If the name
-in the URL is a slug of this installation, its application is called, whatever headers are sent. Any
-other name is an application type. The header `X-DIAL-APPLICATION-ID` then identifies the
-application, whose manifest Core stores.
+A key of this installation identifies its own caller. Any other key may belong to DIAL Core, which
+is asked for which application it was created, because Core does not sign requests. The name in the
+URL is the slug of an application here, or else an application type in Core. In the second case, the
+header `X-DIAL-APPLICATION-ID` names the application, whose manifest Core stores.
 """
 
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
@@ -45,9 +43,8 @@ WhileConnected = Callable[[Coroutine[Any, Any, "Admission"]], Awaitable["Admissi
 class Admission:
     """The caller of an admitted request.
 
-    If the request comes from DIAL Core, `named` is the decoded ID of its application. `kept` is the
-    application's document in Core, or None if there is none or the key was created for another
-    application.
+    For a request from DIAL Core, `named` is the decoded ID of its application there. `kept` is that
+    application's document in Core, or None if the key was created for another one.
     """
 
     caller: Caller
@@ -55,7 +52,9 @@ class Admission:
     kept: Mapping[str, Any] | None = field(default=None, repr=False)
 
     async def find(self, name: str) -> ResolvedApplication:
-        """Return the requested application. Raises `QuickAppError` if the caller cannot use it."""
+        """Return the requested application. Raises `QuickAppError` if the caller cannot use it.
+        `name` is the one in the URL, or the model in the body.
+        """
         if self.caller.kind != "dial":
             return await find_application(name, self.caller)
         own = await find_own(name)
@@ -68,8 +67,8 @@ class Admission:
         return own
 
     async def kept_application(self, name: str) -> ResolvedApplication:
-        """Return an application that Core stores. Raises `NotAuthenticated` if the key was created
-        for another application, and `ApplicationBroken` if the manifest is invalid.
+        """Return the application that Core stores. Raises `NotAuthenticated` if the key was created
+        for another one, or `ApplicationBroken` if its manifest is invalid.
         """
         if not encoded_name(self.named):
             raise hidden_error(self.named or name, self.caller)
@@ -85,10 +84,10 @@ class Admission:
 
 
 async def visit(scope: Mapping[str, Any], while_connected: WhileConnected) -> Admission:
-    """Identify the sender of an ASGI request.
+    """Return the admission for an ASGI request.
 
-    `while_connected` cancels the request to Core if the client disconnects. Raises
-    `NotAuthenticated` if the credentials are invalid, and `ServiceFailed` if Core is unavailable.
+    `while_connected` cancels the question to Core if the client disconnects. Raises
+    `NotAuthenticated` if the credentials are invalid, or `ServiceFailed` if Core is unavailable.
     """
     try:
         return Admission(await authenticate(scope))
@@ -105,9 +104,9 @@ async def visit(scope: Mapping[str, Any], while_connected: WhileConnected) -> Ad
 async def ask_core(core: Core, stranger: Caller, named: str) -> Admission:
     """Ask Core for which application the caller's key was created.
 
-    Each request has its own key, so the response is not cached. The application's document is read
-    only if the request is for this application. Raises `NotAuthenticated` if Core does not accept
-    the key, and `ServiceFailed` if Core is unavailable.
+    Each request has its own key, so the answer is not cached. Core's document of the application is
+    read only if the request is for that application. Raises `NotAuthenticated` if Core rejects the
+    key, or `ServiceFailed` if Core is unavailable.
     """
     try:
         caller = await find_caller(Calls(core, stranger))
@@ -121,9 +120,7 @@ async def ask_core(core: Core, stranger: Caller, named: str) -> Admission:
 
 
 def named_in(scope: Mapping[str, Any]) -> str:
-    """Return the decoded application ID from the headers of a request from Core, or "" if it is
-    missing.
-    """
+    """Return the decoded application ID in the headers of a request from Core, or ""."""
     for name, value in scope["headers"]:
         if name == b"x-dial-application-id":
             return decode_name(value.decode("utf-8", "replace").strip())
@@ -134,8 +131,8 @@ def named_in(scope: Mapping[str, Any]) -> str:
 
 
 async def find_own(name: str) -> ResolvedApplication | ApplicationBroken | None:
-    """Return the application with this slug, the error if it is broken, or None if it does not
-    exist.
+    """Return the application with this slug, the error if it is broken, or None if there is
+    none.
     """
     try:
         return await resolve_application(name)
@@ -153,16 +150,18 @@ def title_of(kept: Mapping[str, Any]) -> str:
 
 
 def hidden_error(slug: str, caller: Caller) -> QuickAppError:
-    """Return the same error for applications that do not exist and that the caller cannot use."""
-    # The status 401 shows callers without a key that a key may be required.
+    """Return the error for applications that do not exist or that the caller cannot use, which is
+    the same for both.
+    """
+    # Status 401 shows callers without a key that they may need one.
     return (
         NotAuthenticated() if caller.kind == "visitor" else ApplicationNotFound(shorten_text(slug))
     )
 
 
 async def find_application(slug: str, caller: Caller) -> ResolvedApplication:
-    """Return the application with this slug, or a version of it (`slug@3`). Raises `hidden_error`
-    if the caller cannot use it, and `ApplicationBroken` if its manifest is invalid.
+    """Return the application with this slug, or one of its versions (`slug@3`). Raises
+    `hidden_error` if the caller cannot use it, or `ApplicationBroken` if its manifest is invalid.
     """
     check_slug(versioned_name(slug)[0], caller)
     try:
@@ -172,7 +171,7 @@ async def find_application(slug: str, caller: Caller) -> ResolvedApplication:
 
 
 def check_slug(slug: str, caller: Caller) -> str:
-    """Return the slug. Raises `hidden_error` if its format is invalid."""
+    """Return the slug. Raises `hidden_error` if it cannot be a slug."""
     if not slug_re.match(slug):
         raise hidden_error(slug, caller)
     return slug

@@ -1,4 +1,4 @@
-"""Creates response headers for rate limits and retries. Rate limit headers have OpenAI's names."""
+"""The response headers for rate limits, with OpenAI's names, and for retries."""
 
 import math
 from collections.abc import Sequence
@@ -9,13 +9,11 @@ from apps.live.limits.rates import KINDS, RemainingRate
 from apps.runs.failures import TOO_MANY, RunFailure
 
 MOST_RETRY_SECONDS = 31 * 86_400
-"""The maximum value of `Retry-After`. Budgets reset every month, and services' quotas reset
-sooner.
-"""
+"""The maximum value of `Retry-After` in seconds, which covers monthly budgets."""
 
 
 def rate_headers(rests: Sequence[RemainingRate]) -> tuple[Header, ...]:
-    """Return the rate limit headers. For each kind of limit, they describe the limit that is
+    """Return the rate limit headers. Of each kind of limit, they describe the one that is
     closest.
     """
     headers: list[Header] = []

@@ -1,5 +1,6 @@
-"""Reads and decodes request bodies within size and time limits. Validation errors contain the path
-of the invalid field, and at most the beginning of its value.
+"""Reads and decodes request bodies within size and time limits.
+
+Error messages contain the path of the invalid field, and at most the beginning of its value.
 """
 
 import asyncio
@@ -18,8 +19,8 @@ Message = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 
 BODY_SECONDS = 300.0
-"""The number of seconds within which a request body must arrive. Larger limits allow more time, as
-in `SLOWEST_BYTES`.
+"""The time in seconds within which a request body must arrive. Large limits allow more; see
+`SLOWEST_BYTES`.
 """
 SLOWEST_BYTES = 125_000
 """The bytes per second of the slowest connection (1 Mbit/s) over which a body of the maximum size
@@ -27,8 +28,8 @@ arrives in time.
 """
 LINGERING_SECONDS = 5.0
 LARGEST_FRAME_BYTES = 1024 * 1024
-"""The maximum number of bytes in a frame from the page, or in the body of a request to the
-conversations API.
+"""The maximum size of a WebSocket frame from the page, or of a request body of the conversations
+API, in bytes.
 """
 HALF_CHARACTER = (
     "The request body has an escape of half a character (an unpaired surrogate). Send whole "
@@ -37,7 +38,7 @@ HALF_CHARACTER = (
 NO_UTF_8 = "The request body isn't valid JSON: it is not in UTF-8. Send it in UTF-8."
 T = TypeVar("T")
 LONGEST_QUOTE = 100
-"""An error message repeats at most this many characters of a client's text."""
+"""The maximum number of characters of a client's text that an error message repeats."""
 MOST_LINES = 100
 
 
@@ -56,10 +57,10 @@ class BodyTooSlow(BadRequest):
 
 
 class BoundedBody:
-    """An ASGI `receive` that returns up to `limit` bytes of a body, which must arrive within
-    `seconds`, or within the time that the limit takes at `SLOWEST_BYTES` if that is longer.
+    """An ASGI `receive` for a body of up to `limit` bytes.
 
-    After the end of the body, it returns further messages without a time limit.
+    The body must arrive within `seconds`, or within the time for `limit` at `SLOWEST_BYTES` if that
+    is longer. After the body, messages have no time limit.
     """
 
     def __init__(self, receive: Receive, limit: int, seconds: float) -> None:
@@ -71,7 +72,7 @@ class BoundedBody:
         self.is_complete = False
 
     def expect(self, headers: Iterable[tuple[bytes, bytes]]) -> None:
-        """Raise `RequestBodyTooLarge` if the headers announce too large a body."""
+        """Raise `RequestBodyTooLarge` if the header Content-Length exceeds the limit."""
         for name, value in headers:
             if name.lower() == b"content-length" and value.isdigit():
                 if int(value[:20]) > self.limit:
@@ -79,7 +80,7 @@ class BoundedBody:
                 return
 
     async def receive(self) -> Message:
-        """Return the next message. Raises `RequestBodyTooLarge` or `BodyTooSlow` if a limit is
+        """Return the next ASGI message. Raises `RequestBodyTooLarge` or `BodyTooSlow` if a limit is
         exceeded.
         """
         if self.is_complete:
@@ -100,8 +101,8 @@ class BoundedBody:
 async def drain(receive: Receive) -> None:
     """Read and discard the rest of a body, for up to `LINGERING_SECONDS`.
 
-    Closing a connection with unread bytes resets it. A client that sends its whole body before it
-    reads would then lose the response.
+    Closing a connection with unread bytes resets it, and a client that reads only after it has sent
+    everything would lose the response.
     """
     with suppress(TimeoutError):
         async with asyncio.timeout(LINGERING_SECONDS):
@@ -111,14 +112,14 @@ async def drain(receive: Receive) -> None:
 
 
 def first_problem(error: ValidationError) -> str:
-    """Return the first error as text, preceded by the path of its field."""
+    """Return the first validation error as text, with the path of its field."""
     problem = error.errors(include_url=False, include_input=False)[0]
     place = ".".join(str(part) for part in problem["loc"])
     return f"{place}: {problem['msg']}" if place else problem["msg"]
 
 
 def decode_body(body: bytes, decode: Callable[[bytes], T]) -> T:
-    """Decode a JSON body with msgspec. Raises `BadRequest` if the body is invalid."""
+    """Decode a JSON body with msgspec's `decode`. Raises `BadRequest` if it is invalid."""
     try:
         if not body.isascii():
             body.decode()
@@ -137,7 +138,7 @@ def decode_body(body: bytes, decode: Callable[[bytes], T]) -> T:
 
 
 def converted(value: Any, kind: type[T], path: str) -> T:
-    """Convert a JSON value to a struct. Raises `BadRequest`, with the value's path, if it is
+    """Convert a JSON value to a struct. Raises `BadRequest` with the value's `path` if it is
     invalid.
     """
     try:
@@ -152,8 +153,8 @@ def invalid(path: str, problem: str) -> BadRequest:
 
 
 def invalid_structure(text: str, prefix: str = "") -> BadRequest:
-    """Convert the text of a msgspec error to a `BadRequest`. Its path has DIAL's format:
-    `messages.0.role`. `prefix` is the path of the decoded value.
+    """Convert the text of a msgspec error to a `BadRequest` with a path such as `messages.0.role`.
+    `prefix` is the path of the decoded value.
     """
     problem, _, place = text.partition(" - at `$")
     path = place.rstrip("`").replace("[", ".").replace("]", "").replace(".....", ".").strip(".")
@@ -161,10 +162,10 @@ def invalid_structure(text: str, prefix: str = "") -> BadRequest:
 
 
 def check_depth(body: bytes, values: Iterable[Any], limit: int, level: int) -> None:
-    """Raise `BadRequest` if the body is nested more deeply than `limit`. `values` are the decoded
-    values in the body at nesting level `level`.
+    """Raise `BadRequest` if the body is nested more deeply than `limit`. `values` are its decoded
+    values at nesting level `level`.
     """
-    # A body with this few brackets cannot exceed the limit, so no counting is necessary.
+    # With so few brackets, the body cannot exceed the limit.
     if body.count(b"[") + body.count(b"{") <= limit:
         return
     found = [msgspec.to_builtins(item) for item in values if not isinstance(item, str)]
@@ -192,8 +193,8 @@ def shorten_text(text: str) -> str:
 
 
 def bullet_lines(lines: Sequence[str]) -> str:
-    """Return the lines as a bulleted list. If there are too many, the last line is the number of
-    omitted lines.
+    """Return the lines as a bulleted list of up to `MOST_LINES` lines. A last line counts those
+    that were omitted.
     """
     shown = [f"- {line}" for line in lines[:MOST_LINES]]
     if len(lines) > MOST_LINES:
@@ -205,8 +206,10 @@ S = TypeVar("S", bound=msgspec.Struct)
 
 
 class NamedUnknown(Generic[S]):
-    """Decodes a body and finds its unknown fields. The body is decoded as the `strict` struct,
-    which rejects unknown fields. If there are any, it is decoded again as the `lenient` struct.
+    """Decodes bodies and finds their unknown fields.
+
+    The struct `strict` rejects unknown fields. If a body has any, it is decoded again as the struct
+    `lenient`.
     """
 
     def __init__(self, strict: type[S], lenient: type[S]) -> None:

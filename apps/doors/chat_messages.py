@@ -1,8 +1,7 @@
-"""Validates chat completions messages, and converts them to `ModelMessage`s.
+"""Validates messages of the chat completions API, and converts them to `ModelMessage`s.
 
-Other protocols first convert their conversations to this format. Unknown keys are ignored, because
-every DIAL release adds keys. The classes are msgspec structs, because pydantic would take ten times
-as long for every request.
+Other APIs convert their messages to this format first. Unknown keys are ignored, because each DIAL
+release adds some. msgspec structs are ten times faster than pydantic here.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +19,7 @@ from apps.runs.history import StoredCustomContent
 Object = dict[str, Any]
 SYSTEM = ("system", "developer")
 FORM_FIELD = "answer"
-"""The field in a card's form that contains the user's answer."""
+"""The field of a form that contains the user's answer."""
 
 
 class FunctionCall(Struct, gc=False):
@@ -47,8 +46,8 @@ class ChatMessage(Struct):
 
 
 def to_message(written: ChatMessage, external: dict[str, ToolSpec]) -> ModelMessage:
-    """Convert a message. Only calls to the client's own tools in `external` are included. The
-    message's state contains the application's calls and their results.
+    """Convert a message. Of its tool calls, only those of the client's own tools in `external`
+    remain; the application's calls are in its state.
     """
     custom = dict(written.custom_content or {})
     attachments: tuple[Attachment, ...] = tuple(
@@ -79,7 +78,7 @@ def to_message(written: ChatMessage, external: dict[str, ToolSpec]) -> ModelMess
 
 
 def form_answer(messages: Sequence[ModelMessage]) -> Any:
-    """Return the user's answer in the last message's form data, or None if it has none."""
+    """Return the user's answer in the form of the last message, or None."""
     form = messages[-1].extra.get("form_value") if messages else None
     return form.get(FORM_FIELD) if isinstance(form, Mapping) else None
 

@@ -1,12 +1,11 @@
-"""Converts conversations from OpenAI's clients, whose messages can be in nearly any order.
+"""Converts conversations of OpenAI's clients, whose messages can be in nearly any order.
 
-    system and developer messages   anywhere; their text goes below the operator's prompt
-    tool messages                   after the calls that they answer, for the client's tools only
-    other messages                  in any order
+System and developer messages can be anywhere; their text follows the operator's prompt. Tool
+messages follow the calls that they answer.
 
-Calls to tools that the request does not define are converted to user messages, because services
-reject such calls if no tools are listed, and a model might repeat them. The run later rejects
-results for the application's own tools, because only the run knows their names.
+Calls to tools that the request does not define become user messages, because services reject them
+if no tools are listed, and a model might repeat them. The run rejects results of the application's
+own tools, whose names only it knows.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -29,8 +28,8 @@ ARGUMENTS_SHOWN = 2000
 
 
 class ParsedConversation(msgspec.Struct, frozen=True):
-    """A parsed conversation. `instructions` contains the text of the system messages.
-    `textual_results` contains the names of tools whose results were converted to user messages.
+    """A converted conversation. `instructions` is the text of its system messages.
+    `textual_results` are the names of tools whose results became user messages.
     """
 
     messages: tuple[ModelMessage, ...]
@@ -43,7 +42,7 @@ NO_TEXTUAL_RESULTS: frozenset[str] = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class MessageGroup:
-    """A message with the tool results that follow it, by call ID."""
+    """A message, and the tool results that follow it by call ID."""
 
     first: ChatMessage
     results: Mapping[str | None, ChatMessage]
@@ -57,8 +56,8 @@ class MessageGroup:
 def read_conversation(
     written: Sequence[ChatMessage], external: dict[str, ToolSpec]
 ) -> ParsedConversation:
-    """Parse a conversation. `external` contains the client's tools by name. Raises `BadRequest` if
-    the conversation is empty or a tool message has no matching call.
+    """Convert a conversation. `external` are the client's tools by name. Raises `BadRequest` if it
+    has no messages or a tool message has no matching call.
     """
     if len(written) == 1 and is_plain(written[0]):  # In most requests, all messages are plain.
         return ParsedConversation((to_message(written[0], external),), "", NO_TEXTUAL_RESULTS)
@@ -79,7 +78,7 @@ def read_conversation(
 
 
 def is_plain(message: ChatMessage) -> bool:
-    """Return True if the message needs neither checks nor repairs."""
+    """Return True if the message needs neither checks nor changes."""
     rest = (message.tool_calls, message.name, message.refusal, message.function_call, message.audio)
     return message.role == "user" and rest == (None,) * len(rest)
 
@@ -110,7 +109,9 @@ def check_text_alone(path: str, content: Any) -> None:
 
 
 def violations(messages: Sequence[ChatMessage]) -> Iterator[str]:
-    """Yield an error for each tool message that has no matching call, as OpenAI's API does."""
+    """Yield an error for each tool message without a matching call, as OpenAI's API does, or if
+    there are no messages.
+    """
     if not messages:
         yield "Messages array must not be empty."
     calls: Collection[str] = ()
@@ -133,9 +134,8 @@ def violations(messages: Sequence[ChatMessage]) -> Iterator[str]:
 
 
 def check_instructions(permissions: ClientPermissions, path: str) -> None:
-    """Raise `BadRequest` if the manifest forbids instructions from clients.
-
-    `path` is the path of the instructions in the request.
+    """Raise `BadRequest` if the manifest does not allow instructions of clients. `path` is that of
+    the instructions in the request.
     """
     if not permissions.system_messages:
         raise invalid(
@@ -156,7 +156,7 @@ def content_of(message: ChatMessage) -> Content:
 
 
 def groups(messages: Iterable[ChatMessage]) -> Iterator[MessageGroup]:
-    """Yield each message together with the tool results that follow it."""
+    """Yield each message with the tool results that follow it."""
     first: ChatMessage | None = None
     results: dict[str | None, ChatMessage] = {}
     for message in messages:
@@ -171,9 +171,7 @@ def groups(messages: Iterable[ChatMessage]) -> Iterator[MessageGroup]:
 
 
 def values_of(group: MessageGroup, external: dict[str, ToolSpec]) -> Iterator[ModelMessage]:
-    """Yield the message, the results of the client's tools, and then calls to unknown tools as
-    text. `external` contains the client's tools by name.
-    """
+    """Yield the message, the results of the client's own tools, and other calls as text."""
     said, foreign = to_value(group.first, external), group.foreign(external)
     if not foreign or said.content or said.tool_calls or said.attachments or said.state:
         yield said

@@ -1,5 +1,5 @@
-"""Selects the client's parameters for the application's model, and reports the ignored parameters.
-The parameters have the names of the chat completions API.
+"""Selects the client's parameters that reach the model, and reports those that are ignored. All
+APIs use the names of the chat completions API here.
 """
 
 import heapq
@@ -22,7 +22,7 @@ FORWARDED = (
     *("reasoning_effort", "verbosity", "prediction"),
 )
 PERMITTED = ("metadata", "service_tier", "user")
-"""Parameters that the manifest must allow, because they cost money or identify a user."""
+"""The parameters that the manifest must allow, because they cost money or identify a user."""
 TOGETHER = "parallel_tool_calls"
 PARAMETERS = (*FORWARDED, *PERMITTED, TOGETHER)
 IGNORED_HEADER = b"x-ignored-parameters"
@@ -33,7 +33,7 @@ _unsafe = re.compile(r"[^A-Za-z0-9_.-]")
 
 
 class SortedParameters(msgspec.Struct, frozen=True):
-    """The client's parameters for the model, and the names of the ignored parameters."""
+    """The client's parameters that reach the model, and the names of those that are ignored."""
 
     forwarded: Mapping[str, Any]
     ignored: frozenset[str] = frozenset()
@@ -42,9 +42,8 @@ class SortedParameters(msgspec.Struct, frozen=True):
 def sort_parameters(
     sent: Mapping[str, Any], application: ResolvedApplication, *, has_functions: bool
 ) -> SortedParameters:
-    """Select the client's parameters for the model.
-
-    Parameters that the manifest sets or does not allow are ignored.
+    """Return the client's parameters that reach the model. Those that the manifest sets or does not
+    allow are ignored. `has_functions` is True if the client sent tools.
     """
     if not sent:
         return SortedParameters(sent)
@@ -61,7 +60,7 @@ async def unsupported_parameters(
     parameters: Mapping[str, Any], application: ResolvedApplication, workspace: Workspace
 ) -> frozenset[str]:
     """Return the names of the parameters that the application's model does not support. Raises
-    `BadRequest` if the client requests `logprobs` and the model does not support them.
+    `BadRequest` if `logprobs` is one of them.
     """
     if not parameters:
         return frozenset()
@@ -78,13 +77,13 @@ async def unsupported_parameters(
 
 
 def ignored_header(names: Collection[str]) -> tuple[Header, ...]:
-    """Return the header that lists the ignored parameters, or () if there are none. A very long
-    list is truncated.
+    """Return the header that lists the ignored parameters, or () if there are none. Long lists are
+    truncated.
     """
     if not names:
         return ()
     first = heapq.nsmallest(MOST_NAMES, names)
-    # Clients choose the names, so a name must not contain a line break or a separator.
+    # Clients choose the names, so these can contain line breaks and separators.
     safe = sorted({_unsafe.sub("_", name[:LONGEST_NAME]) or "_" for name in first})
     value = ", ".join(safe)
     if len(value) > LONGEST_HEADER:

@@ -1,8 +1,8 @@
-"""Represents the tools that clients define in requests, including tools that accept plain text.
+"""The tools that clients define in requests.
 
-The model gets a plain-text tool as a function with one text parameter, because few services support
-tools without JSON arguments. In the response, the call contains plain text again. A grammar is
-added to the description and not enforced.
+A tool that takes plain text becomes a function with one text parameter, because few services
+support others. Its calls are plain text again in the response. A grammar becomes a part of the
+description, and is not enforced.
 """
 
 from collections.abc import Collection, Mapping
@@ -22,10 +22,10 @@ TEXT_PARAMETERS = {
 
 @dataclass(frozen=True, slots=True)
 class ClientTools:
-    """The tools in one request, by the names that the model sees.
+    """The tools of one request by the name that the model sees.
 
-    `namespaces` maps such a name to the tool's namespace and its name there. `ignored` contains the
-    types of tools that the model does not get.
+    `namespaces` maps this name to the tool's namespace and its name in it. `ignored` are the types
+    of tools that the model does not get.
     """
 
     specs: Mapping[str, ToolSpec] = field(default_factory=dict)
@@ -37,7 +37,7 @@ NO_TOOLS = ClientTools()
 
 
 def text_description(description: str, grammar: str = "", syntax: str = "") -> str:
-    """Return the description of a plain-text tool, including its grammar."""
+    """Return the description of a tool that takes plain text, with its grammar."""
     rule = f"The input follows this {syntax} grammar:\n{grammar}" if grammar else ""
     return "\n\n".join(filter(None, (description, rule)))
 
@@ -45,7 +45,7 @@ def text_description(description: str, grammar: str = "", syntax: str = "") -> s
 def offered(
     specs: Mapping[str, ToolSpec], allowed: Collection[str] | None
 ) -> Mapping[str, ToolSpec]:
-    """Return the tools that the model gets for this answer: the `allowed` tools, or all if it is
+    """Return the tools that the model may call for this answer: those in `allowed`, or all if it is
     None.
     """
     if allowed is None:
@@ -54,8 +54,8 @@ def offered(
 
 
 def requires_client_tool(choice: str | Mapping[str, Any] | None, external: Collection[str]) -> bool:
-    """Return True if the tool choice forces the model to call one of the client's tools. `choice`
-    has the format of a `ModelRequest`.
+    """Return True if `choice` forces the model to call one of the client's tools. It has the format
+    of a `ModelRequest`.
     """
     if isinstance(choice, Mapping):
         return choice["function"]["name"] in external

@@ -1,7 +1,7 @@
-"""Handles HTTP requests with streamed responses, which end when the client disconnects.
+"""The base of all streaming APIs: answers HTTP requests outside of Django, and cancels them when
+the client disconnects.
 
-This is the base of every streaming door. These requests are routed before Django. Each needs only
-two tasks: the server's own task, which writes the response, and a task that waits for the client to
+A request takes only two tasks: the server's, which writes the response, and one that waits for the
 disconnect.
 """
 
@@ -29,7 +29,7 @@ EVENT_STREAM: tuple[Header, ...] = (
     (b"cache-control", b"no-store"),
     (b"x-accel-buffering", b"no"),
 )
-"""The headers of an event stream, which keep proxies from storing or buffering it."""
+"""The headers of an event stream. They prevent proxies from storing or buffering it."""
 CLOSE = (b"connection", b"close")
 PLAIN = (b"content-type", b"text/plain; charset=utf-8")
 RETRY_AFTER = (b"retry-after", b"%d" % RETRY_SECONDS)
@@ -37,11 +37,11 @@ HEARTBEAT = b": heartbeat\n\n"
 
 
 class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
-    """Handles one request. Subclasses implement `handle`, which is canceled when the client
+    """Answers one request. Subclasses implement `handle`, which is canceled when the client
     disconnects.
 
-    `handle` first calls `read_body`, which also starts waiting for a disconnect. It then responds
-    with `respond`, or with `start`, any number of `write` calls and `end`.
+    `handle` reads the body with `read_body`, after which disconnects are noticed. It answers with
+    `respond`, or with `start`, `write` and `end`.
     """
 
     scope: Scope
@@ -62,12 +62,10 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
 
     @classmethod
     def as_asgi(cls, **options: Any) -> Any:
-        """Return an ASGI application that creates a consumer with these options for each
-        request.
-        """
+        """Return an ASGI application that creates a consumer for each request."""
 
         def application(scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-            # This adds no coroutine, because each chunk of an answer passes through every
+            # This is no coroutine itself, because each chunk of an answer passes through every
             # coroutine.
             return cls(**options)(scope, receive, send)
 
@@ -94,15 +92,15 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
     # --- In ------------------------------------------------------------------------------------
 
     def header(self, name: bytes) -> str:
-        """Return the first header with this lowercase name, or "" if it is missing."""
+        """Return the value of the first header with this lowercase name, or ""."""
         for key, value in self.scope["headers"]:
             if key == name:
                 return str(value.decode("latin-1"))
         return ""
 
     async def while_connected(self, work: Coroutine[Any, Any, T]) -> T:
-        """Return the result of `work`, which is canceled when the client disconnects. Call this
-        method before reading the body.
+        """Return the result of `work`, which is canceled if the client disconnects. Must be called
+        before the body is read.
         """
         listening = asyncio.ensure_future(self.listen_early(asyncio.current_task()))
         try:
@@ -111,7 +109,7 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
             listening.cancel()
 
     async def listen_early(self, answering: asyncio.Task[Any] | None) -> None:
-        # Only the first part of the body is received here, because the rest may not be needed.
+        # Only the first part of the body is received here. The rest may not be needed.
         message = await self.receive()
         self.early.append(message)
         while message["type"] == "http.request" and not message.get("more_body"):
@@ -120,7 +118,7 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
             self.leave(answering)
 
     async def read_body(self, limit: int) -> bytes:
-        """Return the whole body, then start waiting for a disconnect. Raises the same errors as
+        """Return the whole body. After this, a disconnect cancels the request. Raises the errors of
         `body_parts`.
         """
         body, parts = self.bounded_body(limit), []
@@ -129,18 +127,17 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
         return b"".join(parts)
 
     async def body_parts(self, limit: int) -> AsyncGenerator[bytes, None]:
-        """Yield the body as it arrives, then start waiting for a disconnect.
+        """Yield the body as it arrives. After this, a disconnect cancels the request.
 
-        Raises `RequestBodyTooLarge` as early as possible, and `BodyTooSlow` after a timeout. A
-        disconnect cancels the request.
+        Raises `RequestBodyTooLarge` as early as possible, and `BodyTooSlow` after a timeout.
         """
         body = self.bounded_body(limit)
         while not self.is_read:
             yield await self.next_part(body)
 
     def bounded_body(self, limit: int) -> BoundedBody:
-        """Return a reader for the body. Raises `RequestBodyTooLarge` if the headers announce more
-        than `limit` bytes.
+        """Return a reader for a body of up to `limit` bytes. Raises `RequestBodyTooLarge` if the
+        headers announce more.
         """
         body = BoundedBody(self.receive_next, limit, self.body_seconds)
         body.expect(self.scope["headers"])
@@ -186,14 +183,16 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
         for waiting in (self.listening, self.beating):
             if waiting is not None:
                 waiting.cancel()
-        # The task's error has a traceback that refers to this consumer. This reference cycle would
-        # keep all data of the request in memory until the next garbage collection.
+        # The task's error refers to this consumer. The cycle would keep the request's data in
+        # memory until the next garbage collection.
         self.listening = self.beating = None
 
     # --- Out -----------------------------------------------------------------------------------
 
     async def respond(self, status: int, body: bytes, headers: Iterable[Header] = ()) -> None:
-        """Send a complete response. A HEAD request gets the same headers and no body."""
+        """Send a complete response. The response to a HEAD request has the same headers and no
+        body.
+        """
         length = (b"content-length", b"%d" % len(body))
         await self.start(status, (*headers, length))
         await self.end(b"" if self.scope["method"] == "HEAD" else body)
@@ -208,8 +207,8 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
         await self.base_send({"type": "http.response.body", "body": body, "more_body": True})
 
     async def end(self, body: bytes = b"") -> None:
-        """Write the last part of the response and end it. If the client is still sending its body,
-        read the rest, so that the client gets the response.
+        """Send the last part of the response. If the client is still sending its body, read the
+        rest of it, because the client would otherwise lose the response.
         """
         self.is_complete = True
         if self.is_awaiting_body():
@@ -231,9 +230,7 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
     # --- Silence -------------------------------------------------------------------------------
 
     def keep_alive(self, seconds: float) -> None:
-        """Call `on_silence` whenever nothing was written for this many seconds. The timer is set
-        once per period, not for each write.
-        """
+        """Call `on_silence` whenever nothing was written for this many seconds."""
         self.written_at = time.monotonic()
         self.wait_for_silence(seconds, seconds)
 

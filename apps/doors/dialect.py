@@ -1,4 +1,4 @@
-"""Defines the interface of a dialect, the wire format of a door."""
+"""The interface of a dialect, which is the wire format of an API."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
@@ -13,8 +13,8 @@ from apps.runs.requests import RunRequest
 
 
 class PreparedRun(msgspec.Struct, frozen=True):
-    """A request for a run, and the names of parameters that have no effect on it. `narrative`
-    describes the user's screen. The page shows it to the user.
+    """A request that is ready to run, and the names of its parameters that have no effect.
+    `narrative` is the client's description of the user's screen, which the answer shows.
     """
 
     request: RunRequest
@@ -23,36 +23,36 @@ class PreparedRun(msgspec.Struct, frozen=True):
 
 
 class Encoder(Protocol):
-    """Encodes one run's events as a stream of bytes."""
+    """Encodes the events of one run as a stream of bytes."""
 
     @property
     def headers(self) -> Sequence[Header]: ...
 
     @property
     def heartbeat(self) -> bytes:
-        """Return the bytes to send after a while without events."""
+        """Return the bytes to send after a time without events."""
 
     @property
     def ends_apart(self) -> bool:
-        """Return True if `end` is sent separately and not together with the last event."""
+        """Return True if `end` is sent separately, not together with the last event."""
 
     def opening(self) -> bytes:
-        """Return the beginning of the stream, which is sent with the first event or heartbeat."""
+        """Return the beginning of the stream, which is sent before the first frame."""
 
     def encode(self, events: Sequence[Event]) -> bytes:
-        """Return the frames for a batch of events, or b"" if there is nothing to show yet."""
+        """Return the frames for these events, or b"" if they show nothing."""
 
     def error(self, body: Any) -> bytes:
-        """Return the frames that end the stream with an error. `body` is the dialect's error
-        body.
+        """Return the frames that end the stream with an error. `body` is the result of
+        `error_body`.
         """
 
     def end(self) -> bytes:
-        """Return the bytes that follow the last event or the error."""
+        """Return the bytes after the last event or the error."""
 
 
 class WholeEncoder(Protocol):
-    """Collects one run's events into a complete response."""
+    """Collects the events of one run in a complete response."""
 
     @property
     def headers(self) -> Sequence[Header]: ...
@@ -63,11 +63,11 @@ class WholeEncoder(Protocol):
 
 
 class ParsedRequest(msgspec.Struct, frozen=True):
-    """A parsed request, before its application is known.
+    """A parsed request, whose application is not known yet.
 
-    `prepare` may raise `BadRequest`. `encoder` and `whole` are called with the application's slug.
-    `application` is the application in the body, or "" if the URL contains it. `end_user` is the
-    user on whose behalf the client sends the request.
+    `prepare` can raise `BadRequest`. `encoder` and `whole` are called with the application's slug.
+    `application` is the one in the body, or "" if the URL contains it. `end_user` is the user for
+    whom the client sends the request.
     """
 
     prepare: Callable[[ResolvedApplication], PreparedRun]
@@ -79,11 +79,10 @@ class ParsedRequest(msgspec.Struct, frozen=True):
 
 
 class Dialect(Protocol):
-    """Parses a door's requests and encodes its responses.
+    """Parses the requests of an API, and encodes its responses.
 
-    `door` is the name of the door, which is stored with its runs. `passed_on` contains the model
-    services' status codes that the client gets unchanged. If it lacks 429, rate limits are reported
-    with another status.
+    `door` is the name that is stored with each run. `passed_on` are the status codes of model
+    services that the client gets unchanged; without 429, rate limits get another status.
     """
 
     @property
@@ -93,6 +92,6 @@ class Dialect(Protocol):
     def passed_on(self) -> frozenset[int]: ...
 
     def read(self, body: bytes) -> ParsedRequest:
-        """Parse a request's body. Raises `BadRequest` if it is invalid."""
+        """Parse the body of a request. Raises `BadRequest` if it is invalid."""
 
     def error_body(self, found: RunFailure) -> dict[str, Any]: ...

@@ -1,4 +1,4 @@
-"""The base of all doors' consumers, which send responses and errors in the clients' format."""
+"""The base of the HTTP endpoints of all APIs, with responses and errors in the clients' formats."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -23,8 +23,8 @@ JSON: tuple[Header, ...] = (
 )
 READING = frozenset({"GET", "HEAD"})
 ONCE_IN_SECONDS = 60.0
-"""The audit log gets at most one event per IP address, door and application in this many seconds,
-so that a client that retries does not flood it.
+"""The time in seconds in which only the first denial per IP address, endpoint and application is
+recorded in the audit log, so that a client that retries does not flood it.
 """
 DENIALS = NotAuthenticated, ApplicationNotFound
 _noted: AgedCache[tuple[str, str, str], bool] = AgedCache()
@@ -32,17 +32,17 @@ on_reset(_noted.clear)
 
 
 class DoorConsumer(HttpConsumer):
-    """The base class for a door's requests. Subclasses implement `answer` and `error_body`."""
+    """The base class of an API's endpoints. Subclasses implement `answer` and `error_body`."""
 
     methods: ClassVar[tuple[str, ...]] = ("GET", "HEAD")
     finishes_answers: ClassVar[bool] = False
-    """True if the requests belong to running answers, which can finish while the site is
+    """True if the requests belong to answers in progress, which can be completed while the site is
     read-only.
     """
     spent_budget_status: ClassVar[int | None] = None
-    """The status code for an exhausted budget, if the door's clients would retry after a 429."""
+    """The status code for a spent budget, if the API's clients would retry after 429."""
     headers: tuple[Header, ...] = ()
-    """Headers that every response contains, including errors."""
+    """The headers of every response, including errors."""
 
     async def handle(self) -> None:
         try:
@@ -65,12 +65,12 @@ class DoorConsumer(HttpConsumer):
 
     @property
     def passed_on(self) -> frozenset[int]:
-        """Return the model services' status codes that the client gets unchanged."""
+        """Return the status codes of model services that the client gets unchanged."""
         return WITH_LIMITS
 
     @property
     def slug(self) -> str:
-        """Return the application's slug from the URL, or "" if the URL has none."""
+        """Return the application's slug in the URL, or "" if the URL has none."""
         return str(self.scope["url_route"]["kwargs"].get("slug", ""))
 
     # --- Errors --------------------------------------------------------------------------------
@@ -108,8 +108,8 @@ class DoorConsumer(HttpConsumer):
 
 
 def note_denial(scope: Mapping[str, Any], door: str, application: str = "") -> None:
-    """Record a rejected API client in the audit log, once a minute per address, door and
-    application. `door` is the name of the door that rejected the client.
+    """Write an audit event about a rejected API client, once a minute per IP address, door and
+    application.
     """
     address = address_of_scope(scope)
     key = address, door, application

@@ -1,4 +1,4 @@
-"""Encodes run events as JSON for pages and API clients."""
+"""Encodes the events of runs as JSON, for the page and for API clients."""
 
 from collections.abc import Mapping
 from typing import Any, assert_never
@@ -116,8 +116,8 @@ def encode(event: StreamEvent) -> dict[str, Any] | None:  # noqa: C901 - one cas
 
 
 def frame(conversation: UUID, said: NumberedEvent) -> dict[str, Any] | None:
-    """Return the event's frame with its number, conversation and run. Return None if the page does
-    not show the event.
+    """Return the event's frame for the page, with its number, conversation and run, or None if the
+    page does not show it.
     """
     number, run, event = said
     written = encode(event)

@@ -1,6 +1,4 @@
-"""Defines the first steps of a new installation: a model, an application and a conversation with
-it.
-"""
+"""The first steps in a new installation: connect a model, create an application, and talk to it."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,8 +15,8 @@ from apps.workspace.local.deployments.deployment import Deployment
 
 @dataclass(frozen=True, slots=True)
 class FirstStep:
-    """A setup step. `link` is "" if the user lacks the permission or an earlier step is
-    incomplete.
+    """A step of the setup. `link` is "" if the user lacks the permission for it or an earlier step
+    is incomplete.
     """
 
     name: str
@@ -31,16 +29,16 @@ class FirstStep:
 def first_steps(
     user: Any, applications: QuerySet[Application], *, uses_demo: bool = False
 ) -> list[FirstStep]:
-    """Return the setup steps, or [] if all are complete. Runs one query.
+    """Return the steps of the setup, or [] if all are complete. Runs one query.
 
-    `applications` contains the applications that the user can see. `uses_demo` is True if the user
-    has chosen to use only the demo model.
+    `applications` are those that the user can see. `uses_demo` is True if the user has decided to
+    use only the demo model.
     """
     models = Deployment.objects.filter(is_enabled=True, kind=Deployment.Kind.CHAT)
     own = applications.filter(imported_hash="", archived_at=None).order_by("-pk")
     live = own.filter(live_number__gt=0, is_enabled=True)
     talks = Conversation.objects.filter(application__in=live.order_by().values("pk"))
-    # One query: the database can check other tables in a query on any table.
+    # A query for the user can include subqueries for all other tables.
     account = get_user_model().objects.filter(pk=user.pk)
     has_model, draft, slug, has_talked = account.values_list(
         Exists(models.exclude(provider=Deployment.Provider.DEMO)),

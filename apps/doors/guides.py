@@ -1,4 +1,4 @@
-"""Defines the guides for clients of each door, with URLs and snippets, for the studio and the
+"""Defines the guides to the APIs, with URLs and snippets for clients, for the studio and the
 docs.
 """
 
@@ -17,7 +17,7 @@ KEY = "QUICKAPPS_KEY"
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """A code snippet. Its language is sh, python, javascript, toml or json."""
+    """A code snippet in a guide. `language` is sh, python, javascript, toml or json."""
 
     title: str
     language: str
@@ -26,8 +26,8 @@ class Snippet:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A POST request with which an operator tries a door in the studio. `MESSAGE` in the JSON body
-    is replaced by the operator's message.
+    """A POST request with which an operator tries an API in the studio. `MESSAGE` in `body` is
+    replaced by the operator's message.
     """
 
     MESSAGE = "{message}"
@@ -39,8 +39,8 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class DoorGuide:
-    """The guide to a door. `docs` is its docs page. `trial` is None if one request is not enough to
-    try the door.
+    """The guide to an API. `docs` is its page in the docs. `trial` is None if trying it takes more
+    than one request.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""The base of requests from page scripts and API clients, with JSON responses and errors."""
+"""The base of endpoints for the page's scripts and API clients that respond with JSON."""
 
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ from apps.runs.explanations import error_text
 
 
 class JsonConsumer(DoorConsumer):
-    """The base class for requests with JSON responses. Subclasses implement `answer`, which may
+    """The base class of endpoints that respond with JSON. Subclasses implement `answer`, which can
     raise any `QuickAppError`.
     """
 
@@ -31,8 +31,8 @@ class JsonConsumer(DoorConsumer):
         raise MethodNotAllowed(gettext("Use the {method} method.").format(method=allowed))
 
     async def caller(self) -> Caller:
-        """Return the holder of the API key, or else the session's visitor. Raises
-        `NotAuthenticated` for an invalid key, and `Refused` if the browser has no session.
+        """Return the caller of the API key or, without a key, of the session. Raises
+        `NotAuthenticated` for an invalid key, and `Refused` for a browser without a session.
         """
         sent = read_headers(self.scope["headers"])
         if not sent.api_key and not sent.bearer:
@@ -40,8 +40,8 @@ class JsonConsumer(DoorConsumer):
                 check_csrf(self.scope)
             return await caller_of_scope(self.scope)
         holder = await authenticate(self.scope)
-        # Other data of the request is omitted, because a process that resumes the answer would not
-        # have it.
+        # The headers and credentials of the request are dropped, because a process that resumes the
+        # answer would not have them.
         return replace(holder, client=ClientInfo(holder.client.locale), credentials=Credentials())
 
     async def send_error(self, error: Exception) -> None:

@@ -1,6 +1,4 @@
-"""Returns JSON errors for unknown URLs and unsupported methods, in Django REST framework's
-format.
-"""
+"""JSON errors for unknown URLs and unsupported methods, in the format of Django REST framework."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -17,8 +15,9 @@ View = Callable[..., Any]
 
 @csrf_exempt
 def nowhere(request: HttpRequest) -> HttpResponse:
-    """Return a 404, or redirect to the URL with a trailing slash. `APPEND_SLASH` cannot add the
-    slash, because this view matches every path, and a POST would raise an error.
+    """Return a 404, or redirect to the URL with a trailing slash if that exists.
+
+    `APPEND_SLASH` cannot do this, because this view matches every path.
     """
     mended = f"{request.path_info}/"
     if request.path_info.endswith("/") or resolve(mended).func is nowhere:
@@ -30,8 +29,8 @@ def nowhere(request: HttpRequest) -> HttpResponse:
 
 
 def allow_methods(*methods: str) -> Callable[[View], View]:
-    """Return a decorator that rejects other methods with 405. The view is exempt from CSRF checks,
-    so it must not trust cookies.
+    """Return a decorator that rejects all other methods with status 405. Its views are exempt from
+    CSRF checks, so they must not trust cookies.
     """
 
     def refusal(request: HttpRequest) -> JsonResponse | None:

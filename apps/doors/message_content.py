@@ -1,10 +1,10 @@
-"""Converts a client message's content to the format of the chat completions API."""
+"""Builds the content of a message in the format of the chat completions API."""
 
 from apps.doors.chat_messages import Object
 
 
 class MessageContent:
-    """Collects a message's parts for the model, and its attached files."""
+    """The parts of a client's message for the model, and its attached files."""
 
     def __init__(self) -> None:
         self.parts: list[Object] = []
@@ -17,7 +17,7 @@ class MessageContent:
         self.parts.append({"type": "image_url", "image_url": {"url": url}})
 
     def file(self, kind: str, name: str, **place: str) -> None:
-        """Attach a file. `kind` is its media type. `place` contains its `data` or its `url`."""
+        """Attach a file. `kind` is its media type, and `place` contains its `data` or its `url`."""
         self.files.append({"type": kind or "application/octet-stream", "title": name, **place})
 
     @property

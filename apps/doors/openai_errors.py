@@ -10,7 +10,7 @@ FIELD = "Your request contained invalid structure on path "
 
 
 def openai_error(found: RunFailure, *, internal: str, code: str | None) -> dict[str, Any]:
-    """Return the error object. `internal` is the API's error type for server failures."""
+    """Return the error object. `internal` is the error type of the API for server errors."""
     return {
         "message": found.text,
         "type": error_type(found, internal),
@@ -20,8 +20,8 @@ def openai_error(found: RunFailure, *, internal: str, code: str | None) -> dict[
 
 
 def error_type(found: RunFailure, internal: str) -> str:
-    """Return the model service's error type, or else OpenAI's type for the status. `internal` is
-    the API's error type for server failures.
+    """Return the error type of the model service, or else that of OpenAI for the status. `internal`
+    is the type for server errors.
     """
     if found.upstream_type:
         return found.upstream_type
@@ -33,6 +33,6 @@ def error_type(found: RunFailure, internal: str) -> str:
 
 
 def field_of(found: RunFailure) -> str | None:
-    """Return the path of the field that caused the error, or None if no field did."""
+    """Return the path of the field that caused the error, or None."""
     path = found.message.removeprefix(FIELD) if found.message.startswith(FIELD) else ""
     return path.partition(". ")[0] or None

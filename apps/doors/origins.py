@@ -1,5 +1,5 @@
-"""Accepts WebSockets only from pages of this site or of an origin in `CSRF_TRUSTED_ORIGINS`. Any
-page can open a WebSocket, and browsers send this site's cookies with it.
+"""Accepts WebSockets only from pages of this site or of `CSRF_TRUSTED_ORIGINS`. Without this, any
+page could open one with this site's cookies.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -21,7 +21,9 @@ Application = Callable[..., Awaitable[Any]]
 
 
 class SameOrigin:
-    """Rejects WebSocket handshakes with other origins. Scheme and port must match too."""
+    """ASGI middleware that rejects WebSocket handshakes from other origins. Scheme and port must
+    match too.
+    """
 
     def __init__(self, application: Application) -> None:
         self.application = application
@@ -33,17 +35,15 @@ class SameOrigin:
 
 
 class CsrfCheck(CsrfViewMiddleware):
-    """Django's CSRF check without its error page, whose template would query the database."""
+    """Django's CSRF check, without its error page, which would query the database."""
 
     def _reject(self, request: HttpRequest, reason: str) -> HttpResponse:
         return HttpResponse(status=403)
 
 
 def check_csrf(scope: Mapping[str, Any]) -> None:
-    """Raise `Refused` if a request comes from another site's page, by the rules for Django's
-    views.
-    """
-    # Django would search the token in the form data, which is not read here.
+    """Raise `Forbidden` if a request comes from a page of another site, as Django's views do."""
+    # Django would search the token in the form, which is not read here.
     headers = [header for header in scope["headers"] if header[0] != b"content-type"]
     request = ASGIRequest({**scope, "headers": headers}, BytesIO())
     check = CsrfCheck(lambda _: HttpResponse())
@@ -63,9 +63,8 @@ def is_allowed(origin: str, headers: Mapping[bytes, str]) -> bool:
 
 
 def is_trusted(origin: str) -> bool:
-    """Return True if the origin is in `CSRF_TRUSTED_ORIGINS`.
-
-    `https://*.example.com` matches every subdomain.
+    """Return True if the origin is in `CSRF_TRUSTED_ORIGINS`, in which `https://*.example.com`
+    matches all subdomains.
     """
     if origin in settings.CSRF_TRUSTED_ORIGINS:
         return True

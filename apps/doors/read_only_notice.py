@@ -1,4 +1,4 @@
-"""Provides the notice that pages show while the installation is read-only."""
+"""The notice that pages show while the installation is read-only."""
 
 from apps.errors import ReadOnly
 from apps.runs.explanations import error_text

@@ -1,4 +1,4 @@
-"""Formats errors for requests that are rejected before they reach a door or a view."""
+"""Formats errors for requests that are rejected before they reach an endpoint."""
 
 import json
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ JSON = b"application/json"
 
 
 def has_detail(path: str) -> bool:
-    """Return True if errors at this path contain a `detail` like those of Django REST framework."""
+    """Return True if errors at this path have the format of Django REST framework."""
     if path.startswith("/v1/configuration-support/"):
         return True
     return path.startswith("/api/") and not path.startswith("/api/IAIAssistantApi/")
@@ -22,11 +22,11 @@ def has_detail(path: str) -> bool:
 def write_refusal(
     path: str, accept: str, status: int, title: str, text: str, code: str
 ) -> tuple[bytes, bytes]:
-    """Return an error response's content type and content, as a page for browsers and else as
-    JSON.
+    """Return the content type and the content of an error response, which is a page for browsers,
+    and JSON for all others.
     """
     if "text/html" in accept:
-        # Without the request, because the page would query the database for the signed-in user.
+        # Rendered without the request, because the page would query the database for the user.
         named: Mapping[str, object] = {"status": int(status), "title": title, "text": text}
         return HTML, render_to_string("error.html", {**named, "is_down": status >= 500}).encode()
     if has_detail(path):

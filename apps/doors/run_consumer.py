@@ -1,5 +1,5 @@
-"""Handles requests at every entry point that runs an application: parses the request, runs the
-application and encodes the response.
+"""The base of endpoints that run an application: parses the request, runs the application and
+encodes the response.
 """
 
 import asyncio
@@ -38,14 +38,14 @@ OpenWorkspace = Callable[[Caller, ResolvedApplication], Workspace]
 logger = logging.getLogger(__name__)
 
 FAREWELL_SECONDS = 4.0
-"""Interrupted runs have this many seconds to release their tools and send the error to their
+"""The time in seconds that interrupted runs have to release their tools and send an error to their
 clients.
 """
 
 
 class RunConsumer(DoorConsumer):
-    """Answers a request in the client's dialect, with a stream or a complete response. `route` is
-    the name of the request in traces.
+    """Answers a request with a stream or a complete response, in the client's dialect. `route` is
+    the name of the endpoint in traces.
     """
 
     methods = ("POST",)
@@ -80,9 +80,8 @@ class RunConsumer(DoorConsumer):
     # --- In ------------------------------------------------------------------------------------
 
     async def read(self) -> tuple[Events, Callable[[Events], Awaitable[None]]]:
-        """Read the request, and return its run's events and the function that sends them."""
-        # The body is freed when this function returns. Otherwise, it would stay in memory until the
-        # stream ends.
+        """Read the request. Return the events of its run, and the function that sends them."""
+        # The body is freed when this function returns, not at the end of the stream.
         visitor = await visit(self.scope, self.while_connected)
         caller = visitor.caller
         self.dialect = self.dialect_for(caller)
@@ -112,15 +111,15 @@ class RunConsumer(DoorConsumer):
     async def complete(
         self, asked: ParsedRequest, caller: Caller, application: ResolvedApplication
     ) -> ParsedRequest:
-        """Return the request with the stored part of its conversation. Subclasses raise
-        `BadRequest` if the conversation is invalid.
+        """Return the request with the stored part of its conversation, which some subclasses have.
+        Raises `BadRequest` if the conversation is invalid.
         """
         return asked
 
     def begin(
         self, asked: ParsedRequest, run: AdmittedRun
     ) -> tuple[Events, Callable[[Events], Awaitable[None]]]:
-        """Return the run's events and the function that sends them to the client."""
+        """Return the events of the run, and the function that sends them to the client."""
         events, slug = stream(partial(self.run, run)), run.application.slug
         if asked.is_streamed:
             return events, partial(self.send_stream, encoder=asked.encoder(slug))
@@ -161,15 +160,17 @@ class RunConsumer(DoorConsumer):
         await self.end(rest + encoder.end())
 
     async def complete_answer(self, encoder: Encoder | WholeEncoder) -> None:
-        """Finish the work that must be done before the client reads the end of the response."""
+        """Finish the work that must be done before the client reads the end of the response.
+        Subclasses override this.
+        """
 
     async def open_stream(self, encoder: Encoder) -> bytes:
         await self.start(200, (*encoder.headers, *self.headers))
         return encoder.opening()
 
     async def on_silence(self) -> None:
-        # Proxies close connections to a silent server. If the run starts slowly, a heartbeat
-        # therefore opens the stream, and later errors have no HTTP status.
+        # Proxies close connections to a silent server. So if a run starts slowly, a heartbeat
+        # starts the response, and later errors have no HTTP status.
         if self.encoder is None:
             await super().on_silence()
         elif self.is_started:
@@ -196,21 +197,21 @@ class RunConsumer(DoorConsumer):
 
 
 class OpenAnswers:
-    """Tracks this process's running answers, so that they can be interrupted when it stops."""
+    """The answers in progress in this process, so that they can be interrupted when it stops."""
 
     def __init__(self) -> None:
         self.deadlines: set[asyncio.Timeout] = set()
         self.left = asyncio.Event()
 
     def hold(self) -> AbstractAsyncContextManager[None]:
-        """Return a context manager that registers a running answer. It raises `ServerStopping` in
-        its block when the process interrupts the answer.
+        """Return a context manager for an answer in progress. It raises `ServerStopping` if the
+        process stops during the block.
         """
         return OpenAnswer(self)
 
     async def end(self, seconds: float) -> None:
-        """Wait up to `seconds` for running answers, then interrupt the rest and wait for their
-        end.
+        """Wait up to `seconds` for answers in progress, then interrupt the others and wait for
+        their end.
         """
         await self.wait_for_end(seconds)
         if self.deadlines:
@@ -229,7 +230,7 @@ class OpenAnswers:
 
 
 class OpenAnswer:
-    # Not a generator, because each waiting stream would hold one.
+    # Not a generator, because each waiting stream would have one.
     __slots__ = ("answers", "deadline")
 
     def __init__(self, answers: OpenAnswers) -> None:
@@ -251,4 +252,4 @@ class OpenAnswer:
 
 
 OPEN_ANSWERS = OpenAnswers()
-"""The running answers in this process."""
+"""The answers in progress in this process."""

@@ -1,4 +1,6 @@
-"""Runs a request: holds a slot, stores a row, checks the caller's key and counts tokens."""
+"""Executes an API client's run: holds a slot, records the run, watches the caller's key and counts
+tokens.
+"""
 
 import asyncio
 import logging
@@ -33,15 +35,13 @@ from apps.runs.run import run_application
 from apps.workspace.port import Workspace
 
 Recorded = Callable[[RunFigures], AbstractContextManager[Progress]]
-"""A function that returns a context manager for a run. It yields a `Progress`, and stores the run's
-row.
-"""
+"""Returns a context manager that records a run and yields its `Progress`."""
 
 
 @asynccontextmanager
 async def held_place(places: RunSlots, caller: Caller, name: str) -> AsyncIterator[None]:
-    """Hold a slot for an answer by the application or deployment `name`. Raises `TooManyRuns` if no
-    slot is free.
+    """Hold a slot for the caller and the application or deployment `name`. Raises `TooManyRuns` if
+    none is free.
     """
     with places.taken(caller.bucket, name):
         async with places.among_processes(caller.bucket, name):
@@ -49,7 +49,7 @@ async def held_place(places: RunSlots, caller: Caller, name: str) -> AsyncIterat
 
 
 class AdmittedRun(msgspec.Struct, frozen=True):
-    """A request that its door has admitted. Its tokens count towards `rates`."""
+    """A request that was admitted and is ready to run. Its tokens count toward `rates`."""
 
     door: str
     application: ResolvedApplication
@@ -63,12 +63,14 @@ class AdmittedRun(msgspec.Struct, frozen=True):
 async def run_slot(
     run: AdmittedRun, places: RunSlots, recorded: Recorded
 ) -> AsyncIterator[Progress]:
-    """Hold a slot and a row for the run in the block, which is canceled if the caller's key
-    expires. Raises `TooManyRuns` if no slot is free, and `NotAuthenticated` if the key expires.
+    """Hold a slot for the run and record it, during the block.
+
+    Raises `TooManyRuns` if no slot is free. If the caller's key is revoked or expires, the block is
+    canceled and `NotAuthenticated` is raised.
     """
     caller, name = run.caller, run.application.slug
     figures = RunFigures(run.door, name, caller.bucket, caller.team)
-    # Like `held_place`, without the cost of one more generator in each request.
+    # Equal to `held_place`, without one more generator for each request.
     with places.taken(caller.bucket, name):
         async with places.among_processes(caller.bucket, name):
             with recorded(figures) as progress:
@@ -81,8 +83,8 @@ async def run_slot(
 
 
 async def answer_request(run: AdmittedRun, emit: Emit, progress: Progress) -> Ledger:
-    """Run the request and return its ledger. Raises `QuickAppError` if the run fails. If the
-    previous answer ended with a question, the newest message may be the answer to it.
+    """Run the request, and return its ledger. The newest message can answer the question with which
+    the previous answer ended. Raises `QuickAppError` if the run fails.
     """
     application, caller = run.application, run.caller
     asked, ledger = await take_answer(run.request, application, caller, claim_answer)
@@ -94,16 +96,16 @@ logger = logging.getLogger(__name__)
 
 
 def while_valid(caller: Caller) -> AbstractAsyncContextManager[None]:
-    """Return a context manager that cancels its block when the caller's key is revoked or expires.
+    """Return a context manager that cancels its block and raises `NotAuthenticated` when the
+    caller's key is revoked or expires.
 
-    The key is checked every `HEARTBEAT_SECONDS`, so short answers are not affected. The context
-    manager then raises `NotAuthenticated`.
+    The key is checked every `HEARTBEAT_SECONDS`, so short answers cost no check.
     """
     return KeyWatch(caller) if caller.kind == "key" else nullcontext()
 
 
 class KeyWatch:
-    # Not a generator, because each waiting stream would hold one.
+    # Not a generator, because each waiting stream would have one.
     __slots__ = ("caller", "limit", "task", "timer")
 
     def __init__(self, caller: Caller) -> None:

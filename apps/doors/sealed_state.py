@@ -1,5 +1,5 @@
-"""Encrypts an answer's state as text that only this installation can decrypt. Protocols without a
-field for the state contain the text in the field for the vendor's own encrypted reasoning.
+"""Encrypts an answer's state as text that only this installation can decrypt. APIs without a field
+for the state send it in place of the vendor's encrypted reasoning.
 """
 
 import zlib
@@ -12,7 +12,7 @@ from cryptography.fernet import InvalidToken
 from apps.accounts.encryption import cipher
 
 MOST_BYTES = 16 * 1024 * 1024
-"""The maximum number of bytes in a decompressed state."""
+"""The maximum size of a decompressed state in bytes."""
 
 
 def sealed(state: Mapping[str, Any]) -> str:
@@ -20,9 +20,7 @@ def sealed(state: Mapping[str, Any]) -> str:
 
 
 def unsealed(content: str) -> dict[str, Any]:
-    """Return the state from an encrypted text, or {} if another service or installation encrypted
-    it.
-    """
+    """Decrypt a state. Return {} if another service or installation encrypted the text."""
     try:
         written = unpacked(content)
     except (InvalidToken, ValueError):  # Fernet raises `ValueError` for non-ASCII characters.
@@ -31,7 +29,7 @@ def unsealed(content: str) -> dict[str, Any]:
 
 
 class StateTooLarge(ValueError):
-    """A state has more than `MOST_BYTES` when it is decompressed."""
+    """A state exceeds `MOST_BYTES` when it is decompressed."""
 
 
 def packed(written: bytes) -> str:
@@ -39,8 +37,8 @@ def packed(written: bytes) -> str:
 
 
 def unpacked(content: str) -> bytes:
-    """Decrypt and decompress a text. Raises `InvalidToken` if another installation or service
-    encrypted it, and `StateTooLarge`.
+    """Decrypt and decompress a text. Raises `InvalidToken` if another service or installation
+    encrypted it, or `StateTooLarge`.
     """
     unpacking = zlib.decompressobj()
     written = unpacking.decompress(cipher().decrypt(content), MOST_BYTES)

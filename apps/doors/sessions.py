@@ -1,4 +1,4 @@
-"""Finds a browser session's caller, and ends connections when their session ends."""
+"""Finds the caller of a browser session, and ends connections when their session ends."""
 
 import asyncio
 import hashlib
@@ -28,7 +28,7 @@ from apps.live.hub import HUB, Hub
 from apps.live.journal.notifications import wake_viewers
 
 VISITOR = "visitor"
-"""The session key for a visitor's bucket, which is stored until the visitor signs in."""
+"""The session key of the visitor's bucket, which remains until the visitor signs in."""
 
 
 def session_bucket(session_key: str) -> str:
@@ -38,14 +38,12 @@ def session_bucket(session_key: str) -> str:
 
 
 def stranger(locale: str) -> Caller:
-    """Return a caller without an account or a session, who owns no data."""
+    """Return a caller without an account or a session, who owns nothing."""
     return Caller(session_bucket(secrets.token_hex()), client=ClientInfo(locale=locale))
 
 
 def session_caller(user: Any, session: SessionBase, locale: str) -> Caller:
-    """Return the session's caller. Raises `Refused` if the browser has no session, because it has
-    not loaded a page yet.
-    """
+    """Return the caller of a session. Raises `NotAdmitted` for a browser without a session."""
     if user is not None and user.is_authenticated:
         return caller_in(user.pk, team_of(user, session), locale=locale)
     if not session.session_key:
@@ -56,8 +54,8 @@ def session_caller(user: Any, session: SessionBase, locale: str) -> Caller:
 
 
 async def caller_of_scope(scope: Mapping[str, Any]) -> Caller:
-    """Return the caller of a connection that bypasses Django's middleware, and activate their
-    language. Raises `Refused` if the browser has no session.
+    """Return the caller of a connection that bypasses Django's middleware, and activate the
+    caller's language. Raises `Refused` for a browser without a session.
     """
     name = settings.PROXY_LANGUAGE_HEADER.encode()
     accepted = next((value for key, value in scope["headers"] if key.lower() == name), b"")
@@ -77,7 +75,9 @@ async def caller_of_scope(scope: Mapping[str, Any]) -> Caller:
 
 
 def has_moved(caller: Caller, session_key: str) -> bool:
-    """Return True if the caller has switched or left the team since the connection was opened."""
+    """Return True if the caller has switched teams or left the team since the connection was
+    opened.
+    """
     if caller.kind == "key":
         prefix = caller.bucket.removeprefix("key-")
         return caller.team is not None and find_holder_of(prefix) is None
@@ -92,7 +92,9 @@ async def look_whether_moved(caller: Caller, session_key: str) -> bool:
 
 
 async def check_session(scope: Mapping[str, Any]) -> None:
-    """Raise `Refused` if an account's session has ended. Visitors' sessions are not checked."""
+    """Raise `NotAdmitted` if the session of a signed-in user has ended. Sessions of visitors are
+    not checked.
+    """
     user, session = scope["user"], scope["session"]
     if not user.is_authenticated:
         return
@@ -121,7 +123,7 @@ async def while_open(
 
 
 def announce_end(user: Any) -> None:
-    """Notify all of the account's connections, in all processes, to check their session
+    """Notify all connections of the user, in all processes, so that they check their sessions
     immediately.
     """
     for team in [None, *teams_of(user).values_list("pk", flat=True)]:

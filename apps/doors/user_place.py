@@ -1,6 +1,6 @@
-"""Reads the place of an API client's user, and a description of their screen, from requests.
+"""The place of an API client's user and the description of their screen.
 
-OpenAI's clients send `place` and `narrative` in `metadata`, DIAL's in
+OpenAI's clients send them as `place` and `narrative` in `metadata`, and DIAL's clients in
 `custom_fields.configuration`.
 """
 
@@ -24,10 +24,10 @@ KEYS = frozenset({PLACE, NARRATIVE})
 def run_at_place(
     prepared: PreparedRun, application: ResolvedApplication, told: Mapping[str, Any], path: str
 ) -> PreparedRun:
-    """Return the run with the place and the narrative that the client sent in `told`.
+    """Return the run with the place and the narrative that `told` contains.
 
-    `path` is the path of these fields for error messages. Raises `BadRequest` if the place is
-    unknown or a value is not text.
+    `path` is the path of these fields for errors. Raises `BadRequest` if the place is unknown or a
+    value is not a text.
     """
     if not told.keys() & KEYS:
         return prepared
@@ -45,8 +45,8 @@ def run_at_place(
 
 
 def without_places(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a request's parameters without the place in their metadata. Model services do not get
-    the place.
+    """Return the parameters without the place in their metadata, which model services must not
+    get.
     """
     metadata = parameters.get("metadata") or {}
     if not metadata.keys() & KEYS:
@@ -57,8 +57,8 @@ def without_places(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def text_at(told: Mapping[str, Any], key: str, path: str) -> str:
-    """Return the text at `key`, or "" if it is missing. Raises `BadRequest` if the value is not
-    text or is too long.
+    """Return the text `told[key]`, or "" if it is missing. Raises `BadRequest` if it is too long or
+    not a text.
     """
     text = told.get(key)
     if text is None:
@@ -73,7 +73,7 @@ def text_at(told: Mapping[str, Any], key: str, path: str) -> str:
 
 
 def with_narrative(messages: tuple[ModelMessage, ...], said: str) -> tuple[ModelMessage, ...]:
-    """Return the conversation with the narrative inserted before the newest question."""
+    """Return the messages with the narrative at the beginning of the newest question."""
     places = [index for index, message in enumerate(messages) if message.role == "user"]
     if not places:
         return messages

@@ -1,7 +1,7 @@
 """Defines and validates the body of a chat completions request.
 
-Unknown keys are ignored, because every DIAL release adds keys. The classes are msgspec structs,
-because pydantic would take ten times as long for every request.
+Unknown keys are ignored, because each DIAL release adds some. msgspec structs are ten times faster
+than pydantic here.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,7 +35,7 @@ class RequestTool(Struct):
 
 
 class ChatRequest(Struct):
-    # Tools of the type `static_function` run in the model's service and are ignored.
+    # The model's service executes tools of the type `static_function`, so they are ignored here.
     messages: list[ChatMessage]
     model: str | None = None
     stream: bool | None = False
@@ -54,7 +54,7 @@ class ChatRequest(Struct):
 
     @property
     def objects(self) -> list[Any]:
-        """Return the values in the request that may contain arbitrary JSON, except the messages."""
+        """Return the request's values that can contain any JSON, except the messages."""
         return [self.tools, self.tool_choice, self.response_format]
 
 
@@ -66,13 +66,13 @@ class ManyChoices(BadRequest):
 
 
 def check_choices(asked: ChatRequest, application: ResolvedApplication) -> None:
-    """Raise `ManyChoices` if the request asks for several choices (`n`)."""
+    """Raise `ManyChoices` if the request wants more than one choice (`n`)."""
     if asked.n is not None and asked.n > 1:
         raise ManyChoices(application.slug)
 
 
 def to_specs(tools: Sequence[RequestTool]) -> dict[str, ToolSpec]:
-    """Return the client's own functions by name."""
+    """Return the client's functions by name."""
     return {
         tool.function.name: ToolSpec(
             tool.function.name,
@@ -102,7 +102,7 @@ def read_request(body: bytes, decode: Callable[[bytes], R]) -> R:
 
 
 def check_request_depth(request: ChatRequest, body: bytes) -> None:
-    """Raise `BadRequest` if the body is nested too deeply."""
+    """Raise `BadRequest` if the body is nested more deeply than `GATEWAY_MAX_DEPTH`."""
     values = request.objects
     for message in request.messages:
         values += (message.content, message.custom_content)

@@ -1,5 +1,5 @@
-"""Serves the gateway's short responses: application lists, conversation starters, health and
-404s.
+"""The gateway's endpoints with short responses: models, conversation starters, health and unknown
+URLs.
 """
 
 from collections.abc import Sequence
@@ -30,12 +30,12 @@ DIRECTORY = (
 NO_BASE_URL = "The client's base_url has to end in /v1: completions are at /v1/chat/completions."
 OWNER = "quickapps"
 STARTER = "starter"
-"""The form field that contains the chosen starter."""
+"""The field of the form that contains the chosen conversation starter."""
 
 
 class ListConsumer(GatewayConsumer):
-    """Serves `GET /openai/models` and `/openai/deployments`: lists the applications and embedding
-    models that the caller can use.
+    """Serves `GET /openai/models` and `/openai/deployments`, which list the applications and
+    embedding models that the caller can use.
     """
 
     async def answer(self) -> None:
@@ -47,13 +47,13 @@ class ListConsumer(GatewayConsumer):
 
 
 class EntryConsumer(GatewayConsumer):
-    """Serves `GET /openai/models/{slug}` and `/openai/deployments/{slug}`: returns one list
-    entry.
+    """Serves `GET /openai/models/{slug}` and `/openai/deployments/{slug}`, which return one entry
+    of the list.
     """
 
     async def answer(self) -> None:
         caller = await authenticate(self.scope)
-        # A deployment's ID may contain dots, unlike an application's slug.
+        # Unlike an application's slug, a deployment's ID can contain dots.
         row = await offered_deployments(caller).filter(deployment_id=self.slug).afirst()
         if row is not None:
             await self.send_json(200, listed_embedder(row))
@@ -63,7 +63,7 @@ class EntryConsumer(GatewayConsumer):
 
     async def application(self, caller: Caller) -> Application:
         """Return the application in the URL. Raises `ApplicationNotFound` if the caller cannot use
-        it, and `NotAuthenticated` for a visitor.
+        it, or `NotAuthenticated` if the caller has no key.
         """
         slug, number = versioned_name(self.slug)
         application = await usable(caller).filter(slug=check_slug(slug, caller)).afirst()
@@ -76,7 +76,7 @@ class EntryConsumer(GatewayConsumer):
 
 
 class ConfigurationConsumer(GatewayConsumer):
-    """Serves `GET …/configuration`: returns a form with the conversation starters."""
+    """Serves `GET …/configuration`, which returns a form with the conversation starters."""
 
     async def answer(self) -> None:
         visitor = await visit(self.scope, self.while_connected)
@@ -85,15 +85,15 @@ class ConfigurationConsumer(GatewayConsumer):
 
 
 class HealthConsumer(GatewayConsumer):
-    """Serves `GET /healthz`, which succeeds while the process responds."""
+    """Serves `GET /healthz`, which succeeds as long as the process responds."""
 
     async def answer(self) -> None:
         await self.send_json(200, {"status": "ok"})
 
 
 class ReadyConsumer(GatewayConsumer):
-    """Serves `GET /readyz`, which succeeds while the services that the process needs are
-    available.
+    """Serves `GET /readyz`, which succeeds as long as the process can use the services that it
+    needs.
     """
 
     async def answer(self) -> None:
@@ -105,7 +105,7 @@ class ReadyConsumer(GatewayConsumer):
 
 
 class NotFoundConsumer(GatewayConsumer):
-    """Responds to any method with a 404 in JSON. `advice` contains the correct URL."""
+    """Responds to any request with a 404 in JSON. `advice` names the correct URL."""
 
     def __init__(self, advice: str = DIRECTORY) -> None:
         super().__init__()
@@ -117,11 +117,9 @@ class NotFoundConsumer(GatewayConsumer):
 
 
 def list_application(application: Application, types: Sequence[str] | None) -> dict[str, Any]:
-    """Return the application's list entry for OpenAI's and DIAL's clients. Times are in seconds
-    since 1970.
+    """Return an application's list entry, in the format of OpenAI and DIAL.
 
-    `types` contains the accepted attachment types. If it is empty, the application accepts any
-    type.
+    `types` are the content types that it accepts; empty means any.
     """
     return {
         **entry(application, application.slug, application.title),
@@ -158,8 +156,8 @@ def entry(row: Application | Deployment, name: str, title: str) -> dict[str, Any
 
 
 def configuration_form(starters: ConversationStarters | None) -> dict[str, Any]:
-    """Return the JSON schema of the form that a chat shows before the first question. If `starters`
-    is None, the form is empty.
+    """Return the JSON Schema of the form with the conversation starters, which a chat shows before
+    the first question. The form is empty if `starters` is None.
     """
     if starters is None:
         return {"type": "object", "properties": {}}

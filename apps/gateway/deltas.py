@@ -1,4 +1,4 @@
-"""Converts a run's events to deltas of its message, for streams and for complete responses."""
+"""Converts the events of a run to deltas of its message, in DIAL's and OpenAI's formats."""
 
 from collections.abc import Iterable, Mapping
 from itertools import count
@@ -35,13 +35,13 @@ from apps.doors.chat_messages import FORM_FIELD
 from apps.runs.asking_ledger import CARDS
 
 Delta = dict[str, Any]
-"""A part of a message. Texts are appended, and list entries with the same `index` are merged."""
+"""A part of a message. Texts are appended, and list entries are merged by their `index`."""
 SEPARATOR = "\n\n"
 
 
 class DialDeltas:
-    """Converts an answer's events to deltas for DIAL Core. Reasoning becomes a stage, and a refusal
-    becomes text.
+    """Converts the events of a run to deltas for DIAL Core. Reasoning becomes a stage, and a
+    refusal becomes text.
     """
 
     def __init__(self) -> None:
@@ -52,7 +52,9 @@ class DialDeltas:
         self.calls = count()
 
     def write(self, event: Event) -> Delta | None:  # noqa: C901 - one case for each event
-        """Return the event's delta, or None for the state and for events that are not shown."""
+        """Return the event's delta. Return None for the state, which is sent separately, and for
+        events that are not shown.
+        """
         match event:
             case TextDelta(text):
                 return {"content": text}
@@ -90,7 +92,7 @@ class DialDeltas:
             case InteractionRequested(asked):
                 return self.interaction(asked)
             case SubagentStarted() | SubagentEnded() | TodoChanged():
-                # The stage of the call shows the sub-agent, and the state contains the to-do list.
+                # The stage of its call shows the sub-agent, and the state contains the to-do list.
                 return None
             case TurnRestarted():
                 return None  # Only stored runs are resumed in another process.
@@ -107,7 +109,7 @@ class DialDeltas:
         return self.open_stage(event)
 
     def written(self, event: ToolCallsRequested) -> list[Delta]:
-        """Return the calls to the client's tools as entries of the message."""
+        """Return the calls of the client's tools as entries of `tool_calls`."""
         return [call_to_dict(call) for call in event.calls]
 
     def interaction(self, asked: InteractionRequest) -> Delta | None:
@@ -117,13 +119,14 @@ class DialDeltas:
     def open_stage(self, event: StageOpened) -> Delta | None:
         parent = self.stages.get(event.parent_id) if event.parent_id is not None else None
         nested = {} if parent is None else {"parent_stage_index": parent}
-        # A repeated ID begins another stage, because a model may restart its numbering of calls.
+        # A repeated ID begins a new stage, because models can number their calls from the start
+        # again.
         self.stages[event.stage_id] = next(self.stage_indexes)
         self.stage_attachments.pop(event.stage_id, None)
         return self.stage(event.stage_id, name=event.title, **nested)
 
     def notice(self, text: str) -> Delta:
-        """Return a delta with an empty stage whose name is the notice."""
+        """Return the delta of a notice, which is a stage without content."""
         index = next(self.stage_indexes)
         return {
             "custom_content": {"stages": [{"index": index, "name": text, "status": "completed"}]}
@@ -137,8 +140,8 @@ class DialDeltas:
 
 
 class OpenAIDeltas(DialDeltas):
-    """Converts an answer's events to deltas for OpenAI's clients. Reasoning and refusals have their
-    own keys.
+    """Converts the events of a run to deltas for OpenAI's clients. Reasoning and refusals have keys
+    of their own.
     """
 
     has_thought = False
@@ -150,8 +153,8 @@ class OpenAIDeltas(DialDeltas):
         return {"reasoning_content": event.text}
 
     def open_thoughts(self, event: StageOpened) -> Delta | None:
-        """Return a delta that separates the reasoning of two model calls, or None if it is not
-        needed.
+        """Return the separator between the reasoning of two model calls, or None before the
+        first.
         """
         lead = {"reasoning_content": SEPARATOR} if self.has_thought else None
         self.has_thought = True
@@ -168,26 +171,26 @@ class OpenAIDeltas(DialDeltas):
 
 
 def custom_call(call: ToolCall) -> Delta:
-    """Return a call to a plain-text tool as an entry of the message."""
+    """Return a call of a tool that takes plain text as an entry of `tool_calls`."""
     called = {"name": call.name, "input": input_text(call.arguments)}
     return {"id": call.id, "type": "custom", "custom": called}
 
 
 class Text(list[str]):
-    """A text in a message, stored as a list of pieces so that deltas can append to it."""
+    """A text of a message, as a list of pieces that grows with each delta."""
 
 
 AS_THEY_CAME = "annotations"
-"""The key of a list that is not merged by `index`, because its entries come from an application and
-may have their own `index`.
+"""The key of a list that is not merged by `index`. Its entries come from applications and can
+contain an `index` of their own.
 """
 FORM = "form_schema"
-"""The key of a JSON schema, which is sent as a whole and not merged."""
+"""The key of a JSON Schema, which is sent in one delta and not merged."""
 
 
 def merge_delta(whole: Delta, delta: Mapping[str, Any]) -> None:
-    """Merge a delta into the message `whole`. Texts are `Text` objects until the message is
-    complete.
+    """Merge a delta into the message `whole`. Until the message is complete, its texts are `Text`
+    objects.
     """
     for key, value in delta.items():
         if isinstance(value, str):
@@ -214,7 +217,7 @@ def merge_entries(known: list[Delta], added: list[Delta]) -> None:
 
 
 def join_texts(value: Any) -> Any:
-    """Return the JSON value with each `Text` object joined into a string."""
+    """Return the JSON value with each `Text` joined to a string."""
     match value:
         case Text():
             return "".join(value)
@@ -227,7 +230,7 @@ def join_texts(value: Any) -> Any:
 
 
 def button(number: int, title: str, text: str, *, submit: bool) -> dict[str, Any]:
-    """Return a button that fills in `text`, and also sends it if `submit` is True."""
+    """Return a button of a form, which fills in `text` and, with `submit`, sends it."""
     options = {"populateText": text, "submit": submit, "confirmationMessage": None}
     return {"const": number, "title": title, "dial:widgetOptions": options}
 
@@ -242,8 +245,8 @@ def buttons(description: str, choices: Iterable[dict[str, Any]]) -> dict[str, An
 
 
 def card_form(card: NumberedCard) -> dict[str, Any] | None:
-    """Return a card's form, or None if the card has no choices. The answer contains the card's
-    text.
+    """Return the form with a card's choices, or None if it has none. The answer's text contains the
+    card's text.
     """
     if not card.choices:
         return None

@@ -46,7 +46,7 @@ class DialRequest(ChatRequest):
 
     @property
     def configuration(self) -> Object:
-        """Return the values of the application's configuration form, by field name."""
+        """Return the values of the application's configuration form, by field."""
         found = (self.custom_fields or {}).get("configuration")
         return found if isinstance(found, dict) else {}
 
@@ -55,10 +55,10 @@ _decode = msgspec.json.Decoder(DialRequest).decode
 
 
 class DialDialect:
-    """DIAL's dialect of the chat completions API, for callers from DIAL Core.
+    """Reads requests from DIAL Core and encodes their responses.
 
-    Core relays only the status codes in `PASSED_ON`, and treats 429 as a failure of the service.
-    The last chunks are sent after the answer's usage was recorded.
+    Core passes on only the status codes in `PASSED_ON`, and treats 429 as a failure of the service.
+    The last chunks are sent after the usage has been recorded.
     """
 
     door = CORE
@@ -85,12 +85,14 @@ class DialDialect:
 
 
 def parse(body: bytes) -> DialRequest:
-    """Parse a request's body. Raises `BadRequest` if it is invalid."""
+    """Parse and validate the body of a request. Raises `BadRequest` if it is invalid."""
     return read_request(body, _decode)
 
 
 def prepare(asked: DialRequest, application: ResolvedApplication) -> PreparedRun:
-    """Prepare a run. Raises `BadRequest` if the request does not fit the application."""
+    """Return the run of a request. Raises `BadRequest` if the request does not fit the
+    application.
+    """
     check_choices(asked, application)
     external = to_specs(asked.tools or ())
     check_order(asked.messages, external)
@@ -109,8 +111,8 @@ def prepare(asked: DialRequest, application: ResolvedApplication) -> PreparedRun
 
 
 def check_order(messages: Sequence[ChatMessage], external: Collection[str]) -> None:
-    """Raise `BadRequest` if the messages are not in DIAL's order. `external` contains the names of
-    the client's tools.
+    """Raise `BadRequest` if the messages are not in DIAL's order. `external` are the names of the
+    client's tools.
     """
     if len(messages) == 1 and messages[0].role == "user":
         return  # In most requests, the order is valid.
@@ -145,7 +147,7 @@ def violations(messages: Sequence[ChatMessage], external: Collection[str]) -> li
 
 
 def order(messages: Sequence[ChatMessage], start: int) -> Iterator[str]:
-    """Yield an error for each message, from index `start`, that breaks the alternation of user and
+    """Yield an error for each message from index `start` on that breaks the alternation of user and
     assistant.
     """
     expected = "user"
@@ -203,7 +205,7 @@ def ending(messages: Sequence[ChatMessage]) -> Iterator[str]:
 
 
 def missing_results(messages: Sequence[ChatMessage], external: Collection[str]) -> Iterator[str]:
-    """Yield an error for each call to a client's tool that has no result directly after it."""
+    """Yield an error for each call of a client's tool without a result directly after it."""
     for index, message in enumerate(messages):
         if not message.tool_calls:
             continue
@@ -218,7 +220,7 @@ def missing_results(messages: Sequence[ChatMessage], external: Collection[str]) 
 
 
 def results_after(messages: Sequence[ChatMessage], index: int) -> Iterator[str | None]:
-    """Yield the call IDs in the tool messages directly after the message at `index`."""
+    """Yield the call IDs of the tool messages directly after the message at `index`."""
     for later in range(index + 1, len(messages)):
         if messages[later].role != "tool":
             return

@@ -1,4 +1,4 @@
-"""Serves `POST …/embeddings`: returns texts' vectors from embedding deployments."""
+"""Serves `POST …/embeddings`, which returns the vectors of texts."""
 
 import asyncio
 import base64
@@ -35,8 +35,8 @@ from apps.workspace.local.workspace import LocalWorkspace
 
 MOST_TEXTS = 2_048
 MOST_CHARACTERS = 1_000_000
-"""The maximum number of characters in a request's texts, about a long book. The built-in model
-needs minutes for them.
+"""The maximum number of characters in all texts of a request, about a long book. The built-in model
+takes minutes for it.
 """
 USED = frozenset({"input", "model", "encoding_format", "dimensions"})
 
@@ -50,8 +50,8 @@ class EmbeddingsRequest(msgspec.Struct):
 
     @property
     def texts(self) -> list[Any]:
-        """Return the request's `input` as a list. Before `check_texts`, the list may contain other
-        values than texts.
+        """Return the `input` as a list. Before `check_texts`, it can contain other values than
+        texts.
         """
         return [self.input] if isinstance(self.input, str) else list(self.input)
 
@@ -61,8 +61,8 @@ _decode_names = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
 def read_embeddings_request(body: bytes) -> tuple[EmbeddingsRequest, frozenset[str]]:
-    """Return the request and the names of its ignored parameters. Raises `BadRequest` if the body
-    is invalid.
+    """Parse a request. Return it with the names of its ignored parameters. Raises `BadRequest` if
+    it is invalid.
     """
     asked = decode_body(body, _decode)
     names = decode_body(body, _decode_names).keys()
@@ -73,7 +73,7 @@ def read_embeddings_request(body: bytes) -> tuple[EmbeddingsRequest, frozenset[s
 
 
 def check_texts(asked: EmbeddingsRequest) -> None:
-    """Raise `BadRequest` if the input is not one text or a list of texts, or is empty or too
+    """Raise `BadRequest` unless the input is a text or a list of texts, none of them empty or too
     long.
     """
     if not isinstance(asked.input, str | list):
@@ -92,7 +92,7 @@ def check_texts(asked: EmbeddingsRequest) -> None:
 
 
 def check_size(texts: Sequence[str]) -> None:
-    """Raise `BadRequest` if the texts have more than `MOST_CHARACTERS` in total."""
+    """Raise `BadRequest` if the texts exceed `MOST_CHARACTERS` in total."""
     if sum(map(len, texts)) > MOST_CHARACTERS:
         raise invalid(
             "input",
@@ -143,8 +143,8 @@ class EmbeddingsConsumer(GatewayConsumer):
 def offered_deployments(caller: Caller) -> QuerySet[Deployment]:
     """Return the embedding deployments that the caller can use, sorted by ID.
 
-    They belong to no application, so the result is empty for visitors and for keys that are limited
-    to certain applications.
+    Visitors, and keys that are limited to some applications, can use none, because they belong to
+    no application.
     """
     is_admitted = caller.kind in ("user", "key") and caller.limits.scope is None
     rows = Deployment.objects.filter(kind=Deployment.Kind.EMBEDDING, is_enabled=True)
@@ -152,10 +152,10 @@ def offered_deployments(caller: Caller) -> QuerySet[Deployment]:
 
 
 async def find_embedder(name: str, caller: Caller, dimensions: int | None) -> Embedder:
-    """Return the embedder of this deployment.
+    """Return the embedder of a deployment.
 
-    Raises `EmbedderNotFound` if the caller cannot use it, `NotAuthenticated` for visitors, and
-    `BadRequest` if the model does not support `dimensions`.
+    Raises `EmbedderNotFound` if the caller cannot use it, `NotAuthenticated` if the caller has no
+    key, or `BadRequest` if the model cannot return vectors with this number of `dimensions`.
     """
     if caller.kind == "visitor":
         raise hidden_error(name, caller)
@@ -176,9 +176,7 @@ async def find_embedder(name: str, caller: Caller, dimensions: int | None) -> Em
 
 
 async def embed(embedder: Embedder, asked: EmbeddingsRequest) -> Embeddings:
-    """Return the vectors of the request's texts. Raises `ModelFailed` if the model's service
-    fails.
-    """
+    """Return the vectors of the texts. Raises `ModelFailed` if the model's service fails."""
     try:
         return await embedder.embed(asked.texts)
     except ServiceFailed as failure:

@@ -1,4 +1,4 @@
-"""Converts files' and folders' metadata to DIAL's format: camel case, times in milliseconds, and
+"""Describes files and folders in DIAL's metadata format: camel case, times in milliseconds, and
 pages.
 """
 
@@ -18,7 +18,9 @@ MOST_ITEMS = 1000
 
 @dataclass(frozen=True, slots=True)
 class MetadataQuery:
-    """A metadata request's query parameters. `token` is the last URL on the previous page."""
+    """The query parameters of a metadata request. `token` is the URL of the last entry on the
+    previous page. `is_deep` includes entries of subfolders.
+    """
 
     limit: int = USUAL_ITEMS
     token: str = ""
@@ -27,7 +29,9 @@ class MetadataQuery:
 
 
 def read_metadata_query(written: bytes) -> MetadataQuery:
-    """Parse a metadata request's query string. Raises `BadRequest` if a parameter is invalid."""
+    """Parse the query string of a metadata request. Raises `BadRequest` if a parameter is
+    invalid.
+    """
     try:
         given = {name: values[0] for name, values in parse_qs(written.decode()).items()}
     except (ValueError, UnicodeError) as error:
@@ -57,8 +61,8 @@ def describe_entry(entry: FileInfo | FolderInfo) -> dict[str, Any]:
 
 
 def head(url: str) -> dict[str, Any]:
-    """Return the fields that files and folders have in common. A folder's URL ends with a slash. A
-    bucket's root folder has no name.
+    """Return the fields that files and folders share. The URL of a folder ends with a slash. The
+    root folder of a bucket has no name.
     """
     _, bucket, *names = (unquote(segment) for segment in url.rstrip("/").split("/"))
     return {

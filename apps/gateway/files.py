@@ -1,7 +1,8 @@
-"""Serves API clients' files at DIAL's URLs. The files belong to the key in the request.
+"""Serves the files of API clients at DIAL's URLs. Files belong to the key with which they were
+uploaded.
 
-Callers from DIAL Core have their files in Core. Visitors without a key have no files, because they
-cannot be distinguished.
+Callers from DIAL Core have their files there. Clients without a key have none, because they cannot
+be told apart.
 """
 
 import asyncio
@@ -44,12 +45,12 @@ METADATA = "application/vnd.dial.metadata+json"
 NO_OWNER = "Files need an API key. Send one in the Api-Key header or as a bearer token."
 FOLDER = "This is a folder. Its files are listed under /v1/metadata/files/."
 OVERHEAD_BYTES = 16 * 1024
-"""The maximum number of bytes in a form in addition to its file."""
+"""The maximum number of bytes that an upload's form can have in addition to its file."""
 NOT_ONE_FILE = "Send one file, as a part with a file name, in a body of type multipart/form-data."
 
 
 class FilesConsumer(GatewayConsumer):
-    """The base class for file requests. `owner` is the bucket of the key in the request."""
+    """The base class of the file endpoints. `owner` is the bucket of the caller's key."""
 
     owner: str
     reader: FileReader
@@ -69,16 +70,16 @@ class FilesConsumer(GatewayConsumer):
         return is_foreign or super().is_denial(error)
 
     async def send_error(self, error: Exception) -> None:
-        # This is reported as a caller error, which has no reference. In a run, it would be an
-        # application error.
+        # The caller's mistake has no error reference. In a run, the same error is the
+        # application's.
         if isinstance(error, FileRefused) and not self.is_started:
             await self.send_failure(own_failure(error))
         else:
             await super().send_error(error)
 
     async def read(self, function: Callable[..., Any], path: str, *rest: object) -> Any:
-        """Call a function from the `files` module on behalf of the caller. Raises `FileMissing` if
-        the file does not exist.
+        """Call a function of the module `files` for the caller. Raises `FileMissing` if there is no
+        such file.
         """
         return await database_sync_to_async(function)(self.reader, path, *rest)
 
@@ -96,7 +97,7 @@ class FilesConsumer(GatewayConsumer):
 
 
 class BucketConsumer(FilesConsumer):
-    """Serves `GET /v1/bucket`: returns the bucket that contains the key's files."""
+    """Serves `GET /v1/bucket`, which returns the bucket with the key's files."""
 
     async def answer_owner(self) -> None:
         await self.send_json(200, {"bucket": self.owner})
@@ -174,7 +175,7 @@ class FileConsumer(FilesConsumer):
 
 
 class MetadataConsumer(FilesConsumer):
-    """Serves `GET /v1/metadata/files/{bucket}/{path}`: describes a file, or a folder with its
+    """Serves `GET /v1/metadata/files/{bucket}/{path}`, which describes a file, or a folder with its
     entries.
     """
 
@@ -190,8 +191,8 @@ class MetadataConsumer(FilesConsumer):
         await self.respond(200, msgspec.json.encode(found), (*kind, *JSON[1:]))
 
     async def describe(self, query: MetadataQuery) -> dict[str, Any]:
-        """Return the metadata of the file or folder. Raises `FileRefused` if the caller cannot read
-        it.
+        """Return the metadata of the file or folder in the URL. Raises `FileRefused` if the caller
+        cannot read it.
         """
         if self.name and not self.name.endswith("/"):
             try:
@@ -205,24 +206,22 @@ class MetadataConsumer(FilesConsumer):
 
 
 def store(owner: str, name: str, sent: UploadedFile[Any], condition: files.Condition) -> FileInfo:
-    """Store an uploaded file and close it. Raises `FileRefused` if the file is rejected or the
-    condition is not met.
+    """Store an uploaded file, and close it. Raises `FileRefused` if it is rejected or the condition
+    is not met.
     """
     with sent:
         return files.take(owner, name, sent, sent.content_type or "", condition)
 
 
 def etags_of(header: str) -> frozenset[str]:
-    """Return the entity tags in an `If-Match` header, or no tags for `*`, which matches every
-    file.
-    """
+    """Return the entity tags in an `If-Match` header, or none for `*`, which any file satisfies."""
     tags = (tag.strip().removeprefix("W/").strip('"') for tag in header.split(","))
     return frozenset() if header in ("", "*") else frozenset(tags)
 
 
 def condition_of(match: str, none_match: str) -> files.Condition:
-    """Return the condition under which a file is written. `match` and `none_match` are the headers
-    `If-Match` and `If-None-Match`. Raises `BadRequest` if `none_match` is not supported.
+    """Return the condition for writing a file, from the headers `If-Match` and `If-None-Match`.
+    Raises `BadRequest` if `If-None-Match` is anything but `*`.
     """
     if none_match not in ("", "*"):
         raise BadRequest("If-None-Match: use * to create a file, or leave the header out.")
@@ -234,8 +233,8 @@ def encode_headers(headers: Mapping[str, str]) -> list[Header]:
 
 
 async def uploaded_file(content_type: str, parts: AsyncIterable[bytes]) -> UploadedFile[Any]:
-    """Return the only file in a form, which the caller must close. Raises `BadRequest` if the form
-    is invalid or does not contain exactly one file.
+    """Return the only file of a form, which the caller must close. Raises `BadRequest` if the form
+    is invalid or does not have exactly one file.
     """
     if not content_type.lower().startswith("multipart/form-data"):
         raise BadRequest(NOT_ONE_FILE)
@@ -244,13 +243,13 @@ async def uploaded_file(content_type: str, parts: AsyncIterable[bytes]) -> Uploa
         async for part in parts:
             size += body.write(part)
         body.seek(0)
-        # Parsing a form is slow and must not block other answers.
+        # Parsing a form is slow, so it must not block the event loop.
         return await asyncio.to_thread(read_form, content_type, body, size)
 
 
 def read_form(content_type: str, body: Any, size: int) -> UploadedFile[Any]:
-    """Parse a form from the open file `body`, and return the only file in it. Raises `BadRequest`
-    if the form is invalid or does not contain exactly one file.
+    """Parse the form in the open file `body`, and return its only file. Raises `BadRequest` if the
+    form is invalid or does not have exactly one file.
     """
     described = {"CONTENT_TYPE": content_type, "CONTENT_LENGTH": str(size)}
     handlers = [MemoryFileUploadHandler(), TemporaryFileUploadHandler()]

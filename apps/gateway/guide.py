@@ -1,4 +1,4 @@
-"""Defines the guides to chat completions and to DIAL Core."""
+"""The guides to the chat completions API and to DIAL Core."""
 
 from apps.doors.guides import DoorGuide, Snippet, Trial
 

@@ -1,4 +1,4 @@
-"""Serves `GET /metrics`, which returns this process's metrics for Prometheus."""
+"""Serves `GET /metrics`, which returns the metrics of this process for Prometheus."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _sink: PrometheusSink | None = None
 
 
 def start(gauges: Iterable[Gauge]) -> PrometheusSink:
-    """Start collecting metrics, and return this process's sink."""
+    """Collect metrics from now on. Return the sink of this process."""
     from apps.gateway.prometheus import PrometheusSink
 
     global _sink
@@ -37,7 +37,7 @@ def start(gauges: Iterable[Gauge]) -> PrometheusSink:
 
 
 class MetricsConsumer(NotFoundConsumer):
-    """Serves the metrics. If metrics are disabled, it responds as for an unknown URL."""
+    """Serves the metrics or, if they are disabled, a 404."""
 
     async def handle(self) -> None:
         if _sink is None:
@@ -51,7 +51,7 @@ class MetricsConsumer(NotFoundConsumer):
             await self.send_metrics(_sink)
 
     def refusal(self) -> str:
-        """Return the reason why the client cannot read the metrics, or "" if it can."""
+        """Return the reason why the client cannot read the metrics, or ""."""
         sent = read_headers(self.scope["headers"])
         if token := current_setting("METRICS_TOKEN"):
             is_known = hmac.compare_digest(sent.bearer.encode(), token.encode())

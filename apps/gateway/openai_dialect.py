@@ -1,5 +1,6 @@
-"""OpenAI's dialect of the chat completions API, for all callers except DIAL Core. Each parameter is
-forwarded, rejected with an error that contains its name, or reported as ignored.
+"""OpenAI's dialect of the chat completions API, for all callers except DIAL Core.
+
+Each parameter reaches the model, is rejected with an error, or is reported as ignored.
 """
 
 from collections.abc import Iterator
@@ -101,8 +102,8 @@ class OpenAIDialect:
 
 
 class ParsedBody(msgspec.Struct, frozen=True):
-    """A request, the names of its unknown parameters, and the names of the tools that the model can
-    call. `allowed` is None if the model can call all tools.
+    """A parsed request. `unknown` are the names of its unknown parameters. `allowed` are the names
+    of the tools that the model may call, or None for all.
     """
 
     request: OpenAIRequest
@@ -111,7 +112,7 @@ class ParsedBody(msgspec.Struct, frozen=True):
 
 
 def parse(body: bytes) -> ParsedBody:
-    """Parse a request's body. Raises `BadRequest` if it is invalid."""
+    """Parse and validate the body of a request. Raises `BadRequest` if it is invalid."""
     unknown: frozenset[str] = frozenset()
     allowed: frozenset[str] | None = None
 
@@ -127,7 +128,7 @@ def parse(body: bytes) -> ParsedBody:
 
 
 def check_supported(request: OpenAIRequest) -> None:
-    """Raise `BadRequest` if the request contains an unsupported parameter."""
+    """Raise `BadRequest` if the request has a parameter that is not supported."""
     for name, advice in UNSUPPORTED.items():
         if getattr(request, name) is not None:
             raise invalid(name, advice)
@@ -142,7 +143,9 @@ def check_supported(request: OpenAIRequest) -> None:
 
 
 def prepare(parsed: ParsedBody, application: ResolvedApplication) -> PreparedRun:
-    """Prepare a run. Raises `BadRequest` if the request does not fit the application."""
+    """Return the run of a request. Raises `BadRequest` if the request does not fit the
+    application.
+    """
     asked = parsed.request
     check_choices(asked, application)
     own = to_specs(asked.tools or ())
@@ -186,8 +189,8 @@ def has_functions(request: OpenAIRequest) -> bool:
 
 
 def without_effect(request: OpenAIRequest, slug: str) -> Iterator[str]:
-    """Yield the names of request parts that are accepted but have no effect on the application.
-    `slug` is the slug of the application.
+    """Yield the names of those parts of the request that have no effect on the application with
+    this slug.
     """
     if request.model not in (None, slug):
         yield "model"

@@ -1,4 +1,4 @@
-"""Parses the tools in chat completions requests: functions, custom tools and the tool choice."""
+"""Parses the tools of chat completions requests: functions, custom tools and the tool choice."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -28,9 +28,7 @@ class OpenAICall(RequestedCall, kw_only=True):
     custom: CustomCall | None = None
 
     def __post_init__(self) -> None:
-        """Raise `ValueError` if a field is missing. Msgspec reports the error with the call's
-        path.
-        """
+        """Raise ValueError if a field is missing, which msgspec reports with the call's path."""
         if self.custom is not None:
             self.function = FunctionCall(self.custom.name, text_arguments(self.custom.input))
         elif self.function is None:
@@ -61,9 +59,7 @@ class OpenAITool(RequestTool):
     custom: RequestedCustom | None = None
 
     def __post_init__(self) -> None:
-        """Raise `ValueError` if a field is missing. Msgspec reports the error with the tool's
-        path.
-        """
+        """Raise ValueError if a field is missing, which msgspec reports with the tool's path."""
         if self.type != CUSTOM:
             self.custom = None
         elif self.custom is None:
@@ -73,9 +69,8 @@ class OpenAITool(RequestTool):
 
 
 def to_function(custom: RequestedCustom) -> RequestedFunction:
-    """Return the function that the model gets in place of a custom tool.
-
-    Its only parameter is the text.
+    """Return the function that the model gets in place of a custom tool. Its only parameter is a
+    text.
     """
     grammar = None if custom.format is None else custom.format.grammar
     written = () if grammar is None else (grammar.definition, grammar.syntax)
@@ -96,10 +91,10 @@ class AllowedTools(Struct):
 
 
 def read_choice(request: ChatRequest) -> frozenset[str] | None:
-    """Convert the request's `tool_choice` to the format that all dialects share.
+    """Convert the request's `tool_choice` to the form that all APIs share.
 
-    Return the names of the `allowed_tools`, or None if all tools are allowed. Raises `BadRequest`
-    if the choice is invalid.
+    Return the names of the `allowed_tools`, or None for all. Raises `BadRequest` if the choice is
+    invalid.
     """
     choice = request.tool_choice
     if not isinstance(choice, dict):
@@ -122,8 +117,8 @@ def read_choice(request: ChatRequest) -> frozenset[str] | None:
 
 
 def read_name(tool: AllowedTool, path: str, there: Collection[str]) -> str:
-    """Return the tool's name. Raises `BadRequest` if it is not in `there`, the names of the
-    request's tools.
+    """Return the name of an allowed tool. Raises `BadRequest` if it is not in `there`, which are
+    the names of the request's tools.
     """
     told = {FUNCTION: tool.function, CUSTOM: tool.custom}.get(tool.type) or {}
     name = told.get("name")

@@ -1,4 +1,4 @@
-"""Stores this process's metrics in a registry of the Prometheus client library."""
+"""Collects the metrics of this process with Prometheus's client library."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ class GaugeCollector(Collector):
 
 @dataclass(slots=True)
 class PrometheusSink:
-    """Stores metrics in a registry. `families` maps names to metric families."""
+    """The metrics of this process. `families` maps their names to the library's counters and
+    histograms.
+    """
 
     registry: CollectorRegistry = field(default_factory=CollectorRegistry)
     families: dict[str, Counter | Histogram] = field(default_factory=dict)
@@ -66,7 +68,7 @@ class PrometheusSink:
         self.registry.register(GaugeCollector(gauge))
 
     def text(self) -> bytes:
-        """Return all metrics in Prometheus' text format. This may query the database and takes up
-        to a tenth of a second.
+        """Return all metrics in Prometheus's text format. Takes up to a tenth of a second, and can
+        query the database.
         """
         return generate_latest(self.registry)

@@ -1,4 +1,4 @@
-"""Routes the URLs of the gateway to its consumers. All other requests go to Django."""
+"""Routes the gateway's URLs. All other requests go to Django."""
 
 from typing import Any
 
@@ -23,8 +23,7 @@ from apps.gateway.metrics import MetricsConsumer
 from apps.gateway.openai_dialect import OpenAIDialect
 from apps.live.hub import HUB
 
-# The ID of an application that DIAL Core stores contains slashes, such as
-# applications/{bucket}/{name}.
+# The IDs of applications in DIAL Core contain slashes, such as applications/{bucket}/{name}.
 DEPLOYMENT = r"^openai/deployments/(?P<slug>.+?)"
 MODELS = r"^(?:openai/(?:v1/)?(?:models|deployments)|v1/models)"
 
@@ -56,8 +55,8 @@ completion_urlpatterns: list[URLPattern] = [
     re_path(r"^(?:openai/)?v1/chat/completions/?$", complete),
 ]
 
-# OpenAI's clients use the URLs under `v1` and send the application in the body. DIAL's clients use
-# URLs under `v1` for files.
+# OpenAI's clients use URLs below `v1` and send the application in the body. DIAL's clients use `v1`
+# for files.
 urlpatterns: list[URLPattern] = [
     re_path(rf"{DEPLOYMENT}/embeddings/?$", embed),
     re_path(r"^(?:openai/)?v1/embeddings/?$", embed),
@@ -73,22 +72,21 @@ urlpatterns: list[URLPattern] = [
 
 
 def health_only(advice: str) -> list[URLPattern]:
-    """Return the URL patterns of a process that does not serve the site. `advice` explains this in
-    the process's 404 responses.
+    """Return the URL patterns of a process that serves only health checks and metrics. `advice`
+    explains this in 404 responses.
     """
     return [*health_urlpatterns, re_path(r"", NotFoundConsumer.as_asgi(advice=advice))]
 
 
 def otherwise(application: Any) -> list[URLPattern]:
-    """Return the URL patterns for requests that no consumer handles."""
+    """Return the URL patterns for all requests that do not belong to an API."""
     return [re_path(r"^chat/completions/?$", misplaced_url(application)), re_path(r"", application)]
 
 
 def misplaced_url(application: Any) -> Any:
-    """Return an ASGI application for a URL that clients with a wrong `base_url` use.
+    """Return an ASGI application for the URL that clients use if their `base_url` lacks `/v1`.
 
-    A POST comes from such a client and gets a 404. Any other request is a page request and goes to
-    `application`.
+    A POST gets a 404 with advice. Other requests are for a page and go to `application`.
     """
     not_found = NotFoundConsumer.as_asgi(advice=NO_BASE_URL)
 

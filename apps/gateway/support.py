@@ -1,7 +1,7 @@
-"""The API for manifest editors: schema, default configuration, skills and validation.
+"""The API for manifest editors: the schema, the default configuration, skills and validation.
 
-`GET` needs no key, as in the reference backend: its responses are the same for all callers, and
-DIAL Core controls access.
+As in the reference implementation, `GET` requests need no key, because all callers get the same and
+DIAL Core controls the access.
 """
 
 from dataclasses import asdict
@@ -63,7 +63,7 @@ def written_schema(preview: bool, default_deployment: str) -> bytes:
 
 @allow_methods("GET", "HEAD")
 def default_configuration(request: HttpRequest) -> JsonResponse:
-    """Return a new application's manifest, with the predefined toolsets inlined."""
+    """Return the manifest for a new application, with the predefined toolsets inlined."""
     return JsonResponse(configuration.default_configuration(installed_content()))
 
 
@@ -81,7 +81,7 @@ def unauthorized_response(request: ASGIRequest, text: str) -> JsonResponse:
 
 @allow_methods("POST")
 async def validate(request: ASGIRequest) -> JsonResponse:
-    """Return the errors and warnings in the manifest that the request contains."""
+    """Return the errors and warnings about the manifest in the request body."""
     try:
         await authenticate(request.scope)
         document = decode_body(request.body, msgspec.json.decode)
@@ -115,7 +115,7 @@ def skills(request: HttpRequest) -> JsonResponse:
 
 @allow_methods("POST")
 async def validate_skill(request: ASGIRequest) -> JsonResponse:
-    """Fetch a skill with the caller's own key, and return its metadata or its errors."""
+    """Read a skill with the caller's key, and return its metadata or what is wrong with it."""
     try:
         caller = await sender(request)
         skill = _skill.validate_json(request.body)
@@ -150,8 +150,8 @@ async def sender(request: ASGIRequest) -> Caller:
 
 
 async def validate_caller(address: SkillAddress, caller: Caller) -> JsonResponse | None:
-    """Return a response with the skill's metadata or its errors. Return None if DIAL Core does not
-    accept the caller's key.
+    """Return a response with the skill's metadata or what is wrong with it. Return None if DIAL
+    Core rejects the caller's key.
     """
     try:
         text, _, _ = await read_skill(open_workspace(caller), address)

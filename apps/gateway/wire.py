@@ -1,4 +1,4 @@
-"""Encodes a run as a stream of completion chunks or as one JSON completion."""
+"""Encodes an answer of the chat completions API, as a stream of chunks or as one object."""
 
 import random
 import time
@@ -38,8 +38,8 @@ def usage_to_dict(usage: Usage) -> dict[str, Any] | None:
 def statistics_to_dict(
     usage: Usage, discarded: Sequence[int] | None = None
 ) -> dict[str, Any] | None:
-    """Return an answer's usage by model and the indexes of its discarded messages, or None if both
-    are missing. The usage by model is hidden if `SHOW_USAGE_STATISTICS` is off.
+    """Return the usage by model and the indexes of discarded messages as JSON, or None if there is
+    neither. The setting `SHOW_USAGE_STATISTICS` can hide the usage.
     """
     statistics: dict[str, Any] = {}
     if usage.per_model and settings.SHOW_USAGE_STATISTICS:
@@ -80,8 +80,10 @@ def write_token(one: TokenLogprob) -> dict[str, Any]:
 
 
 class ChunkEncoder:
-    """Encodes a run's events as the frames of a stream. State and usage are sent at the end, so
-    that a run that fails before its first text can have an error status.
+    """Encodes the events of a run as a stream of chunks.
+
+    State and usage are sent at the end, so that a run that fails before its first text gets an
+    error status.
     """
 
     headers = EVENT_STREAM
@@ -99,7 +101,8 @@ class ChunkEncoder:
             "model": model,
         }
         opening = _encode(self.head)[:-1] + b',"usage":null,"choices":[{"index":0,'
-        # Text is by far the most frequent event, so its frame is assembled from pre-encoded bytes.
+        # Text is by far the most frequent event, so its chunk is built from bytes that are encoded
+        # once.
         self.before = b"data: " + opening + b'"finish_reason":null,"delta":'
         self.before_text = self.before + b'{"content":'
         self.state: Mapping[str, Any] = {}
@@ -110,7 +113,7 @@ class ChunkEncoder:
         return self.new_deltas()
 
     def encode(self, events: Iterable[Event]) -> bytes:
-        """Return the frames for a batch of events, or b"" if there is nothing to show yet."""
+        """Return the chunks of these events, or b"" if they show nothing."""
         return b"".join(map(self.frame, events))
 
     def opening(self) -> bytes:
@@ -141,16 +144,14 @@ class ChunkEncoder:
         return b"%b%b}]}\n\n" % (self.before, _encode(delta))
 
     def take_state(self) -> bytes:
-        """Return the chunk with the state, or b"" if there is no state or it was already
-        returned.
-        """
+        """Return the chunk with the state, or b"" if there is none or it was already sent."""
         if not self.state:
             return b""
         state, self.state = self.state, {}
         return self.chunk({"custom_content": {"state": state}})
 
     def error(self, body: Mapping[str, Any]) -> bytes:
-        """Return the frames with the answer's state and usage, and then the error."""
+        """Return the chunks with the state and the usage so far, and then the error."""
         cost = self.last(None, self.usage) if self.usage.per_model else b""
         return self.take_state() + cost + frame_of(body)
 
@@ -172,10 +173,9 @@ class ChunkEncoder:
 
 
 class CompletionRequest:
-    """Collects a run's events into the message that a client would assemble from the chunks.
+    """Collects the events of a run in the message that a client would build from the chunks.
 
-    With `has_all_keys`, the message contains all keys that OpenAI's schema requires, if necessary
-    with empty values.
+    With `has_all_keys`, it has all keys that OpenAI's schema requires.
     """
 
     headers = JSON

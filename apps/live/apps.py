@@ -55,7 +55,7 @@ class LiveConfig(AppConfig):
     )
 
     def ready(self) -> None:
-        # Models can be imported only after all apps are registered.
+        # Models can be imported only after all applications are registered.
         from apps.catalog.history import change_recorder
         from apps.live.process import indexing
         from apps.workspace.local.corpora import corpus

@@ -1,4 +1,4 @@
-"""Stores users' lasting decisions about tool calls."""
+"""Stores users' lasting decisions about tool calls: always allow, or always ask."""
 
 from collections.abc import Collection, Mapping
 from contextlib import suppress
@@ -15,12 +15,12 @@ from apps.catalog.models import Application
 from apps.live.models import ALL_TOOLS, LONGEST_TOOL_NAME, Consent, Interaction, Run, RunStep
 
 LOOKED_AT = 200
-"""Tool names are collected from this many of a user's newest model turns."""
+"""The number of a user's newest model answers in which called tools are searched."""
 
 
 def read_consents(run: Run) -> dict[str, Mode]:
-    """Return the user's decisions by tool name. Decisions for the conversation override those for
-    the application.
+    """Return the user's decisions by tool name. Those for the conversation override those for the
+    application.
     """
     rows = Consent.objects.filter(bucket=run.bucket, application=run.application_pk or 0)
     rows = rows.filter(Q(stream=None) | Q(stream=run.stream))
@@ -29,7 +29,7 @@ def read_consents(run: Run) -> dict[str, Mode]:
 
 
 def keep_consent(run: Run, asked: Interaction, answer: Mapping[str, Any]) -> None:
-    """Store a consent if the user chose *Don't ask again* and the card offered this choice."""
+    """Store a consent if the user chose *Don't ask again* and the approval card offered this."""
     scope, tool = answer.get("always"), asked.asked.get("name")
     if answer.get("outcome") != "approved" or scope not in asked.asked.get("always", ()):
         return
@@ -53,8 +53,8 @@ def forget_stream(stream: UUID) -> None:
 
 @transaction.atomic
 def ask_each_time(bucket: str, application: int, tool: str) -> None:
-    """Require approval for each call to a tool, and delete earlier consents. The tool name
-    `ALL_TOOLS` stands for all of the application's tools.
+    """Require approval for each call of the tool, and delete earlier consents. `ALL_TOOLS` means
+    all tools of the application.
     """
     rows = Consent.objects.filter(bucket=bucket, application=application)
     spared = rows.filter(mode="always")
@@ -69,7 +69,7 @@ def ask_each_time(bucket: str, application: int, tool: str) -> None:
 
 
 def tools_called(bucket: str) -> dict[int, list[str]]:
-    """Return the names of tools that the user's newest answers called, by the application's primary
+    """Return the names of the tools that the user's newest answers called, by application primary
     key.
     """
     steps = RunStep.objects.filter(run__bucket=bucket, kind="model", status="done")
@@ -84,17 +84,17 @@ def tools_called(bucket: str) -> dict[int, list[str]]:
 
 
 def forget_tools(tools: Collection[str]) -> None:
-    """Delete the consents for these tools in all applications. A nested application's tools are
-    approved for the outermost application.
+    """Delete the consents for these tools in all applications. Not limited to one, because a nested
+    application's tools are approved for the outermost one.
     """
     Consent.objects.filter(tool__in=tools).delete()
 
 
 def hand_over(bucket: str, to: str) -> None:
-    """Move a visitor's decisions about conversations to the account with which they signed in
-    (`to`).
+    """Move a visitor's decisions about conversations to the account `to`, with which the visitor
+    has signed in.
 
-    Decisions about whole applications are deleted, because several users may share a browser.
+    Decisions about whole applications are deleted, because several users can share a browser.
     """
     mine = Consent.objects.filter(bucket=bucket)
     mine.filter(stream=None).delete()

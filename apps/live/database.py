@@ -1,6 +1,4 @@
-"""Calls database functions from coroutines, on Channels' threads or on a thread with its own
-connection.
-"""
+"""Calls database functions from coroutines, on Channels' threads or on a dedicated thread."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -12,7 +10,7 @@ from django.db import InterfaceError, OperationalError, connection
 
 
 class Execute(Protocol):
-    """Calls a function on a thread with a database connection."""
+    """Calls a function on a thread with a database connection, and returns its result."""
 
     def __call__(self, work: Callable[[], Any], /) -> Awaitable[Any]: ...
 
@@ -22,7 +20,9 @@ async def on_a_thread(work: Callable[[], Any]) -> Any:
 
 
 class OwnThread:
-    """A thread with a permanent database connection. This is faster than a connection per call."""
+    """A thread with its own permanent database connection, which is faster than a connection for
+    each call.
+    """
 
     def __init__(self, name: str) -> None:
         self.pool = ThreadPoolExecutor(1, thread_name_prefix=name)

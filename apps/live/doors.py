@@ -1,4 +1,4 @@
-"""Defines the names and labels of the doors through which clients request runs. The name of the
+"""Defines the doors, which are the APIs and pages through which runs are started. The name of its
 door is stored with each run.
 """
 
@@ -24,10 +24,10 @@ LABELS = {
     SCHEDULE: "Schedule",
     WEBHOOK: "Webhook",
 }
-"""Maps doors to the labels that operators see."""
+"""The labels of doors that operators see."""
 PATHS = {GATEWAY: ("/openai/", "/v1/"), MCP: ("/mcp",), A2A: ("/a2a/",), AG_UI: ("/ag-ui/",)}
-"""Maps doors to the path prefixes of their API requests. Metrics count each door's requests
-separately. Pages of other origins can call these paths if the operator allows the origins.
+"""The path prefixes of the doors' API requests. Metrics count the requests of each door. Other
+origins can call these paths if the operator allows them.
 """
 KEPT_DOORS = (PAGE, SCHEDULE, WEBHOOK, A2A)
 """The doors whose runs are stored as answers in conversations."""

@@ -1,8 +1,7 @@
-"""Handles questions that a running tool call asks the user.
+"""Asks users the questions of a tool call while the call is running.
 
-A question is open until it is answered or its call ends. The process that receives the answer
-stores it. The process that executes the call adds it to the journal, because only that process
-writes the run's journal.
+The process that receives an answer stores it. The process that executes the call adds it to the
+journal, which only that process writes.
 """
 
 import asyncio
@@ -25,18 +24,18 @@ from apps.live.journal.run_record import RunRecord
 from apps.live.models import LONGEST_KEY, Interaction, Run
 
 LOOK_SECONDS = 2.0
-"""A process checks at this interval for answers that were not announced."""
+"""The interval in seconds at which a process checks for answers whose announcement was lost."""
 TIMEOUT: Mapping[str, Any] = {"outcome": "timeout"}
 LOST: Mapping[str, Any] = {"outcome": "lost"}
 YOU = "you"
-"""The name that a conversation shows for answers from its owner."""
+"""The name under which a conversation shows answers of its owner."""
 BY = "by"
-"""The key in a stored answer for the name of the user who answered."""
+"""The key, in a stored answer, of the name of the user who answered."""
 
 
 async def ask_while_going(record: RunRecord, question: Asked) -> Mapping[str, Any]:
-    """Show the question to the user, and return the answer. Only the outcome of the answer is
-    stored. If the call is canceled or the process ends, the question is reported as lost.
+    """Show the question to the user, and return the answer, of which only the outcome remains
+    stored. If the call is canceled or the process ends, the outcome is `lost`.
     """
     row = question_row(record, question)
     await database_sync_to_async(row.save)(force_insert=True)
@@ -56,7 +55,7 @@ async def ask_while_going(record: RunRecord, question: Asked) -> Mapping[str, An
 
 
 def question_row(record: RunRecord, question: Asked) -> Interaction:
-    # A call may ask several questions, and again when another process repeats it.
+    # A call can ask several questions, and ask them again when another process repeats it.
     key = f"{storable_value(question.key)[: LONGEST_KEY - 20]}/e:{uuid4().hex[:12]}"
     return Interaction(
         run_id=record.log.run,
@@ -85,21 +84,21 @@ def read_answer(row: Interaction) -> Mapping[str, Any] | None:
     if row.due_at is not None and timezone.now() >= row.due_at:
         rows.filter(answer__isnull=True).update(answer=TIMEOUT)
     found = rows.first()
-    # The row is missing if the conversation was deleted.
+    # The row no longer exists if the conversation was deleted.
     answer: Mapping[str, Any] | None = LOST if found is None else found.answer
     return answer
 
 
 def close(row: Interaction, outcome: Mapping[str, Any]) -> None:
-    """Close a question with this outcome. The user's answer is not stored, because only the MCP
+    """Close a question with this outcome. The answer itself is not stored, because only the MCP
     server needs it.
     """
     Interaction.objects.filter(pk=row.pk).update(answer=outcome, due_at=None)
 
 
 def end_lost_questions(run: Run) -> list[InteractionResolved]:
-    """Close the questions of a run whose process has ended, and return their events. Their calls
-    can no longer receive answers.
+    """Close the open questions of a run whose process has ended, and return the events for this.
+    Answers can no longer reach their calls.
     """
     rows = Interaction.objects.filter(run=run, kind="elicitation", due_at__isnull=False)
     keys = list(rows.values_list("key", flat=True))

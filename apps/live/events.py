@@ -1,7 +1,7 @@
-"""Defines the events in a stream: the events that a run emits, and events about the run itself.
+"""Defines the events of a stream: those that a run emits, and those about the run itself.
 
-Events are numbered by their length. A text has one number per character, so texts can be joined or
-split without changing the numbers of other events.
+Each event has a number. A text takes one number per character, so texts can be joined or split
+without changing other numbers.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ class QuestionAdded:
 
 @dataclass(frozen=True, slots=True)
 class BranchesChanged:
-    """The conversation shows a different path, so viewers must read it again."""
+    """The conversation now shows another branch, so viewers must read it again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +34,13 @@ class StatusChanged:
 
 @dataclass(frozen=True, slots=True)
 class Continued:
-    """Another process has resumed the run, because the run's process had ended."""
+    """Another process has resumed the run after its process had died."""
 
 
 @dataclass(frozen=True, slots=True)
 class InteractionResolved:
-    """A question was closed at a time in seconds since 1970. `by` is the name of the user who
-    answered, or "" after a timeout.
+    """A question was closed at the time `at`, in seconds since 1970. `by` is the name of the user
+    who answered, or "" after a timeout.
     """
 
     key: str
@@ -58,7 +58,7 @@ class RunFailed:
 
 @dataclass(frozen=True, slots=True)
 class CallCounted:
-    """A model call has ended. The event contains the updated metrics of the answer."""
+    """A model call has ended. `figures` are the updated metrics of the answer."""
 
     figures: AnswerFigures
 
@@ -80,14 +80,12 @@ StreamEvent: TypeAlias = (
     | AnswerStored
 )
 NumberedEvent: TypeAlias = tuple[int, UUID, StreamEvent]
-"""An event's number in the stream (for a text, the number of its last character), its run, and the
-event.
-"""
+"""The number of an event (of a text, that of its last character), the run's ID, and the event."""
 
 NUL = rb"\u0000"
-"""A NUL character in JSON."""
+"""A NUL character, as JSON encodes it."""
 TEXTS = (said.TextDelta, said.RefusalDelta, said.StageDelta, said.Reasoning)
-"""Events that can be joined with the next event of the same type."""
+"""The types of events that can be joined with the next event of the same type."""
 
 NAMES: Mapping[str, type[Any]] = {
     "text": said.TextDelta,
@@ -118,15 +116,15 @@ NAMES: Mapping[str, type[Any]] = {
     "counted": CallCounted,
     "answer": AnswerStored,
 }
-"""Maps the names of events in the journal to their classes. Names that stored rows use must not
+"""The classes of events by their names in the journal. Stored rows use the names, so they must not
 change.
 """
 _names = {kind: name for name, kind in NAMES.items()}
 
 
 def is_kept(event: StreamEvent) -> bool:
-    """Return True if the journal stores the event. The state is stored in steps and in the answer
-    instead.
+    """Return True if the journal stores the event. `StateSaved` is stored in steps and in the
+    answer instead.
     """
     return type(event) in _names
 
@@ -145,12 +143,12 @@ def read(written: Mapping[str, Any]) -> StreamEvent:
 
 
 def length(event: StreamEvent) -> int:
-    """Return how many sequence numbers the event uses."""
+    """Return how many numbers the event takes: one per character of a text, otherwise one."""
     return len(event.text) if isinstance(event, TEXTS) else 1
 
 
 def after(event: StreamEvent, count: int) -> StreamEvent:
-    """Return a text event without its first `count` characters."""
+    """Return the text event without its first `count` characters."""
     return with_text(event, event_text(event)[count:])
 
 
@@ -169,7 +167,9 @@ def with_text(event: StreamEvent, text: str) -> StreamEvent:
 
 
 def join_texts(events: Iterable[NumberedEvent]) -> list[NumberedEvent]:
-    """Join adjacent texts into one event, which has the number of the last text."""
+    """Return the events with adjacent texts joined. A joined text has the number of the last
+    one.
+    """
     joined: list[NumberedEvent] = []
     texts: list[str] = []
     for number, run, event in events:
@@ -201,16 +201,16 @@ def continues(before: StreamEvent, event: StreamEvent) -> bool:
 
 
 def storable_value(value: Any) -> Any:
-    """Return the JSON value with NUL characters and lone surrogates replaced. Models and tools may
-    send them, but PostgreSQL rejects NUL, and UTF-8 cannot encode lone surrogates.
+    """Return the JSON value with NUL characters and lone surrogates replaced, because PostgreSQL
+    cannot store them.
     """
     is_nested = isinstance(value, (Mapping, list, tuple))
     return value if is_nested and is_storable(value) else replace_unstorable(value)
 
 
 def is_storable(value: Any) -> bool:
-    """Return True if the JSON value contains neither NUL characters nor lone surrogates. This check
-    is faster than replacing them, and nearly always succeeds.
+    """Return True if the JSON value contains neither NUL characters nor lone surrogates. This is
+    nearly always the case, and faster than replacing them.
     """
     try:
         return NUL not in msgspec.json.encode(value)
@@ -231,7 +231,7 @@ def replace_unstorable(value: Any) -> Any:
 
 
 def kept_key(key: str) -> str:
-    """Return the key in the length that the database can store. Models choose call IDs of any
+    """Return the key, shortened with a hash if it exceeds the column. Models choose call IDs of any
     length.
     """
     key = storable_value(key)

@@ -1,4 +1,6 @@
-"""The hub of a process: its active runs, with their supervisors, streams and row writers."""
+"""The hub of a process, which holds its active runs with their streams, and the writers of their
+rows.
+"""
 
 import asyncio
 import logging
@@ -40,29 +42,29 @@ def name_of_process() -> str:
 
 @dataclass(slots=True)
 class Hub:
-    """The active runs of one process. Tests create several hubs to simulate several processes."""
+    """The state of one process: its active runs, streams and row writers. Tests create several hubs
+    to simulate several processes.
+    """
 
     execute: Execute = on_a_thread
     execute_budgets: InitVar[Execute] = on_a_thread
     execute_summaries: InitVar[Execute] = on_a_thread
     name: str = field(default_factory=name_of_process)
-    """The process's name in the leases of its runs."""
+    """The name of the process in the leases of its runs."""
     streams: LiveStreams = field(default_factory=LiveStreams)
     supervisors: dict[UUID, Stoppable] = field(default_factory=dict)
-    """Maps streams to their runs' supervisors."""
-    # asyncio itself holds only weak references to tasks.
+    """The supervisors of the active runs, by the stream's ID."""
+    # asyncio holds only weak references to tasks.
     tasks: set[asyncio.Task[Any]] = field(default_factory=set)
     is_closing: bool = False
-    """True if the process is stopping. It then accepts no questions and resumes no runs."""
+    """True if the process is stopping, so that it accepts no questions and resumes no runs."""
     is_closed: bool = False
-    """True if no more events will follow. Viewers disconnect after they have received all
-    events.
-    """
+    """True if no further events follow. Viewers disconnect when they have received all events."""
     awaited: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when a run waits for a process to resume it."""
+    """Set when a run needs a process that resumes it."""
     has_queue: bool = False
-    """True if runs were queued at the last check. The slot of a run that ends is then used for a
-    queued run.
+    """True if the last check found queued runs. When a run ends, its slot then goes to a queued
+    one.
     """
     places: RunSlots = field(init=False)
     committer: Committer = field(init=False)
@@ -76,8 +78,8 @@ class Hub:
         self.summaries = RunSummaryWriter(execute_summaries, self.budgets)
 
     def hold(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """Run a coroutine to its end in a task, even if the caller is canceled. Errors are logged,
-        except a `Refused`, which the caller of the task reports.
+        """Run a coroutine in a task to its end, even if the caller is canceled. Unexpected errors
+        are logged; a `QuickAppError` is not.
         """
         task = asyncio.create_task(work)
         self.tasks.add(task)
@@ -98,7 +100,7 @@ class Hub:
 
 
 HUB = Hub(OwnThread("committer"), OwnThread("budgets"), OwnThread("summaries"))
-"""The hub of this process. It has one thread for each kind of statement, so that a slow statement
-does not delay the other kinds.
+"""The hub of this process. The committer, budgets and summaries have a database thread each, so
+that they do not delay each other.
 """
 on_reset(HUB.forget)

@@ -1,4 +1,6 @@
-"""Stores the answers to waiting runs' questions, from users, API clients and timeouts."""
+"""Stores the answers to questions of waiting runs, which come from users, API clients and
+timeouts.
+"""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -25,7 +27,7 @@ from apps.live.models import AnsweredCall, Interaction, Run
 from apps.workspace.local.tools.tool_accounts import delete_unfinished
 
 AT_ONCE = 100
-"""The maximum number of expired questions that one sweep closes."""
+"""The maximum number of expired questions that one sweep answers."""
 CALL: InteractionKind = "client_tool"
 Claim = Literal["granted", "taken", "lost"]
 
@@ -41,8 +43,8 @@ async def take_answer(
 ) -> None:
     """Store the answer to a question, and notify all processes, one of which resumes the run.
 
-    `by` is the bucket of the user who answers, and `name` is the user's name in the conversation.
-    Raises `Refused` if the question is closed or another user must answer.
+    `by` is the bucket of the user who answers, and `name` the user's name in the conversation.
+    Raises `Refused` if the question is no longer open or another user must answer it.
     """
     await database_sync_to_async(answer_interaction)(run, key, kind, answer, by, name)
     if kind == "elicitation":
@@ -62,11 +64,11 @@ def answer_interaction(
     by: str,
     name: str = YOU,
 ) -> None:
-    """Store the answer to a question, and close the questions that it makes superfluous. Raises
-    `Refused` if the question is closed or another user must answer.
+    """Store the answer to a question. Raises `Refused` if it is no longer open or another user must
+    answer it.
     """
     rows = Interaction.objects.filter(run=run, key=kept_key(key), kind=kind, answer__isnull=True)
-    # The question may have expired since the last sweep.
+    # Expired questions that no sweep has answered yet are excluded.
     asked = rows.exclude(due_at__lte=timezone.now()).first()
     if asked is None:
         raise too_late()
@@ -81,8 +83,8 @@ def answer_interaction(
 
 
 def answer_call(asked: Interaction, answer: Mapping[str, Any], by: str, name: str) -> None:
-    """Store the answer to a running call's question. The process that executes the call notifies
-    viewers. Raises `Refused` if the question is closed.
+    """Store the answer to the question of a running call, whose process then notifies viewers.
+    Raises `Refused` if the question is no longer open.
     """
     rows = Interaction.objects.filter(pk=asked.pk, answer__isnull=True)
     rows = rows.filter(run__status=Run.Status.RUNNING)
@@ -91,8 +93,8 @@ def answer_call(asked: Interaction, answer: Mapping[str, Any], by: str, name: st
 
 
 def resolve(asked: Interaction, answer: Mapping[str, Any], by: str = "", name: str = "") -> None:
-    """Store the answer to a question, notify viewers, and release the run to be resumed. Call this
-    function in a transaction. Raises `Refused` if the question is closed.
+    """Store the answer to a question, notify viewers and queue the run. Must be called in a
+    transaction. Raises `Refused` if the question is no longer open.
     """
     resolve_all(asked.run, (asked,), answer, by, name)
 
@@ -100,10 +102,10 @@ def resolve(asked: Interaction, answer: Mapping[str, Any], by: str = "", name: s
 def resolve_all(
     run: Run, asked: Sequence[Interaction], answer: Mapping[str, Any], by: str = "", name: str = ""
 ) -> None:
-    """Store the same answer to several of a run's questions, like `resolve`."""
+    """Store the same answer to several questions of a run. Otherwise like `resolve`."""
     given, keys = storable_value(answer), [one.pk for one in asked]
-    # Locks the run's row, so that only the first of two concurrent answers, or of an answer and a
-    # stop, counts. A running run has one writer of its journal, and must not get a second one.
+    # The update locks the run's row, so that of two concurrent answers, or an answer and a stop,
+    # only the first counts. A running run must not get a second writer of its journal.
     rows = Interaction.objects.filter(pk__in=keys, answer__isnull=True)
     now = timezone.now()
     if not waiting(run).update(beat_at=now):
@@ -112,11 +114,11 @@ def resolve_all(
     for one in asked:
         if not rows.filter(pk=one.pk).update(answer=given, answered_by=by[:100]):
             raise too_late()
-        # The result of a call may be large, and the call already shows it to viewers.
+        # The result of a browser tool can be large, and its step shows it anyway.
         told = {"outcome": given.get("outcome")} if one.kind == CALL else given
         event = InteractionResolved(one.key, one.kind, told, name, now.timestamp())
         journal.add(run.stream, run.pk, (event,))
-    # A page answers several calls at the same time, and the last answer resumes the run.
+    # A page can answer several calls at the same time. The last answer resumes the run.
     if any(one.kind != CALL for one in asked) or not open_calls(run).exists():
         waiting(run).update(status=Run.Status.QUEUED, holder="")
 
@@ -132,18 +134,18 @@ def too_soon() -> Refused:
 
 
 def waiting(run: Run) -> QuerySet[Run]:
-    """Return the run's row as a query, or an empty query if the run is not waiting."""
+    """Return a query for the run's row, which finds nothing if the run is not waiting."""
     return Run.objects.filter(pk=run.pk, status=Run.Status.WAITING)
 
 
 def open_calls(run: Run) -> QuerySet[Interaction]:
-    """Return the open calls that the run has requested from its page."""
+    """Return the run's open calls of browser tools."""
     return Interaction.objects.filter(run=run, kind=CALL, answer__isnull=True)
 
 
 def delete_unfinished_accounts() -> int:
-    """Delete tool accounts whose users never signed in, unless a run waits for the sign-in. Return
-    the number of deleted accounts.
+    """Delete tool accounts whose users never completed the sign-in, except those for which a run
+    waits, and return their number.
     """
     open_now = Interaction.objects.filter(
         kind="sign_in", answer__isnull=True, run__status__in=Run.OPEN
@@ -152,11 +154,11 @@ def delete_unfinished_accounts() -> int:
 
 
 def claim_for_page(run: Run, key: str, page: str, former: str = "") -> Claim:
-    """Assign a call to one page, which executes it. `former` is the page's ID before a reload, or
-    "".
+    """Assign a browser tool's call to one page, which executes it.
 
-    Return `granted` or `taken`, or `lost` if the page had begun the call before the reload and it
-    must not be repeated. Raises `Refused` if the call is closed.
+    `page` and `former` are the page's IDs now and before a reload. Returns `granted`, `taken` (by
+    another page), or `lost` if the page had begun the call before the reload and it must not be
+    repeated. Raises `Refused` if the call is no longer open.
     """
     asked = open_calls(run).filter(key=kept_key(key), run__status__in=Run.OPEN)
     asked = asked.exclude(due_at__lte=timezone.now())
@@ -176,7 +178,7 @@ def due() -> QuerySet[Interaction]:
 
 
 def answer_due() -> list[UUID]:
-    """Close expired questions with a timeout. Return the streams of their runs."""
+    """Answer expired questions with a timeout. Return the IDs of their runs' streams."""
     answered: list[UUID] = []
     for asked in due().select_related("run")[:AT_ONCE]:
         with suppress(Refused), transaction.atomic():
@@ -186,8 +188,8 @@ def answer_due() -> list[UUID]:
 
 
 async def claim_answer(id: str, due: float) -> bool:
-    """Record that the calls with this ID were answered. Return False if they were already answered.
-    `due` is the time until which they can be answered, in seconds since 1970.
+    """Record that the calls with this ID were answered. Return False if they were answered before.
+    `due` is the deadline for answers, in seconds since 1970.
     """
     is_new: bool = await database_sync_to_async(claim_answer_now)(id, due)
     return is_new
@@ -200,7 +202,4 @@ def claim_answer_now(id: str, due: float) -> bool:
 
 
 def delete_answered_calls() -> int:
-    """Delete the records of answered calls that have expired. Return the number of deleted
-    records.
-    """
     return AnsweredCall.objects.filter(expires_at__lt=timezone.now()).delete()[0]

@@ -1,4 +1,4 @@
-"""Manages runs' leases in the database, and requests to stop a run."""
+"""Grants and checks the leases of runs, and requests that runs stop."""
 
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -16,14 +16,13 @@ from apps.live.journal.notifications import announce_waiting
 from apps.live.models import FORMAT, Run
 
 MOST_ATTEMPTS = 6
-"""The maximum number of takeovers of a run without a new step, because the run may crash its
-processes. Three were too few: of 300 runs on processes that were killed every nine seconds, two
-runs that had crashed no process were given up.
+"""The maximum number of times that a run is resumed without a new step, because it may crash its
+processes. With three, healthy runs were given up when processes were killed every nine seconds.
 """
 
 
 def claim(run: Run) -> None:
-    """Save a new run. Raises `Refused` if the stream already has an open run."""
+    """Save a new run. Raises `Conflict` if the stream already has an open run."""
     try:
         with transaction.atomic():
             run.save(force_insert=True)
@@ -39,14 +38,14 @@ def open_run(stream: UUID) -> Run | None:
 
 
 def request_stop(stream: UUID) -> bool:
-    """Request that the stream's active run stop. Return False if there is none."""
+    """Request that the stream's active run stop. Return False if no process executes one."""
     runs = Run.objects.filter(stream=stream, status__in=Run.GOING).exclude(holder="")
     return bool(runs.update(is_stop_requested=True))
 
 
 def request_end(run: UUID) -> bool:
-    """Request that the run stop. Return False if it has ended. The run's process stops it, or a
-    sweeper if it has no process.
+    """Request that the run stop, which its process does, or else a sweeper. Return False if it has
+    ended.
     """
     waiting = Run.objects.filter(pk=run, status=Run.Status.WAITING)
     queued, now = Run.Status.QUEUED, timezone.now()
@@ -62,11 +61,11 @@ def oldest_beat() -> datetime:
 
 QUEUED = Q(status=Run.Status.QUEUED, holder="")
 LOST = Q(attempts__gte=MOST_ATTEMPTS) | Q(is_stop_requested=True)
-"""A filter for runs that no process resumes, because they may crash processes or must stop."""
+"""A filter for runs that no process may resume, because they may crash processes or must stop."""
 
 
 def free() -> QuerySet[Run]:
-    """Return active runs without a process, if this code can read their format."""
+    """Return the active runs without a process, if this version of the code can read them."""
     known = Run.objects.filter(status__in=Run.GOING, format__lte=FORMAT)
     return known.filter(Q(beat_at__lt=oldest_beat()) | QUEUED)
 
@@ -76,14 +75,12 @@ def queued_runs() -> QuerySet[Run]:
 
 
 def expired_runs() -> QuerySet[Run]:
-    """Return active runs whose process has ended and that can be resumed."""
+    """Return the runs whose process has died and that can be resumed."""
     return free().exclude(QUEUED).exclude(LOST)
 
 
 def take_over(run: Run, holder: str) -> bool:
-    """Assign a free run to the process `holder`. Return False if another process took it over
-    first.
-    """
+    """Assign a free run to the process `holder`. Return False if another process was faster."""
     return bool(
         free()
         .filter(pk=run.pk)
@@ -97,19 +94,17 @@ def take_over(run: Run, holder: str) -> bool:
 
 
 def resting() -> QuerySet[Run]:
-    """Return runs that wait for a user or for a process."""
+    """Return the runs that wait for a user or are queued."""
     return Run.objects.filter(Q(status=Run.Status.WAITING) | QUEUED)
 
 
 def close(runs: QuerySet[Run], status: str) -> bool:
-    """End all runs in the query with this status. Return False if the query is empty."""
+    """End the runs with this status. Return False if there are none."""
     return bool(runs.update(status=status, holder="", finished_at=timezone.now()))
 
 
 async def stop_run(hub: Hub, run: Run) -> bool:
-    """Stop a run in any process, or end it immediately if it has no process. Return False if the
-    run has already ended.
-    """
+    """Stop a run in its process, or end it if it has none. Return False if it has already ended."""
     is_open: bool = await database_sync_to_async(request_end)(run.pk)
     if is_open:
         hub.awaited.set()

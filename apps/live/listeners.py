@@ -1,5 +1,5 @@
-"""Notifies listeners of runs that end, are stopped or wait for a user. A listener is called in the
-transaction that stores the change.
+"""Notifies other modules of runs that end, are stopped or wait for a user, in the transaction that
+stores this.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ NEWS = frozenset({Run.Status.DONE, Run.Status.FAILED, Run.Status.STOPPED, Run.St
 
 @dataclass(frozen=True, slots=True)
 class RunNews:
-    """A change in a run's status to one of `NEWS`. `application` is a slug, or a path in DIAL
+    """A run's new status, which is one of `NEWS`. `application` is a slug, or a path in DIAL
     Core.
     """
 
@@ -26,9 +26,8 @@ class RunNews:
 
 
 run_listeners = Listeners[[Sequence[RunNews]], None]("the end of runs")
-"""The listeners, which are called on a database thread for all runs of a transaction together.
-Without subscribers, they query nothing. They write in a savepoint, so that a failure does not undo
-the end of the run.
+"""The functions to notify. They are called on a database thread, once for all runs of a transaction
+and in a savepoint, so that a failure does not undo the runs' end.
 """
 
 

@@ -1,5 +1,6 @@
-"""Database models for runs, with their leases, steps, questions and journals. A stream is a
-sequence of runs, such as a conversation. This package uses only the stream's ID.
+"""The database models of runs, with their leases, steps, questions and journals.
+
+A stream is a sequence of runs, such as a conversation; this package stores only its ID.
 """
 
 import json
@@ -18,15 +19,15 @@ from apps.live.subagent_rows import HelperRun as HelperRun
 from apps.workspace.local.secrets.field import SecretField
 
 FORMAT = 1
-"""The format of the rows that this code writes. Increase the number if older code cannot resume
-runs in the new format.
+"""The version of the rows' format. Increase it if older code cannot resume runs in the new
+format.
 """
 LONGEST_REASON = 2_000
-"""The maximum number of characters in a user's reason for denying a call."""
+"""The maximum number of characters of the reason with which a user denies a call."""
 LONGEST_KEY = 500
 LONGEST_TOOL_NAME = 200
 ALL_TOOLS = ""
-"""The tool name that stands for all tools."""
+"""The tool name in a `Consent` that means all tools."""
 
 
 def choices(names: object) -> list[tuple[str, str]]:
@@ -34,8 +35,8 @@ def choices(names: object) -> list[tuple[str, str]]:
 
 
 class KeptManifest(models.Model):
-    """A manifest with which runs started. `text` is its JSON, encrypted because the manifest may
-    contain credentials.
+    """A manifest with which runs have started. `text` is its JSON, encrypted because it can contain
+    credentials.
     """
 
     digest = models.CharField(max_length=64, primary_key=True)
@@ -66,8 +67,8 @@ class KeptManifest(models.Model):
 
 
 class Run(models.Model):
-    """A complete or unfinished answer, with the lease of the process that works on it. `caller`
-    refers to a user and contains no credentials.
+    """An answer, complete or in progress, with the lease of the process that writes it. `caller`
+    identifies the user, without credentials.
     """
 
     class Status(models.TextChoices):
@@ -90,7 +91,7 @@ class Run(models.Model):
     application_pk = models.BigIntegerField(
         null=True, editable=False, help_text="The ID of the application, whose slug can change."
     )
-    # Nullable, because a column with a default would make SQLite copy the table.
+    # Nullable, because SQLite would copy the table to add a column with a default.
     application_number = models.PositiveIntegerField(
         null=True, editable=False, help_text="The number of the version that answers."
     )
@@ -159,7 +160,7 @@ class Run(models.Model):
 
     @property
     def request_id(self) -> str:
-        """Return the ID of the request that started the run, which all of the run's processes
+        """Return the ID of the HTTP request that started the run, which all of the run's processes
         log.
         """
         return str(self.caller.get("request_id") or self.request)
@@ -188,7 +189,7 @@ class RunStep(models.Model):
         return f"{self.run_id} {self.key}: {self.status}"
 
     def read_result(self) -> dict[str, Any]:
-        """Return the step's result, decompressed if it was compacted."""
+        """Return the step's result, which is compressed in old rows."""
         return unpack_object(self.result)
 
 
@@ -231,8 +232,8 @@ class Interaction(models.Model):
 
 
 class Consent(models.Model):
-    """A user's decision about all calls to a tool. Without a stream, it applies to the whole
-    application. The name `ALL_TOOLS` stands for all tools without their own decision.
+    """A user's lasting decision about the calls of a tool. Without a stream, it applies to the
+    whole application. The name `ALL_TOOLS` means all tools without a decision of their own.
     """
 
     bucket = models.CharField(max_length=100)
@@ -262,8 +263,8 @@ class Consent(models.Model):
 
 
 class AnsweredCall(models.Model):
-    """Records that the waiting calls in an answer's state were answered. The state contains the
-    same `id`. After `expires_at`, the calls can no longer be answered, and the record is deleted.
+    """Records that an API client has answered the waiting calls of an answer, whose state contains
+    the same `id`. After `expires_at`, they can no longer be answered, and the row is deleted.
     """
 
     id = models.UUIDField(primary_key=True, editable=False)
@@ -274,7 +275,7 @@ class AnsweredCall(models.Model):
 
 
 class JournalEntry(models.Model):
-    """Consecutive events of one run, with the numbers `first` to `last` in its stream."""
+    """Consecutive events of one run, with the numbers from `first` to `last` of its stream."""
 
     stream = models.UUIDField()
     run = models.UUIDField()

@@ -1,4 +1,4 @@
-"""Follows a stream: replays the events after a number, then yields new events as they arrive."""
+"""Follows a stream: yields its events after a given number, and then new events."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -11,14 +11,14 @@ from apps.live.hub import Hub
 from apps.live.journal import journal
 
 BATCH = 1_000
-"""The maximum number of events in one batch."""
+"""The maximum number of events in a batch."""
 
 
 async def follow_events(
     hub: Hub, stream: UUID, after: int, *, idle: float
 ) -> AsyncGenerator[list[NumberedEvent], None]:
-    """Yield batches of the events after the number `after`, each event once and in order. After
-    `idle` seconds without events, yield an empty batch. The generator ends when the process stops.
+    """Yield batches of the events after number `after`, in order and without duplicates. After
+    `idle` seconds without events, yield an empty batch. Ends when the process stops.
     """
     with hub.streams.watch(stream) as news:
         while True:
@@ -38,7 +38,7 @@ async def follow_events(
 
 
 async def newer(hub: Hub, stream: UUID, after: int) -> list[NumberedEvent]:
-    """Return the events after a number, from memory if possible, or else from the journal."""
+    """Return events after a number, from memory if possible, otherwise from the journal."""
     while True:
         log = hub.streams.logs.get(stream)
         if log is not None and after >= log.first - 1:
@@ -54,12 +54,12 @@ async def newer(hub: Hub, stream: UUID, after: int) -> list[NumberedEvent]:
             return written
         if log.first == first:
             return log.after(first - 1, BATCH)
-        # In the meantime, the log dropped events that are now in the journal.
+        # While the journal was read, the log dropped events that are stored there now.
 
 
 def told_elsewhere(hub: Hub, stream: UUID, after: int) -> list[NumberedEvent]:
-    """Return events that another process announced. Return [] if there are earlier events that the
-    caller must first read from the journal.
+    """Return the events after this number that another process sent, or [] if earlier ones must
+    first be read from the journal.
     """
     heard = hub.streams.heard.get(stream)
     return [] if heard is None or after < heard.first - 1 else heard.after(after, BATCH)

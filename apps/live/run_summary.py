@@ -1,4 +1,4 @@
-"""The database model for run summaries: door, cost and outcome."""
+"""The database model of run summaries: door, application, counts and outcome."""
 
 import uuid
 
@@ -9,17 +9,17 @@ from apps.live import doors
 from apps.request_ids import LONGEST_ID
 
 LONGEST_NAME = 255
-"""Application names are truncated to this many characters, because names in DIAL Core are paths of
-any length.
+"""The number of characters to which an application's name is truncated. Those of DIAL Core are
+paths of any length.
 """
 LONGEST_BUCKET = 100
 
 
 class RunSummary(models.Model):
-    """A summary of a run through any door, without its contents. The counts include nested runs.
+    """The summary of a run, without content. The counts include nested runs.
 
-    Unlike a `Run`, it has no lease, belongs to no stream, and remains when the run is deleted. A
-    stored `Run` has the same ID. Only gateway rows can have the status `running`.
+    In contrast to a `Run`, it has no lease and no stream, and remains when the run is deleted. A
+    stored `Run` has the same ID. Only runs of API clients can have the status `running`.
     """
 
     class Status(models.TextChoices):
@@ -57,12 +57,12 @@ class RunSummary(models.Model):
         verbose_name = "run"
         indexes = (
             models.Index(fields=("started_at",), name="run_summaries_by_age"),
-            # For operators' searches, the newest runs first.
+            # For operators, who search the newest runs first.
             models.Index(fields=("application", "started_at"), name="run_summaries_by_application"),
             models.Index(
                 fields=("bucket", "started_at"),
-                # PostgreSQL needs these operator classes for prefix searches. The buckets of a
-                # user's teams have a common prefix.
+                # PostgreSQL needs these operator classes to search by prefix. All buckets of a user
+                # begin alike.
                 opclasses=("varchar_pattern_ops", "timestamptz_ops"),
                 name="runs_by_caller",
             ),

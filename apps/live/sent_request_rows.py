@@ -1,4 +1,6 @@
-"""Database models for stored model requests. Each part is stored once per conversation."""
+"""The database models of stored requests to models. A part that several requests of a conversation
+share is stored once.
+"""
 
 import uuid
 
@@ -7,12 +9,12 @@ from django.utils import timezone
 
 DIGEST_CHARACTERS = 32
 READ_CONTENTS = "runs.read_run_contents"
-"""The permission to read the contents of other users' runs."""
+"""The permission to read the content of other users' runs."""
 
 
 class SentPart(models.Model):
-    """A message or a tool in stored requests: its JSON as it was sent, truncated if it is long.
-    Parts are stored per stream, so that they are deleted together with it.
+    """A message or a tool in stored requests, as JSON, truncated if it is long. Each stream has its
+    own parts, which are deleted with it.
     """
 
     stream = models.UUIDField()
@@ -30,8 +32,10 @@ class SentPart(models.Model):
 
 
 class SentRequestRow(models.Model):
-    """A stored model request. `members` contains its body's keys in order, each with its value or
-    with the digests of its parts. `prompt` and `private` are the same as in `SentRequest`.
+    """A stored request to a model.
+
+    `members` are the fields of its JSON in order, each with its value or the digests of its parts.
+    `prompt` and `private` are as in `SentRequest`.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

@@ -1,4 +1,4 @@
-"""The ledger of a stored run, with stored rows and with rows that are not written yet."""
+"""The ledger of a stored run, with the stored steps and those that are not stored yet."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
@@ -18,8 +18,8 @@ from apps.live.models import ALL_TOOLS, Run, RunStep
 
 
 class StepLedger:
-    """The `Ledger` of one stored run. While the process is stopping, `is_closing` prevents the
-    run's next turn.
+    """The `Ledger` of a stored run. `is_closing` prevents the next model call while the process
+    stops.
     """
 
     is_kept = True
@@ -40,10 +40,10 @@ class StepLedger:
         self.stops: dict[str, asyncio.Event] = {}
         self.is_closing = False
         self.patient: Callable[[InteractionRequest], InteractionRequest] = lambda asked: asked
-        """Returns a question with another timeout, for runs without a user on the page."""
+        """Returns a question with another timeout, for runs that no user started."""
 
     def step(self, key: str) -> Step | None:
-        # Within a tool's step nothing is rejected, so that the tool can finish.
+        # Steps inside of a tool call are allowed, so that the tool can finish.
         if self.is_closing and "/" not in key and key.startswith("m:"):
             raise asyncio.CancelledError
         return self.steps.get(kept_key(key))
@@ -67,9 +67,7 @@ class StepLedger:
         return await ask_while_going(self.record_of_run, interaction)
 
     def stop_subagent(self, key: str) -> bool:
-        """Request that the sub-agent with this key stop. Return False if there is no such
-        sub-agent.
-        """
+        """Request that the sub-agent with this key stop. Return False if there is none."""
         wish = self.stops.get(key)
         if wish is not None:
             wish.set()
@@ -85,7 +83,7 @@ class StepLedger:
         return f"{self.record_of_run.log.run}:{kept_key(key)}"
 
     def store_asked(self) -> None:
-        """Save new questions. Call this method in the transaction that stores the run as
+        """Save the new questions. Must be called in the transaction that stores the run as
         waiting.
         """
         run = self.record_of_run.log.run

@@ -1,8 +1,7 @@
-"""Stores runs' newest events and the viewers in this process.
+"""The newest events of runs and the viewers, in this process.
 
-No function here blocks: a run appends to its log, which wakes the stream's viewers. Viewers have no
-queues. A viewer reads from the log, or from the journal if the log no longer contains the next
-events.
+Nothing here blocks: a run appends to its log, which wakes the viewers. A viewer has no queue; it
+reads the log, or the journal if the log has dropped what comes next.
 """
 
 import asyncio
@@ -14,15 +13,17 @@ from uuid import UUID
 from apps.live.journal.log import RunLog
 
 LOST_LOG_SECONDS = 60.0
-"""The log of a run that could not be stored remains available to this process's viewers for this
-many seconds.
+"""The time in seconds for which the log of a run that could not be stored remains available to
+viewers.
 """
 
 
 @dataclass(slots=True)
 class LiveStreams:
-    """The live streams of a process, by stream ID. They are the `logs` of its runs, the events
-    `heard` from other processes, and its `viewers`. `left` is set when a viewer disconnects.
+    """The live streams of a process.
+
+    `logs` are those of its own runs, `heard` the events from other processes, and `viewers` the
+    events to set, by stream. `left` is set when a viewer disconnects.
     """
 
     logs: dict[UUID, RunLog] = field(default_factory=dict)
@@ -35,7 +36,7 @@ class LiveStreams:
         self.logs[log.stream] = log
 
     def remove(self, log: RunLog) -> None:
-        """Remove a run's log after all its events were written to the journal."""
+        """Remove the log of a run whose events are all in the journal."""
         if self.logs.get(log.stream) is log:
             del self.logs[log.stream]
         self.wake(log.stream)
@@ -44,7 +45,9 @@ class LiveStreams:
         asyncio.get_running_loop().call_later(LOST_LOG_SECONDS, self.remove, log)
 
     def hear(self, log: RunLog) -> None:
-        """Add events that another process announced to the stream's log, or begin a new log."""
+        """Append events from another process to those already heard, or replace them if there is a
+        gap.
+        """
         before = self.heard.get(log.stream)
         if before is None or before.run != log.run or log.first > before.last + 1:
             self.heard[log.stream] = log
@@ -59,7 +62,7 @@ class LiveStreams:
             self.wake(stream)
 
     async def wait_for_viewers(self, seconds: float) -> None:
-        """Wait up to `seconds` until a viewer disconnects."""
+        """Wait up to `seconds` for a viewer to disconnect."""
         self.left.clear()
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):

@@ -1,5 +1,5 @@
-"""The database model for sub-agents, with their names, outcomes and stop requests. Sub-agents
-belong to the run that started them, are not listed as conversations, and are deleted with the run.
+"""The database model of sub-agents, which belong to the run that started them and are deleted with
+it.
 """
 
 from django.db import models

@@ -1,4 +1,4 @@
-"""Writes the rows of sub-agents, and requests to stop them."""
+"""Writes the rows of sub-agents, and requests that sub-agents stop."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
@@ -16,9 +16,7 @@ BEGUN = ("name", "agent", "status", "finished_at")
 
 
 def write(run: UUID, events: Iterable[SubagentEvent]) -> None:
-    """Update the rows of the run's sub-agents according to the events. Repeating an event has no
-    effect.
-    """
+    """Apply the events to the rows of the run's sub-agents. Repeated events have no effect."""
     for event in events:
         if isinstance(event, SubagentStarted):
             begin(run, event)
@@ -33,7 +31,7 @@ def begin(run: UUID, event: SubagentStarted) -> None:
         name=storable_value(event.name)[:LONGEST_NAME],
         agent=storable_value(event.agent)[:LONGEST_NAME],
     )
-    # A sub-agent that another process resumes retains its start time and any request to stop it.
+    # A resumed sub-agent retains its start time and a request to stop it.
     HelperRun.objects.bulk_create(
         [row], update_conflicts=True, unique_fields=["run", "key"], update_fields=BEGUN
     )
@@ -59,7 +57,7 @@ def end_all(run: UUID, status: str) -> None:
 
 
 def request_stop(stream: UUID, key: str) -> bool:
-    """Request that one of the stream's sub-agents stop. Return False if it is not active."""
+    """Request that a sub-agent of the stream's run stop. Return False if it is not active."""
     going = HelperRun.objects.filter(
         run__stream=stream, run__status__in=Run.OPEN, status=HelperRun.Status.RUNNING
     )
@@ -67,7 +65,7 @@ def request_stop(stream: UUID, key: str) -> bool:
 
 
 def wishes(runs: Collection[UUID]) -> Mapping[UUID, Collection[str]]:
-    """Return the keys of the sub-agents that users want to stop, by run ID. Runs one query."""
+    """Return the keys of the sub-agents that users want to stop, by run."""
     found: dict[UUID, set[str]] = defaultdict(set)
     rows = HelperRun.objects.filter(
         run__in=runs, is_stop_requested=True, status=HelperRun.Status.RUNNING

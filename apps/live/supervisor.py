@@ -1,6 +1,6 @@
-"""Executes a run in a task of this process, independently of viewers, and stores its ending.
+"""Executes a run in a task of this process, independently of viewers, and stores how it ends.
 
-The task that does the work may be canceled. A separate task, which is never canceled, writes the
+The task that does the work can be canceled. Another task, which is never canceled, stores the
 remaining data and the ending, and releases the run.
 """
 
@@ -23,12 +23,12 @@ from apps.live.step_ledger import StepLedger
 logger = logging.getLogger(__name__)
 
 STOP_SECONDS = 10.0
-"""A stopped run has this many seconds to clean up."""
+"""The time in seconds that a stopped run has to clean up."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunOutcome:
-    """A run's status at its end. `error` is None unless the run has failed."""
+    """The outcome of a run: its status, and its error if it has failed."""
 
     status: Run.Status
     error: BaseException | None = None
@@ -38,8 +38,10 @@ Conclude = Callable[[RunOutcome], Ending]
 
 
 class RunSupervisor:
-    """Supervises a run in this process. `conclude` returns the run's ending for its outcome.
-    `steps` and `interactions` were stored by another process before.
+    """Supervises a run in this process.
+
+    `conclude` returns the ending for an outcome. `steps` and `interactions` are those that other
+    processes have stored.
     """
 
     def __init__(
@@ -63,8 +65,8 @@ class RunSupervisor:
         self.work: asyncio.Future[object] | None = None
 
     def start(self, work: Coroutine[Any, Any, object]) -> asyncio.Task[None]:
-        """Start the run's work, a coroutine that returns the finish reason. The returned task
-        belongs to the hub and completes when the ending is stored.
+        """Start the run's work, which returns the finish reason. The returned task of the hub
+        completes when the ending is stored.
         """
         self.hub.streams.add(self.log)
         self.hub.supervisors[self.log.stream] = self
@@ -73,14 +75,13 @@ class RunSupervisor:
         return self.hub.hold(self.keep(self.work))
 
     def stop(self) -> None:
-        """Cancel the work, including its running model and tool calls."""
-        # Only once: a second cancellation would interrupt its clean-up.
+        """Cancel the work with its running model and tool calls."""
+        # A second cancellation would interrupt the cleanup.
         if self.work is not None and not self.stopping.is_set():
             self.stopping.set()
             self.work.cancel()
 
     def stop_subagent(self, key: str) -> bool:
-        """Stop the sub-agent with this key. Return False if there is no such sub-agent."""
         return self.ledger.stop_subagent(key)
 
     def begin_no_step(self) -> None:
@@ -88,7 +89,7 @@ class RunSupervisor:
         self.is_interrupted = self.ledger.is_closing = True
 
     def hand_over(self, seconds: float) -> None:
-        """Interrupt the run because the process is stopping. It has up to `seconds` to clean up."""
+        """Interrupt the run because the process stops. It has up to `seconds` to clean up."""
         self.begin_no_step()
         if not self.stopping.is_set():
             self.stop_seconds = min(self.stop_seconds, seconds)
@@ -117,7 +118,7 @@ class RunSupervisor:
         was_wished = self.stopping.is_set() and not self.is_interrupted
         if not work.done():
             self.stop()
-        # A task that swallows its cancellation is abandoned after this timeout.
+        # A task that ignores its cancellation is abandoned after this time.
         await asyncio.wait((work,), timeout=self.stop_seconds)
         if not work.done() or work.cancelled():
             if self.is_interrupted and not was_wished:
@@ -125,7 +126,7 @@ class RunSupervisor:
             return RunOutcome(Run.Status.STOPPED)
         if error := work.exception():
             return RunOutcome(Run.Status.FAILED, error)
-        # A run that is still waiting for an earlier question asks nothing new.
+        # A run that still waits for an earlier question asks no new one.
         is_waiting = bool(self.ledger.asked) or work.result() == WAITING
         return RunOutcome(Run.Status.WAITING if is_waiting else Run.Status.DONE)
 
@@ -145,9 +146,8 @@ class RunSupervisor:
             self.hub.streams.remove(self.log)
 
     async def leave(self) -> None:
-        """Stop working on the run, because another process holds it or it was deleted.
-
-        Viewers of a deleted run see that it has ended.
+        """Stop working on a run that another process holds or that was deleted. Viewers of a
+        deleted run see that it has ended.
         """
         row = Run.objects.filter(pk=self.log.run)
         if await self.hub.execute(row.exists):
@@ -159,12 +159,12 @@ class RunSupervisor:
     def ending(self, outcome: RunOutcome) -> Ending:
         if outcome.status not in Run.OPEN:
             return self.conclude(outcome)
-        # The run resumes later, so no outcome is stored.
+        # Another process resumes the run, so there is no outcome yet.
         told = (StatusChanged(outcome.status),)
         return Ending(outcome.status, told, self.ledger.store_asked)
 
     def show(self, ending: Ending) -> None:
-        """Show viewers the ending although it could not be stored."""
+        """Show the ending to viewers although it could not be stored."""
         for event in ending.events:
             self.log.append(event)
         self.give_up()

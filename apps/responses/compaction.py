@@ -1,4 +1,4 @@
-"""Serves `POST /v1/responses/compact` and `…/input_tokens`."""
+"""Serves `POST /v1/responses/compact` and `/v1/responses/input_tokens`."""
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from functools import partial
@@ -49,7 +49,9 @@ class CountDialect(ResponsesDialect):
 
 
 class CompactConsumer(ResponseConsumer):
-    """Serves `POST /v1/responses/compact`: the application's model summarizes the conversation."""
+    """Serves `POST /v1/responses/compact`, with which the application's model summarizes a
+    conversation.
+    """
 
     route = "/v1/responses/compact"
     dialect: Dialect = CompactDialect()
@@ -108,7 +110,7 @@ class CompactedResponse:
 
 
 class TokenCountConsumer(ResponseConsumer):
-    """Serves `POST /v1/responses/input_tokens`: estimates the tokens in the client's request."""
+    """Serves `POST /v1/responses/input_tokens`, which returns the estimated tokens of a request."""
 
     route = "/v1/responses/input_tokens"
     dialect: Dialect = CountDialect()

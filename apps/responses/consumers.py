@@ -1,4 +1,4 @@
-"""Serves `POST /v1/responses`, with a response that is streamed, complete or generated in the
+"""Serves `POST /v1/responses`. The response is streamed, sent as a whole, or generated in the
 background.
 """
 
@@ -47,8 +47,8 @@ Events = AsyncGenerator[list[Event], None]
 
 @dataclass(frozen=True, slots=True)
 class RequestToStore:
-    """A request that is stored with its response. `items` is its input in stored form. `context` is
-    the stored part of the conversation before the input.
+    """A request whose response is stored. `items` is its input as it is stored. `context` is the
+    stored conversation before it.
     """
 
     asked: ParsedResponse
@@ -73,7 +73,7 @@ class RequestToStore:
 
 @dataclass(frozen=True, slots=True)
 class AnswerToStore:
-    """A foreground answer that is stored when it ends."""
+    """A response in the foreground, which is stored when it ends."""
 
     request: RequestToStore
     question: ClientQuestion
@@ -123,9 +123,7 @@ class ResponseConsumer(RunConsumer):
         return parsed
 
     def check_stateless(self, asked: ParsedResponse) -> None:
-        """Raise `BadRequest` if the request needs stored data. Called for callers whose responses
-        cannot be stored.
-        """
+        """Raise `BadRequest` if the request needs stored data, which this caller cannot have."""
         request = asked.request
         for name in ("previous_response_id", "conversation"):
             if getattr(request, name) is not None:
@@ -163,8 +161,7 @@ class ResponseConsumer(RunConsumer):
         await super().run(run, record)
 
     async def complete_answer(self, encoder: Encoder | WholeEncoder) -> None:
-        # The client may continue as soon as it has read the end, so the answer must be stored by
-        # then.
+        # The client may continue the conversation as soon as it has read the end.
         if (unstored := self.unstored) is None:
             return
         request, question = unstored.request, unstored.question
@@ -184,7 +181,7 @@ class ResponseConsumer(RunConsumer):
     async def send_background(
         self, sent: RequestToStore, question: ClientQuestion, events: Events
     ) -> None:
-        # Once the question is stored, its answer starts even if the client has disconnected.
+        # Once the question is stored, its answer must start, even if the client disconnects.
         begun = await asyncio.shield(self.hub.hold(self.start_background(sent, question)))
         stored = await StoredResponse.objects.select_related("run").aget(pk=begun.run.pk)
         if not sent.asked.is_streamed:
@@ -196,8 +193,8 @@ class ResponseConsumer(RunConsumer):
     async def start_background(
         self, stored: RequestToStore, question: ClientQuestion
     ) -> StartedAnswer:
-        """Start a background answer. Raises `BudgetSpent` if a budget is exhausted, `ResponseBusy`
-        if the conversation has a running answer, and `ServerStopping` if the process is stopping.
+        """Start a background response. Raises `BudgetSpent` if a budget is spent, `ResponseBusy` if
+        the conversation has an answer in progress, or `ServerStopping` if the process is stopping.
         """
         if self.hub.is_closing:
             raise ServerStopping
@@ -218,14 +215,14 @@ class ResponseConsumer(RunConsumer):
         return begun
 
     def note(self, begun: StartedAnswer, caller: Caller) -> None:
-        """Record in the audit log that a question was stored."""
+        """Write the audit events of a stored question."""
         is_first = self.context is None or self.context.after is None
         self.hub.summaries.keep_audit(*question_events(begun, caller, is_first=is_first))
 
 
 def check_background(request: RunRequest) -> None:
-    """Raise `BadRequest` if the request answers a question from a foreground response. Background
-    responses cannot continue such a run.
+    """Raise `BadRequest` if the request answers a question of a foreground response, whose run
+    cannot continue in the background.
     """
     if pending_token(request.messages) is not None:
         raise invalid(

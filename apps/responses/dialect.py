@@ -1,4 +1,4 @@
-"""Converts OpenAI Responses API requests to run requests."""
+"""Converts requests of OpenAI's Responses API to runs."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -30,8 +30,8 @@ from apps.runs.requests import RunRequest
 
 
 class ParsedResponse(ParsedRequest, frozen=True, kw_only=True):
-    """A parsed request. `messages` contains its input, after the stored messages of its
-    conversation.
+    """A parsed request. `messages` are the stored ones of its conversation and those in its
+    input.
     """
 
     request: ResponseRequest
@@ -58,10 +58,9 @@ def parse_response(
     stored: Sequence[Object] | None = None,
     conversation: UUID | None = None,
 ) -> ParsedResponse:
-    """Parse a request, whose input follows the `stored` items. They are None before they are
-    loaded.
+    """Parse a request, whose input follows the `stored` items, or None if these are not loaded yet.
 
-    If `conversation` is None, the response is not stored. Raises `BadRequest` if the request is
+    `conversation` is None if the response is not stored. Raises `BadRequest` if the request is
     invalid.
     """
     tools = read_tools(request.tools)
@@ -84,7 +83,7 @@ def parse_response(
 
 
 def needs_stored(request: ResponseRequest) -> bool:
-    """Return True if the request refers to stored responses or items."""
+    """Return True if the request refers to stored responses, conversations or items."""
     items = [] if isinstance(request.input, str) else request.input or []
     return continues_stored(request) or any(map(is_reference, items))
 
@@ -97,7 +96,9 @@ def prepare(
     choice: ResponseToolChoice,
     application: ResolvedApplication,
 ) -> PreparedRun:
-    """Prepare a run. Raises `BadRequest` if the request does not fit the application."""
+    """Return the run of a request. Raises `BadRequest` if the request does not fit the
+    application.
+    """
     conversation = read_conversation(messages, dict(tools.specs))
     instructions = all_instructions(request, conversation)
     if instructions:
@@ -130,8 +131,8 @@ def all_instructions(request: ResponseRequest, conversation: ParsedConversation)
 def without_effect(
     request: ResponseRequest, tools: ClientTools, choice: ResponseToolChoice, slug: str
 ) -> frozenset[str]:
-    """Return the names of request parts that are accepted but have no effect on the application.
-    `slug` is the slug of the application.
+    """Return the names of those parts of the request that have no effect on the application with
+    this slug.
     """
     found = {f"tools.{kind}" for kind in tools.ignored}
     if request.model not in (None, slug):

@@ -1,4 +1,4 @@
-"""Encodes a run as a response of OpenAI's API, streamed as events or collected in one object."""
+"""Encodes a run as a response of OpenAI's API, as a stream of events or as one object."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, assert_never
@@ -38,11 +38,11 @@ from apps.responses.output_items import REFUSAL, SUMMARY, TEXT, OutputItems, eve
 from apps.responses.resource import Echo, Resource, write_logprobs, write_usage
 
 ENDINGS = {"length": "max_output_tokens", "content_filter": "content_filter"}
-"""Maps finish reasons to the API's reasons for incomplete responses."""
+"""The API's reasons for incomplete responses, by finish reason."""
 
 
 class ResponseEncoder:
-    """Encodes a run's events as the frames of a stream, with consecutive sequence numbers."""
+    """Encodes the events of a run as a stream of frames, with consecutive sequence numbers."""
 
     headers = EVENT_STREAM
     heartbeat = HEARTBEAT
@@ -60,7 +60,7 @@ class ResponseEncoder:
     # --- Encoder -------------------------------------------------------------------------------
 
     def opening(self) -> bytes:
-        # The first batch is already encoded.
+        # The first batch is already encoded, but its items belong to later frames.
         begun = {**self.resource.write("in_progress"), "output": []}
         return event_frame("created", 0, response=begun) + event_frame(
             "in_progress", 1, response=begun
@@ -129,10 +129,9 @@ class ResponseEncoder:
         self.items.frame("output_text.delta", **part.place, delta=event.text, logprobs=written)
 
     def cite(self, address: str | None, title: str | None) -> None:
-        """Add a citation of a file or web page at the end of the current text."""
+        """Add a citation of a file or a web page after the text so far."""
         if not address:
-            # The content of the attachment is part of the answer, and the protocol has no field for
-            # it.
+            # The attachment's content is part of the answer, and the API has no field for it.
             return
         part = self.items.open_part(TEXT)
         end = sum(map(len, part.pieces))
@@ -177,7 +176,7 @@ class ResponseEncoder:
 
 
 class WholeResponse:
-    """Collects a run's events into a complete response."""
+    """Collects the events of a run in one response object."""
 
     headers = JSON
 
@@ -189,7 +188,7 @@ class WholeResponse:
 
     @property
     def last(self) -> dict[str, Any]:
-        """Return the complete response after the run has ended."""
+        """Return the response object after the end of the run."""
         return self.encoder.last
 
     def body(self) -> bytes:

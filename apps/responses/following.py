@@ -1,4 +1,4 @@
-"""Streams a background response: first the frames from its journal, then new frames."""
+"""Streams a background response: the frames so far, from the journal, and then new ones."""
 
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing
@@ -24,7 +24,7 @@ from apps.runs.failures import failure
 
 
 async def follow_response(hub: Hub, run: Run, replay: RunReplay) -> AsyncGenerator[bytes, None]:
-    """Yield the response's frames, including future frames, until the response ends."""
+    """Yield the frames of a response until it ends."""
     first = await database_sync_to_async(journal.first_number)(run.pk)
     if first is None:
         return
@@ -53,7 +53,7 @@ async def send_events(
     after: int = -1,
     headers: Iterable[Header] = (),
 ) -> None:
-    """Stream the response's frames after the sequence number `after` to the client."""
+    """Stream the frames of a response after sequence number `after` to the client."""
     replay = replay_of(stored, after)
     await consumer.start(200, (*EVENT_STREAM, *headers))
     try:

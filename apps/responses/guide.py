@@ -1,4 +1,4 @@
-"""Defines the guide to the Responses API."""
+"""The guide to the Responses API."""
 
 from apps.doors.guides import DoorGuide, Snippet, Trial
 

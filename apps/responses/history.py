@@ -1,4 +1,6 @@
-"""Loads the stored part of a conversation: earlier responses, or messages from other doors."""
+"""Loads the stored part of a conversation: earlier responses, or messages from the chat page and
+other APIs.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -36,8 +38,9 @@ class ConversationNotFound(BadRequest):
 class Context:
     """The stored part of a request's conversation.
 
-    `items` precede the request's input; `entries` are their stored form. `after` is the ID of the
-    last answer's run, and `conversation` is the ID of the response's conversation.
+    `items` precede the request's input, and `entries` are what is stored in their place. `after` is
+    the run of the last answer. `conversation` is the ID of the conversation to which the response
+    is added.
     """
 
     items: Sequence[Object] = ()
@@ -47,11 +50,11 @@ class Context:
 
 
 def load_stored(caller: Caller, request: ResponseRequest) -> tuple[ResponseRequest, Context]:
-    """Return the request with references replaced by stored items, and the stored part before its
-    input.
+    """Return the request with references replaced by stored items, and the stored part of its
+    conversation.
 
-    Raises `BadRequest` for an invalid request, `ResponseNotFound` for an unknown response, and
-    `ResponseBusy` for an unfinished response.
+    Raises `BadRequest` if the request is invalid, `ResponseNotFound` if there is no such response,
+    or `ResponseBusy` if that is still in progress.
     """
     sent = with_references(caller, request.input)
     resolved = structs.replace(request, input=sent)
@@ -61,8 +64,8 @@ def load_stored(caller: Caller, request: ResponseRequest) -> tuple[ResponseReque
 def load_context(caller: Caller, request: ResponseRequest) -> Context:
     """Return the stored part of the request's conversation.
 
-    Raises `BadRequest` for an invalid request, `ResponseNotFound` for an unknown response, and
-    `ResponseBusy` for an unfinished response.
+    Raises `BadRequest` if the request is invalid, `ResponseNotFound` if there is no such response,
+    or `ResponseBusy` if that is still in progress.
     """
     if request.previous_response_id is not None and request.conversation is not None:
         raise invalid("conversation", "Send either 'previous_response_id' or 'conversation'.")
@@ -132,8 +135,8 @@ def items_of(message: Message) -> Iterable[Object]:
 
 
 def expanded(caller: Caller, entries: Sequence[Any]) -> list[Object]:
-    """Return the items for stored entries. An entry is an item, or the ID of a response. Items of
-    deleted responses are omitted.
+    """Return the items of stored entries, each of which is an item or the ID of a response. Deleted
+    responses are omitted.
     """
     keys = [UUID(one) for one in entries if isinstance(one, str)]
     found = own_responses(caller, keys)

@@ -1,7 +1,8 @@
-"""Converts input items to chat completions messages, and reads the state of earlier answers.
+"""Converts input items to messages of the chat completions API, and reads the state of earlier
+answers.
 
-OpenAI's reasoning items contain encrypted reasoning. Our reasoning items contain the state that the
-application's tools need in the next turn. Reasoning items from other services are ignored.
+Our reasoning items contain, encrypted, the state that the application needs in the next turn. Those
+of other services are ignored.
 """
 
 from collections.abc import Sequence
@@ -37,7 +38,7 @@ class OutputItem(Struct):
 
 REFERENCE = "item_reference"
 SUMMARY = "compaction_summary"
-"""The key of the summary in a compaction item's encrypted content."""
+"""The key of the summary in the encrypted content of a compaction item."""
 SUMMARY_HEAD = "[Summary of the conversation so far]"
 ROLES = ("user", "assistant", "system", "developer")
 CALLS = ("function_call", "custom_tool_call")
@@ -45,8 +46,8 @@ OUTPUTS = ("function_call_output", "custom_tool_call_output")
 
 
 def read_items(written: str | Sequence[Object], stored: Sequence[Object] = ()) -> list[ChatMessage]:
-    """Return the `stored` items and the input as chat completions messages. Raises `BadRequest` if
-    an item is invalid.
+    """Return the `stored` items and the input as messages of the chat completions API. Raises
+    `BadRequest` if an item is invalid.
     """
     if isinstance(written, str):
         return [*read_items(stored), ChatMessage("user", written)]
@@ -64,8 +65,8 @@ def is_reference(item: Object) -> bool:
 
 
 class ItemReader:
-    """Converts items one by one. Reasoning, text and calls are combined into one assistant
-    message.
+    """Converts items to messages one by one. Consecutive reasoning, text and calls become one
+    assistant message.
     """
 
     def __init__(self) -> None:
@@ -152,8 +153,8 @@ class ItemReader:
 def read_content(
     written: str | Sequence[Object], path: str
 ) -> tuple[str | list[Object], list[Object]]:
-    """Return an item's content parts and its attached files. Raises `BadRequest` if the content is
-    invalid.
+    """Return the content parts of an item, and its files. Raises `BadRequest` with the `path` of an
+    invalid part.
     """
     if isinstance(written, str):
         return written, []
@@ -170,7 +171,7 @@ def read_content(
 
 
 def read_part(part: Object, path: str) -> Object:
-    """Return a content part in the chat completions format. Raises `BadRequest` if it is
+    """Return a content part in the format of the chat completions API. Raises `BadRequest` if it is
     invalid.
     """
     match part:

@@ -1,4 +1,4 @@
-"""The database model for stored responses."""
+"""The database model of stored responses."""
 
 from django.db import models
 
@@ -6,12 +6,12 @@ from apps.live.models import Run
 
 
 class StoredResponse(models.Model):
-    """A stored response. It has the ID of its run, and is deleted together with the run's turn or
+    """A stored response. It has the ID of its run, and is deleted with its question or its
     conversation.
 
-    `context` precedes the input: the IDs of earlier responses in hexadecimal, and items from other
-    doors' messages. `input` contains the request's items, and `echo` the parts of the request that
-    the response repeats. `resource` is empty until the run has ended.
+    `context` is the conversation before it: IDs of earlier responses in hexadecimal, and items that
+    represent messages from other APIs. `input` are the request's items, and `echo` the parts of the
+    request that the response repeats. `resource` is None until the run has ended.
     """
 
     run = models.OneToOneField(

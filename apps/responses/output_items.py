@@ -1,4 +1,4 @@
-"""Builds a response's output items. Each change is encoded as an event frame."""
+"""Builds the output items of a response, and encodes each change as a frame."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -12,8 +12,8 @@ TEXT, REFUSAL, SUMMARY = "output_text", "refusal", "summary_text"
 
 
 class PartKind(NamedTuple):
-    """The fields and events that differ between types of content parts. `field` is the key of the
-    text. `event` and `text_event` are the names of its events.
+    """The fields and events of a type of content part. `field` is the key of its text. `event` and
+    `text_event` are the names of its events.
     """
 
     field: str
@@ -41,13 +41,13 @@ PREFIXES = {
     "custom_tool_call_output": "ctco",
     "compaction": "cmp",
 }
-"""Maps an item's type to the prefix of its ID."""
+"""The prefix of an item's ID, by type of item."""
 
 _encode = msgspec.json.Encoder().encode
 
 
 class OpenPart:
-    """A content part that is still growing, with the constant fields of its events."""
+    """A content part that is still growing. The beginning of its frames is encoded once."""
 
     def __init__(self, kind: str, place: Mapping[str, Any]) -> None:
         self.kind = kind
@@ -74,10 +74,10 @@ def event_frame(event: str, number: int, **fields: Any) -> bytes:
 
 
 class OutputItems:
-    """Builds the output items of a resource, and encodes frames with consecutive sequence numbers.
+    """Builds the output items of a response, and encodes frames with consecutive sequence numbers.
 
-    If `counts_characters` is True, a text uses one number per character, so that a replay has the
-    same numbers regardless of how texts were split. Frames up to the number `after` are omitted.
+    With `counts_characters`, a text takes one number per character, so that a replay has the same
+    numbers however the text was split. Frames up to number `after` are omitted.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class OutputItems:
         self.part: OpenPart | None = None
 
     def take(self) -> bytes:
-        """Return the frames since the last call, and clear them."""
+        """Return the frames since the last call."""
         frames = b"".join(self.frames)
         self.frames.clear()
         return frames
@@ -139,7 +139,9 @@ class OutputItems:
         self.item = None
 
     def open_part(self, kind: str) -> OpenPart:
-        """Return the open content part of this type, and begin a part or an item if necessary."""
+        """Return the open content part of this type. Begin a part, and an item if necessary, if
+        another one is open.
+        """
         part = self.part
         if part is not None and part.kind == kind:
             return part

@@ -1,4 +1,4 @@
-"""Replays a stored run's response from its journal, as frames and as an object."""
+"""Replays a stored run's response from its journal, as frames or as an object."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -39,8 +39,10 @@ STATUSES = {
 
 
 class RunReplay:
-    """Replays a run's response. The frames do not depend on the process or on how texts were split.
-    Frames up to the number `after` are omitted. `is_over` is True after the last frame.
+    """Replays a run's response.
+
+    The frames are the same in every process, however texts were split. Those up to number `after`
+    are omitted.
     """
 
     def __init__(self, model: str, echo: Echo, after: int = -1) -> None:
@@ -52,7 +54,7 @@ class RunReplay:
         self.reason = "stop"
         self.failure = ""
         self.last: int | None = None
-        """The number of the last event in its stream."""
+        """The number of the newest replayed event in the run's stream."""
 
     @property
     def is_over(self) -> bool:
@@ -62,15 +64,15 @@ class RunReplay:
         number, _, event = said
         begin = number - length(event)
         if self.last is not None:
-            # Clients may have received events of a process that has died, so their numbers are not
-            # used again.
+            # Clients may have received events that a dead process never stored, so their numbers
+            # are skipped.
             self.encoder.items.number += begin - self.last
         self.last = number
         self.take(event)
         return self.encoder.items.take()
 
     def error_frame(self, body: Mapping[str, Any]) -> bytes:
-        """Return the frame for an error in the stream itself. The client can resume after the last
+        """Return the frame of an error in the stream itself. The client can resume after the last
         event that it received.
         """
         items = self.encoder.items
@@ -117,7 +119,7 @@ class RunReplay:
             encoder.end_with("cancelled", event="incomplete")
 
     def restart(self, event: TurnRestarted) -> None:
-        """Replace the text so far with the text from the recorded steps."""
+        """Replace the text so far by the text of the recorded steps."""
         encoder = self.encoder
         encoder.items.close("incomplete")
         output = encoder.resource.output

@@ -69,8 +69,8 @@ _decode = NamedUnknown(ResponseRequest, LenientResponseRequest).decode
 
 
 def read_request(body: bytes) -> tuple[ResponseRequest, frozenset[str]]:
-    """Return the request and the names of its unknown parameters. Raises `BadRequest` if it is
-    invalid.
+    """Parse a request. Return it with the names of its unknown parameters. Raises `BadRequest` if
+    it is invalid.
     """
     request, unknown = decode_body(body, _decode)
     if request.input is None:
@@ -93,7 +93,7 @@ def continues_stored(request: ResponseRequest) -> bool:
 
 
 def parameters_of(request: ResponseRequest) -> dict[str, Any]:
-    """Return the request's parameters by their chat completions names."""
+    """Return the request's parameters under their names in the chat completions API."""
     return {name: value for name, value in named(request) if value is not None}
 
 
@@ -117,8 +117,8 @@ def named(request: ResponseRequest) -> Iterator[tuple[str, Any]]:
 
 
 def response_format(request: ResponseRequest) -> Object | None:
-    """Return the text format as in the chat completions API, or None if it is plain text. Raises
-    `BadRequest` if the format is invalid.
+    """Return the text format as the chat completions API's `response_format`, or None for plain
+    text. Raises `BadRequest` if it is invalid.
     """
     form = None if request.text is None else request.text.format
     match form:

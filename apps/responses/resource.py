@@ -1,6 +1,4 @@
-"""Builds the response as a JSON object with all keys in OpenAI's schema. Missing values are
-null.
-"""
+"""Builds the JSON of a response, with all keys of OpenAI's schema."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -18,7 +16,7 @@ Item = dict[str, Any]
 
 
 class Echo(Struct, frozen=True):
-    """The identity of a response, and the parts of the request that the response repeats."""
+    """The ID of a response, and the parts of the request that the response repeats."""
 
     fields: Mapping[str, Any]
     namespaces: Mapping[str, tuple[str, str]]
@@ -28,8 +26,8 @@ class Echo(Struct, frozen=True):
 
 
 def echo_of(request: ResponseRequest, tools: ClientTools, conversation: UUID | None = None) -> Echo:
-    """Return the echo of a request in its response. If `conversation` is None, the response is not
-    stored.
+    """Return the parts of the request that the response repeats. `conversation` is None if the
+    response is not stored.
     """
     reasoning, text = request.reasoning, request.text
     form = None if text is None else text.format
@@ -80,7 +78,7 @@ def written_tool(spec: ToolSpec) -> dict[str, Any]:
 
 
 class Resource:
-    """The response of one run, which grows until the run has ended."""
+    """The response of one run, which grows until the run ends."""
 
     def __init__(self, model: str, echo: Echo) -> None:
         self.echo = echo
@@ -89,9 +87,7 @@ class Resource:
         self.output: list[Item] = []
         self.count = 0
         self.completed_at: int | None = None
-        """The time at which the response ended, in seconds since 1970. None means the current
-        time.
-        """
+        """The time at which the response ended, in seconds since 1970. None means now."""
 
     def next_id(self, prefix: str) -> str:
         """Return the ID of the next item: the prefix, the response's ID and a number."""
@@ -99,7 +95,7 @@ class Resource:
         return f"{prefix}_{self.echo.id.hex}{self.count:04x}"
 
     def write(self, status: str, **fields: Any) -> dict[str, Any]:
-        """Return the response as JSON, with this status and these additional fields."""
+        """Return the response as JSON, with this status and these fields."""
         return {
             "id": self.id,
             "object": "response",

@@ -1,7 +1,7 @@
 """Deletes old stored responses.
 
-A client that always sends the whole history creates a new conversation with each request, and no
-user ever deletes these conversations.
+A client that always sends the whole history begins a conversation with each request, which no user
+ever deletes.
 """
 
 from django.conf import settings
@@ -14,10 +14,9 @@ from apps.live.models import Run
 
 
 def erase_old() -> int:
-    """Delete conversations after `RESPONSE_DAYS` of inactivity. Return the number of deleted
-    conversations.
+    """Delete the conversations that were inactive for `RESPONSE_DAYS`, and return their number.
 
-    Pinned conversations and conversations that contain a run from another door remain.
+    Pinned conversations remain, and those that were also used through the page or another API.
     """
     if not settings.RESPONSE_DAYS:
         return 0

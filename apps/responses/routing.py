@@ -1,4 +1,4 @@
-"""Routes Responses API URLs to their consumers."""
+"""Routes the URLs of the Responses API."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Stores, finds, reads and deletes callers' responses, on a database thread."""
+"""Stores, finds, reads and deletes responses, on a database thread."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -46,9 +46,7 @@ class ResponseBusy(BadRequest):
 
 
 def find_response(caller: Caller, written: str) -> StoredResponse:
-    """Return the caller's response with this ID. Raises `ResponseNotFound` if the caller has
-    none.
-    """
+    """Return the caller's response with this ID. Raises `ResponseNotFound` if there is none."""
     pk = read_id(RESPONSE_ID, written)
     found = None if pk is None else own_responses(caller, [pk]).get(pk)
     if found is None:
@@ -77,10 +75,10 @@ def written_echo(echo: Echo) -> dict[str, Any]:
 def begin_response(
     question: ClientQuestion, entries: Sequence[Any], items: list[Object], echo: Echo, holder: str
 ) -> StartedAnswer:
-    """Store the question and the response, and start or queue the answer.
+    """Store the question, its run and the response of a background request.
 
-    `entries` is the stored part before the input `items`. Raises `BudgetSpent` if a budget is
-    exhausted, and `Refused` if a limit is reached.
+    `items` are its input, and `entries` what precedes it. `holder` is the name of this process, or
+    "" to queue the run. Raises `BudgetSpent`, or `Refused` if a limit is reached.
     """
     begun = begin_client_answer(question, holder)
     StoredResponse.objects.create(
@@ -118,7 +116,7 @@ def store_response(
 
 
 def read_resource(stored: StoredResponse) -> dict[str, Any]:
-    """Return the response's current JSON object."""
+    """Return the response as it is now, as JSON."""
     if stored.resource is not None:
         found: dict[str, Any] = stored.resource
         return found
@@ -140,7 +138,9 @@ def replay_of(stored: StoredResponse, after: int = -1) -> RunReplay:
 
 
 def add_outcome(replay: RunReplay, run: UUID) -> None:
-    """Add the end time and the state to the replay, because the journal does not contain them."""
+    """Add the end time and the state of an ended run to the replay. The journal does not contain
+    them.
+    """
     row = Run.objects.filter(pk=run).first()
     if row is not None and row.finished_at is not None:
         replay.encoder.resource.completed_at = int(row.finished_at.timestamp())
@@ -149,8 +149,8 @@ def add_outcome(replay: RunReplay, run: UUID) -> None:
 
 
 def delete_response(caller: Caller, written: str) -> str:
-    """Delete the caller's response with its turn. Return its ID. Raises `ResponseNotFound` if the
-    caller has no such response, and `ResponseBusy` if it is unfinished.
+    """Delete the caller's response with its question, and return its ID. Raises `ResponseNotFound`
+    if there is none, or `ResponseBusy` if it is still in progress.
     """
     stored = find_response(caller, written)
     run = stored.run

@@ -1,4 +1,4 @@
-"""Serves stored responses: clients read, resume, cancel and delete them, and list their input."""
+"""The endpoints for stored responses, which clients can read, stream again, cancel and delete."""
 
 from typing import Any
 from urllib.parse import parse_qs
@@ -27,7 +27,7 @@ BOOLEANS = {"true": True, "false": False}
 
 
 class StoredConsumer(DoorConsumer):
-    """The base class for requests about one stored response."""
+    """The base class of the endpoints for one stored response."""
 
     def __init__(self, hub: Hub = HUB) -> None:
         super().__init__()
@@ -48,8 +48,8 @@ class StoredConsumer(DoorConsumer):
         return found
 
     def query(self) -> dict[str, str]:
-        """Return the query parameters, each with its last value. Raises `BadRequest` if the query
-        string is invalid.
+        """Return the query parameters, with the last value of each. Raises `BadRequest` if the
+        query string is invalid.
         """
         try:
             found = parse_qs(self.scope["query_string"].decode(), keep_blank_values=True)
@@ -94,7 +94,7 @@ class OneConsumer(StoredConsumer):
 
 
 class ResponseCancelConsumer(StoredConsumer):
-    """Serves `POST /v1/responses/{id}/cancel`: stops the response, then returns it."""
+    """Serves `POST /v1/responses/{id}/cancel`, which stops a background response and returns it."""
 
     methods = ("POST",)
     finishes_answers = True
@@ -115,7 +115,9 @@ class ResponseCancelConsumer(StoredConsumer):
 
 
 class InputItemsConsumer(StoredConsumer):
-    """Serves `GET /v1/responses/{id}/input_items?after=&limit=&order=`: lists the input items."""
+    """Serves `GET /v1/responses/{id}/input_items?after=&limit=&order=`, which lists the items of
+    the request's input.
+    """
 
     async def answer(self) -> None:
         caller = await authenticate(self.scope)
@@ -149,7 +151,9 @@ class InputItemsConsumer(StoredConsumer):
 
 
 def read_flag(query: dict[str, str], name: str) -> bool:
-    """Return a Boolean query parameter, by default False. Raises `BadRequest` if it is invalid."""
+    """Return a Boolean query parameter, which is False by default. Raises `BadRequest` if it is
+    invalid.
+    """
     written = query.get(name, "false").lower()
     if written not in BOOLEANS:
         raise invalid(name, "Use 'true' or 'false'.")
@@ -157,8 +161,8 @@ def read_flag(query: dict[str, str], name: str) -> bool:
 
 
 def read_position(query: dict[str, str]) -> int:
-    """Return the sequence number after which to resume, or -1 to start at the beginning. Raises
-    `BadRequest` if the query parameter is invalid.
+    """Return the sequence number after which to resume the stream, or -1 for its beginning. Raises
+    `BadRequest` if the parameter `starting_after` is invalid.
     """
     written = query.get("starting_after")
     if written is None:

@@ -1,4 +1,6 @@
-"""Converts items to their stored form and back. An item's ID contains its response's ID."""
+"""Converts input items to the form in which they are stored. The ID of an item contains that of its
+response.
+"""
 
 import re
 from collections.abc import Sequence
@@ -21,7 +23,7 @@ def read_id(form: re.Pattern[str], written: str) -> UUID | None:
 
 
 def stored_input(response: UUID, written: str | Sequence[Object]) -> list[Object]:
-    """Return a request's input as items with types, IDs and content lists, in the API's format."""
+    """Return a request's input as items that have a type, an ID and a list of content parts."""
     if isinstance(written, str):
         written = [{"role": "user", "content": written}]
     return [
@@ -46,8 +48,8 @@ def stored_item(item: Object, number: str) -> Object:
 
 
 def shown_question(messages: Sequence[ChatMessage]) -> tuple[str, list[dict[str, str]]]:
-    """Return the question for the page: the text and the files of the messages after the last
-    answer.
+    """Return the text and the files of the messages after the last answer, which the page shows as
+    the question.
     """
     answers = [index for index, one in enumerate(messages) if one.role == "assistant"]
     new = messages[answers[-1] + 1 if answers else 0 :]

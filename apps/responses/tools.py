@@ -1,7 +1,7 @@
-"""Parses the client's tools in the Responses API: functions, custom tools and namespaces.
+"""Parses the client's tools of the Responses API: functions, custom tools and namespaces.
 
-The model sees a namespace's tool as `namespace__tool`, because the tool's own name may not be
-unique. Other types of tools run on OpenAI's servers and are ignored.
+The model sees a tool of a namespace as `namespace__tool`, because its name may occur twice. Other
+types of tools run on OpenAI's servers and are ignored.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -63,14 +63,14 @@ TYPES: Mapping[str, type[ResponseFunction] | type[Custom]] = {
 
 
 def qualified(namespace: str | None, name: str) -> str:
-    """Return the name under which the model sees a tool. `namespace` is None for a tool in no
-    namespace.
+    """Return the name under which the model sees a tool. `namespace` is None for a tool outside of
+    namespaces.
     """
     return f"{namespace}{JOINT}{name}" if namespace else name
 
 
 def read_tools(written: Sequence[Object] | None) -> ClientTools:
-    """Return the request's tools. Raises `BadRequest` if a tool is invalid."""
+    """Return the tools of a request. Raises `BadRequest` if a tool is invalid."""
     if not written:
         return NO_TOOLS
     specs: dict[str, ToolSpec] = {}
@@ -94,8 +94,8 @@ def read_tools(written: Sequence[Object] | None) -> ClientTools:
 
 
 def flat(written: Sequence[Object]) -> Iterator[tuple[str, str | None, Object]]:
-    """Yield each tool with its path and its namespace, which may be None. Raises `BadRequest` if a
-    namespace is invalid.
+    """Yield each tool with its path and its namespace, or None. Raises `BadRequest` if a namespace
+    is invalid.
     """
     for index, tool in enumerate(written):
         path = f"tools.{index}"
@@ -126,8 +126,9 @@ class ResponseAllowedTools(Struct):
 
 
 class ResponseToolChoice(Struct, frozen=True):
-    """The client's tool choice. `choice` has the format of a `ModelRequest`. `allowed` contains the
-    names of the allowed tools, or is None if all tools are allowed.
+    """A tool choice. `choice` has the format of a `ModelRequest`. `allowed` are the names of the
+    tools that the model may call, or None for all. `is_ignored` means that OpenAI would run the
+    chosen tool.
     """
 
     choice: str | Object | None = None
@@ -136,8 +137,8 @@ class ResponseToolChoice(Struct, frozen=True):
 
 
 def read_choice(written: str | Object | None, there: Collection[str]) -> ResponseToolChoice:
-    """Parse the tool choice. `there` contains the names of the request's tools. Raises `BadRequest`
-    if the choice is invalid.
+    """Parse a tool choice. `there` are the names of the request's tools. Raises `BadRequest` if the
+    choice is invalid.
     """
     if written is None or written in MODES:
         return ResponseToolChoice(written)
@@ -159,8 +160,8 @@ def read_choice(written: str | Object | None, there: Collection[str]) -> Respons
 
 
 def read_name(written: Object, path: str, there: Collection[str]) -> str:
-    """Return the tool name in a `tool_choice` entry. Raises `BadRequest` if the request has no tool
-    with this name.
+    """Return the name of the tool in an entry of a `tool_choice`. Raises `BadRequest` if the
+    request has no such tool.
     """
     name = converted(written, NamedTool, path).full_name
     if name not in there:

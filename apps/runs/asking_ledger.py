@@ -1,8 +1,8 @@
-"""Keeps questions to the user of a run that is not stored, by adding the waiting calls to the
-answer's state.
+"""Asks users questions in runs that are not stored, by adding the waiting calls to the answer's
+state.
 
 The state contains them signed, with the application, its manifest, the caller and the time limit.
-The next message answers the question.
+The client's next message answers the question.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ PENDING = "pending_calls"
 """The key of the waiting calls in the answer's state."""
 SALT = "quickapps.pending-calls"
 DAY = 86_400.0
-"""The default time limit for an answer, in seconds. Users may not read a message before the next
+"""The default time limit for an answer, in seconds. Users may read a message only the next
 morning.
 """
 LONGEST = 30 * DAY
-"""The longest time limit in seconds, even if the manifest allows unlimited time. Answered calls are
-recorded for this long.
+"""The maximum time limit in seconds, even if the manifest sets none. Answered calls are recorded
+for this long.
 """
 
 CARDS: Mapping[InteractionKind, Callable[[Mapping[str, Any]], NumberedCard]] = {
@@ -63,14 +63,16 @@ LATE = "the time to answer had run out"
 REPLAYED = "it was already answered"
 
 Claim = Callable[[str, float], Awaitable[bool]]
-"""A function that records that calls were answered, given their ID and their expiry time in seconds
-since 1970. It returns False if they were already answered.
+"""Records that the calls with this ID were answered; they expire at the given time, in seconds
+since 1970. Returns False if they were answered before.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Identifies the user and the application for which waiting calls are valid."""
+    """The application, the digest of its manifest and the caller for which waiting calls are
+    valid.
+    """
 
     application: str
     manifest: str
@@ -82,10 +84,10 @@ def scope_of(application: ResolvedApplication, caller: Caller) -> Scope:
 
 
 class AskingLedger(UnstoredLedger):
-    """The ledger of an unstored run, whose question to the user is part of its answer.
+    """The ledger of a run that is not stored, whose question to the user is part of its answer.
 
     `answered` is the user's answer to the first of the calls with which the run begins. `asked` is
-    the question with which the run ends.
+    the question with which the run ends, or None.
     """
 
     can_ask: Set[InteractionKind] = frozenset(CARDS)
@@ -95,8 +97,8 @@ class AskingLedger(UnstoredLedger):
         self.asked: InteractionRequest | None = None
 
     def interaction(self, key: str, kind: InteractionKind) -> InteractionRequest | None:
-        """Return the user's answered question if it belongs to this call, else None. The calls with
-        which a run begins belong to turn 0.
+        """Return the user's answer if it belongs to this call, otherwise None. The calls with which
+        a run begins are those of turn 0.
         """
         given = self.answered
         is_answered = given is not None and given.kind == kind and key.startswith("t:0:0:")
@@ -113,8 +115,8 @@ def ask_person(
     progress: Progress,
     emit: Emit,
 ) -> dict[str, Any]:
-    """Append the run's question, if it asked one, to the answer's text. Return the state that
-    contains the waiting calls, or {} without a question.
+    """Append the run's question, if there is one, to the answer's text. Return the state with the
+    waiting calls, or {}.
     """
     asked = ledger.asked if isinstance(ledger, AskingLedger) else None
     if asked is None or progress.conversation.waiting is None:
@@ -157,8 +159,8 @@ def sign_state(scope: Scope, waiting: ModelMessage, asked: InteractionRequest, d
 
 @dataclass(frozen=True, slots=True)
 class WaitingCalls:
-    """Tool calls that wait for the user's answer. `message` contains them unchanged. Its first call
-    asks the question.
+    """Tool calls that wait for the user's answer. `message` contains them, and `asked` is the
+    question of the first one.
     """
 
     id: str
@@ -170,8 +172,8 @@ class WaitingCalls:
 async def take_answer(
     request: RunRequest, application: ResolvedApplication, caller: Caller, claim: Claim
 ) -> tuple[RunRequest, Ledger]:
-    """Return the request and its ledger. If the message answers waiting calls, the request begins
-    with them. An invalid answer denies all waiting calls, and the model gets the reason.
+    """Return the request and its ledger. If the last message answers waiting calls, the request
+    begins with them. An invalid answer denies all of them, and the model gets the reason.
     """
     if read_chain(
         caller.client.headers
@@ -187,7 +189,7 @@ async def take_answer(
         return with_note(request, waiting), AskingLedger()
     said, asked, calls = request.messages[-1], waiting.asked, waiting.message.tool_calls
     given = ANSWERS[asked.kind](asked.asked, said.text, request.form_answer)
-    # The model receives the user's reason before any other call is made.
+    # The user's reason must reach the model before it makes another call.
     made = calls[:1] if "reason" in given else calls
     answered = replace(asked, answer=given, answered_by=caller.bucket)
     unanswered = replace(waiting.message, tool_calls=made)
@@ -195,8 +197,8 @@ async def take_answer(
 
 
 def pending_token(messages: Sequence[ModelMessage]) -> Any:
-    """Return the token of the waiting calls in the last answer's state. Return "" if that answer
-    contains a question but the client sent no token, and None if it contains no question.
+    """Return the signed calls in the last answer's state, "" if the client did not send them back,
+    or None if that answer asked nothing.
     """
     if len(messages) < 2 or messages[-1].role != "user" or messages[-2].role != "assistant":
         return None
@@ -206,7 +208,7 @@ def pending_token(messages: Sequence[ModelMessage]) -> Any:
 
 
 def read_token(token: Any, scope: Scope) -> WaitingCalls | str:
-    """Return the token's waiting calls, or the reason why they must not be made."""
+    """Return the waiting calls in a signed text, or the reason why they must not be made."""
     if token == "":
         return NOT_BROUGHT
     try:
@@ -223,10 +225,10 @@ def read_token(token: Any, scope: Scope) -> WaitingCalls | str:
 
 
 def read_question(state: Mapping[str, Any]) -> WaitingCalls | None:
-    """Return the waiting calls in an answer's state, so that a door can show them.
+    """Return the waiting calls in an answer's state, so that an API can show them, or None if there
+    are none or the state was changed.
 
-    Return None if there are none or the state was changed. This function does not check whether the
-    user may answer.
+    Whether the user may answer them is not checked.
     """
     try:
         content = signing.loads(str(state.get(PENDING, "")), salt=SALT)
@@ -241,8 +243,8 @@ def waiting_calls(content: Mapping[str, Any]) -> WaitingCalls:
 
 
 def with_note(request: RunRequest, reason: str) -> RunRequest:
-    """Return the request with a note before the last message. It explains why the message is no
-    answer.
+    """Return the request with a note in its last message, which explains to the model why the
+    message does not answer its question.
     """
     note = (
         f"[The last answer asked the user something. What follows does not count as the answer: "

@@ -1,5 +1,5 @@
-"""Opens an application's capabilities for the duration of a run. If a capability cannot be opened,
-a stage shows the issue. If it cannot be closed, the error is only logged.
+"""Opens an application's capabilities for a run. If one cannot be opened, a stage shows the issue.
+If one cannot be closed, the error is logged.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _place = re.compile(r"tool_sets\[(\d{1,9})\]")
 
 
 class OpenCapabilities(msgspec.Struct, frozen=True):
-    """The joined contributions of all open capabilities. `instructions` contains prompt texts, each
-    with the name of its capability.
+    """The joined contributions of all open capabilities. `instructions` are texts for the prompt,
+    each with the name of its capability.
     """
 
     contribution: Contribution
@@ -47,7 +47,7 @@ STEPS: dict[str, attrgetter[Any]] = {
         *("recoveries", "tidying", "completions"),
     )
 }
-"""The lists in contributions that are joined in the order of the capabilities."""
+"""The lists in contributions that are joined, in the order of the capabilities."""
 
 Manager = tuple[str, AbstractAsyncContextManager[Contribution]]
 """The name of an open capability, and its context manager."""
@@ -63,7 +63,7 @@ def open_capabilities(
 
 
 class CapabilityBlock:
-    # Not a generator, because each waiting stream would hold one.
+    # Not a generator, because each waiting stream would have one.
     __slots__ = ("application", "closing", "opening", "place")
 
     def __init__(
@@ -112,8 +112,8 @@ async def open_one(
 async def attempt(
     name: str, work: Awaitable[Contribution], issues: list[InitializationIssue]
 ) -> Contribution:
-    """Return the capability's contribution. If `work` fails, append an issue and return an empty
-    contribution.
+    """Return the contribution. If `work` fails, append an issue and return an empty contribution.
+    `name` is the capability's.
     """
     try:
         return await work
@@ -126,8 +126,8 @@ async def attempt(
 
 
 async def close_all(closing: list[Manager], error: BaseException | None) -> None:
-    """Close the capabilities in reverse order, even if the task is canceled in the meantime.
-    `error` is the error that ended the run, or None. An error while closing does not replace it.
+    """Close the capabilities in reverse order, even if the task is canceled. `error` is the one
+    that ended the run, or None. Errors while closing are logged.
     """
     raised = (None, None, None) if error is None else (type(error), error, error.__traceback__)
     while closing:
@@ -183,8 +183,9 @@ def join(
 
 
 def narrow(tools: Toolbox, place: ChatPlace, manifest: Manifest) -> None:
-    """Hide the manifest's tools that the place lists neither by name nor by toolset. Tools without
-    a toolset, such as the memory and skill tools, remain visible. Hooks can call hidden tools.
+    """Hide the tools of the manifest's toolsets that the place lists neither by name nor by
+    toolset. Tools of other capabilities, such as memory and skills, remain. Hooks can still call
+    hidden tools.
     """
     if place.tools is None:
         return
@@ -202,7 +203,7 @@ def narrow(tools: Toolbox, place: ChatPlace, manifest: Manifest) -> None:
 
 
 def show_issues(issues: Sequence[InitializationIssue], emit: Emit) -> None:
-    """Show the issues in one stage per section. A stage fails if one of its issues is hard."""
+    """Show the issues in one stage, by section. The stage fails if one of them is hard."""
     if not issues:
         return
     emit(StageOpened(ISSUES_STAGE, "Initialization issues"))
@@ -225,9 +226,7 @@ def issue_text(issue: InitializationIssue) -> str:
 
 
 def naming_toolset(issue: InitializationIssue, manifest: Manifest) -> InitializationIssue:
-    """Return the issue with the toolset's name in its message instead of the index in the
-    manifest.
-    """
+    """Return the issue with the name of its toolset in place of its index in the manifest."""
     place = _place.match(issue.message)
     toolsets = manifest.tool_sets[int(place[1]) :][:1] if place else ()
     label = "".join(toolset.label for toolset in toolsets)

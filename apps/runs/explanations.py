@@ -1,4 +1,4 @@
-"""Explains errors to users, including failures of model services."""
+"""Explains errors to users, including those of model services."""
 
 from typing import NamedTuple
 
@@ -135,8 +135,8 @@ def service_explanation(error: ServiceFailed) -> Explanation:
 
 
 def model_explanation(error: ModelFailed, status: int | None) -> Explanation:
-    """Return the model service's own text about a failure, or else an explanation of the failure.
-    The explanation depends on the failure's code, on its status or on the end of its stream.
+    """Return the explanation of a failed model call: the service's own text for users, or else a
+    text for the error's code, status or reason.
     """
     said = error.display.strip()
     if said:
@@ -159,7 +159,7 @@ def shorten_text(text: str) -> str:
 
 
 def error_text(error: QuickAppError) -> str:
-    """Return the error's text in the current language. The English text is `str(error)`."""
+    """Return the error's text in the current language. `str(error)` is always English."""
     values = {
         name: gettext(one) if isinstance(one, str) else number_format(one, force_grouping=True)
         for name, one in error.values.items()

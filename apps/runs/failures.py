@@ -1,5 +1,6 @@
-"""Determines a failed request's status, code and text, for the gateway and the chat. If the request
-did not cause the failure, the log and the text for the user contain a reference.
+"""Converts errors to the status, code and text of a response.
+
+If the request did not cause the error, the log and the text contain the same reference.
 """
 
 import logging
@@ -31,23 +32,21 @@ logger = logging.getLogger(__name__)
 
 RETRY = gettext_noop("Please try again later.")
 PASSED_ON = frozenset({400, 401, 403, 404, 413, 422})
-"""Status codes that DIAL Core forwards unchanged. It retries requests with other codes, or replaces
-the codes.
+"""The status codes of model services that DIAL Core passes on. It retries or replaces other
+ones.
 """
 TOO_MANY = 429
 WITH_LIMITS = PASSED_ON | {TOO_MANY}
-"""Status codes that other clients get unchanged. They can wait until the model service's rate limit
-resets.
-"""
+"""The status codes of model services that other clients get unchanged, including rate limits."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunFailure:
-    """A failed request's error. `text` is for the user, and `message` is for the client's log.
+    """The error of a failed request. `text` is for the user, and `message` for the client's
+    developer.
 
-    `code` is machine-readable, as is `upstream_type`, the model service's error type. `reference`
-    is "" if the request itself is wrong. `retry_after` is the delay in seconds that a service's
-    limit requires.
+    `upstream_type` is the model service's error type. `reference` identifies the error in the log,
+    or is "" if the request caused it. `retry_after` is in seconds.
     """
 
     status: int
@@ -72,8 +71,8 @@ def unavailable(outage: Outage) -> RunFailure:
 
 
 def failure(error: BaseException, passed_on: frozenset[int] = PASSED_ON) -> RunFailure:
-    """Convert an error to a `RunFailure`, and log it unless the request caused it. `passed_on`
-    contains the model services' status codes that the client gets unchanged.
+    """Convert an error to a `RunFailure`, and log it unless the request caused it. `passed_on` are
+    the status codes of model services that the client gets unchanged.
     """
     match cause := sole_error(error):
         case BadRequest():
@@ -97,15 +96,15 @@ def failure(error: BaseException, passed_on: frozenset[int] = PASSED_ON) -> RunF
 
 
 def budget_failure(error: BudgetSpent, passed_on: frozenset[int]) -> RunFailure:
-    """Return the failure for an exhausted budget. Its status is 429 if `passed_on` allows it. DIAL
-    Core treats 429 as a broken service, so its callers get another status.
+    """Return the failure for a spent budget, with status 429 if the client gets that status
+    unchanged, otherwise 403.
     """
     found = own_failure(error, TOO_MANY if TOO_MANY in passed_on else 403)
     return replace(found, retry_after=error.retry_after)
 
 
 def sole_error(error: BaseException) -> BaseException:
-    """Return the only error in a group, recursively, or the error itself."""
+    """Return the only error in a group, even a nested one, or the error itself."""
     while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
     return error
@@ -157,8 +156,8 @@ def explain_failure(
 
 
 def reference_of(error: BaseException) -> str:
-    """Return the error's reference, or "" if the request itself is wrong. The reference is created
-    on the first call.
+    """Return the reference that identifies the error in the log, or "" if the request caused the
+    error. The first call creates it.
     """
     cause = sole_error(error)
     if isinstance(
@@ -182,7 +181,7 @@ def add_reference(found: RunFailure, reference: str) -> RunFailure:
 
 
 def log(found: RunFailure, error: BaseException, cause: BaseException) -> None:
-    """Log the failure, with a traceback if the error is unexpected."""
+    """Log the failure, with the traceback of `error` if the error is unexpected."""
     details: object = cause.problems if isinstance(cause, ApplicationBroken) else str(cause)
     said = cause.said if isinstance(cause, ModelFailed | ServiceFailed) else ""
     logger.error(

@@ -1,5 +1,7 @@
-"""Restores the tool calls of earlier answers from the state that clients send back. The client's
-messages do not contain the calls. An answer's state contains them under `tool_execution_history`.
+"""Restores the tool calls of earlier answers from the state that clients send back.
+
+The client's messages do not contain these calls. The state of an answer contains them under the key
+`tool_execution_history`.
 """
 
 import logging
@@ -32,14 +34,16 @@ INDEX = "index"
 KEY = b'"index":'
 LONGEST_ERROR = 200
 OPEN = "open"
-"""The key of the step that records the messages for the first model call."""
+"""The key of the step that records the inputs of the first model call."""
 SAVED = "saved"
-"""The key of the step that records the state changes since the first model call."""
+"""The key of the step that records what capabilities have stored for the next request since
+then.
+"""
 
 
 def expand(messages: Iterable[ModelMessage]) -> list[ModelMessage]:
-    """Return the messages with the stored tool calls inserted before the answers whose runs made
-    them.
+    """Return the messages with the stored tool calls and results inserted before the answers to
+    which they belong.
     """
     return [item for message in messages for item in expand_one(message)]
 
@@ -61,7 +65,9 @@ def expand_one(message: ModelMessage) -> Iterator[ModelMessage]:
 
 
 def from_old_form(pair: Any) -> Iterator[dict[str, Any]]:
-    """Yield the call and the result from a `{tool_call, tool_execution_result}` as two messages."""
+    """Yield the call and the result of a `{tool_call, tool_execution_result}`, the old form, as two
+    messages.
+    """
     call = pair.get("tool_call") if isinstance(pair, Mapping) else None
     if not isinstance(call, Mapping):
         return
@@ -72,8 +78,8 @@ def from_old_form(pair: Any) -> Iterator[dict[str, Any]]:
 
 
 def newest_state(messages: Sequence[ModelMessage]) -> Mapping[str, Any]:
-    """Return the last answer's state, which contains data from capabilities for the next
-    request.
+    """Return the state of the last answer that has one, or {}. It contains what capabilities stored
+    for this request.
     """
     for message in reversed(messages):
         if message.role == "assistant" and (message.state or message.model_state):
@@ -84,8 +90,9 @@ def newest_state(messages: Sequence[ModelMessage]) -> Mapping[str, Any]:
 def new_tool_messages(
     messages: Sequence[ModelMessage], given: Sequence[ModelMessage]
 ) -> list[dict[str, Any]]:
-    """Return the tool calls and results after the last question, except those in `given`. Calls are
-    also compared by ID, because a history step may have rewritten a message.
+    """Return the tool calls and results after the last question, except those in `given`.
+
+    Calls are also compared by ID, because a history step may have rewritten a message.
     """
     known = {id(message) for message in given}
     brought = {call.id for message in since_question(given) for call in message.tool_calls}
@@ -107,8 +114,8 @@ def is_new(message: ModelMessage, brought: Collection[str]) -> bool:
     return any(call.id not in brought for call in message.tool_calls)
 
 
-# The stored messages come from clients, so their structure is checked. Models reject a conversation
-# in which a call has no result, or a result no call.
+# Clients send these messages, so their structure is checked. Models reject calls without results
+# and results without calls.
 
 
 Named = Annotated[str, Meta(min_length=1)]
@@ -153,7 +160,7 @@ def read_stored(stored: Iterable[Any]) -> Iterator[ModelMessage]:
         try:
             msgspec.convert(written, StoredMessage)
         except msgspec.ValidationError as error:
-            # An error may quote the client, which wrote the message.
+            # The error can quote the message, which a client sent.
             logger.warning(
                 "A stored tool message was ignored: %s", ascii(str(error)[:LONGEST_ERROR])
             )
@@ -167,7 +174,9 @@ def read_stored(stored: Iterable[Any]) -> Iterator[ModelMessage]:
 
 
 def complete_part(group: list[ModelMessage]) -> Iterator[ModelMessage]:
-    """Yield the group's message with only the calls that have results, then the results."""
+    """Yield the calling message with only those calls that have results, then the results. `group`
+    is that message and what follows it.
+    """
     asked, *others = group
     wanted = {call.id for call in asked.tool_calls}
     results = {m.tool_call_id: m for m in others if m.tool_call_id in wanted}
@@ -177,12 +186,14 @@ def complete_part(group: list[ModelMessage]) -> Iterator[ModelMessage]:
         yield from results.values()
 
 
-# DIAL's SDK joins the chunks of a stream by the key `index`, even in a state: it sorts lists by
-# it, fills gaps, and removes it. Therefore entries with that key are sent as text.
+# DIAL's SDK joins the chunks of a stream by the key `index`, even inside the state, and removes it.
+# Entries with that key are therefore sent as text.
 
 
 def seal(state: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the state with entries that contain the key `index` combined into one text."""
+    """Return the state with all entries that contain the key `index` encoded in one text, as DIAL's
+    SDK requires.
+    """
     if KEY not in msgspec.json.encode(state):  # Nearly always true, and faster than a search.
         return dict(state)
     exposed = {name: value for name, value in state.items() if has_index(value)}
@@ -193,9 +204,7 @@ def seal(state: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def unseal(state: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the original state of a sealed state. A sealed part that cannot be parsed is
-    omitted.
-    """
+    """Return the state before `seal`. A sealed part that cannot be parsed is omitted."""
     if SEALED not in state:
         return state
     rest = {name: value for name, value in state.items() if name != SEALED}
@@ -225,8 +234,8 @@ def has_index(value: Any) -> bool:
 def next_state(
     given: Sequence[ModelMessage], progress: Progress, tidying: Sequence[Tidy]
 ) -> dict[str, Any]:
-    """Return the state that the client must send with the next request. `given` contains the
-    request's messages with the tool calls of earlier answers.
+    """Return the state that the client must send back with the next request. `given` are the
+    request's messages, with the tool calls of earlier answers.
     """
     conversation: Sequence[ModelMessage] = progress.conversation.messages
     for tidy in tidying:
@@ -240,7 +249,7 @@ def next_state(
 
 def recorded_state(ledger: Ledger) -> dict[str, Any]:
     """Return the data that capabilities had stored for the next request before the run was
-    interrupted.
+    interrupted, or {}.
     """
     for key in (SAVED, OPEN):
         step = ledger.step(key)
@@ -252,7 +261,9 @@ def recorded_state(ledger: Ledger) -> dict[str, Any]:
 async def record_state(
     ledger: Ledger, saved: Mapping[str, Any], call: ToolCall, result: ToolResult
 ) -> ToolResult:
-    """Record the state in the ledger if a tool call has changed it. Return the call's result."""
+    """Record the data that capabilities store for the next request, if a tool call has changed
+    them. Return the call's result.
+    """
     written = write_record(saved)
     if written != recorded_state(ledger):
         ledger.record(Step(SAVED, "open", "done", result={"saved": written}))

@@ -1,4 +1,4 @@
-"""Prepares a run: determines its parameters, tools, prompt and messages, and creates its loop."""
+"""Prepares a run: its parameters, tools, prompt and messages, and its agent loop."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ from apps.workspace.services.static_tools import listed_tools
 
 
 class RunPreparation(msgspec.Struct, frozen=True):
-    """A request to an application whose capabilities are open. `info` describes its model. `given`
-    contains the request's messages with the tool calls of earlier answers.
+    """A request to an application whose capabilities are open. `given` are its messages, with the
+    tool calls of earlier answers. `info` describes the model.
     """
 
     application: ResolvedApplication
@@ -79,8 +79,8 @@ class RunPreparation(msgspec.Struct, frozen=True):
         return self.application.deployment_id
 
     async def begin(self, ledger: Ledger) -> tuple[AgentLoop, Sequence[ModelMessage]] | None:
-        """Return the loop and the messages for the first model call, or None if the prompt failed.
-        A resumed run uses the messages with which it began.
+        """Return the agent loop and the messages of the first model call, or None if the prompt
+        failed. A resumed run uses the recorded messages.
         """
         step = ledger.step(OPEN)
         if step is not None:
@@ -105,8 +105,8 @@ class RunPreparation(msgspec.Struct, frozen=True):
     async def parameters_and_prompt(
         self,
     ) -> tuple[Mapping[str, Any], Sequence[PromptPart]] | None:
-        """Return the parameters and the prompt, or None if the prompt failed. Also show all issues
-        so far.
+        """Return the model parameters and the parts of the prompt, or None if the prompt failed.
+        Also show all issues.
         """
         orchestrator = self.application.manifest.orchestrator
         wanted, issues = await self.parameters()
@@ -121,8 +121,8 @@ class RunPreparation(msgspec.Struct, frozen=True):
         return None if isinstance(prompt, InitializationIssue) else (wanted, prompt)
 
     async def parameters(self) -> tuple[Mapping[str, Any], tuple[InitializationIssue, ...]]:
-        """Return the model parameters and their issues. Raises `BadRequest` if the model does not
-        support the request.
+        """Return the model parameters and the issues with them. Raises `BadRequest` if the model
+        does not support the request.
         """
         request, own = self.request, self.application.parameters
         wanted, issues = model_parameters(
@@ -134,14 +134,14 @@ class RunPreparation(msgspec.Struct, frozen=True):
             check_question(self.given, self.info, has_tools=has_tools or bool(request.external))
             fitting, limits = within_limits(wanted, own, request, self.info)
         except BadRequest:
-            # This reveals what the deployment can do, so only callers who may use it see it.
+            # The error reveals what the deployment supports, so only callers who may use it get it.
             await self.opening.workspace.deployment(self.deployment_id)
             raise
         count = len(toolbox.listed) + len(request.external) + len(self.static_tools())
         return fitting, (*issues, *limits, *tool_issues(count, self.info))
 
     def static_tools(self) -> Sequence[Mapping[str, Any]]:
-        """Return the tools that run on the model's service."""
+        """Return the tools that the model's service executes."""
         return listed_tools(self.info.defaults, self.info.id)
 
     async def prompt(self) -> Sequence[PromptPart] | InitializationIssue:
@@ -216,7 +216,7 @@ class RunPreparation(msgspec.Struct, frozen=True):
                 limit_of(orchestrator, settings.DEFAULT_AGENT_MAX_ITERATIONS),
                 self.retries(ledger),
                 settings.TOOL_BATCH_SECONDS or None,
-                # DIAL's platform continues until the limit of turns.
+                # DIAL's platform only has the limit of iterations.
                 failed_turns=0 if is_dial else FAILED_TURNS,
                 dead_ends=NO_DEAD_ENDS if is_dial else dead_ends(),
             ),
@@ -230,23 +230,24 @@ class RunPreparation(msgspec.Struct, frozen=True):
 
     def retries(self, ledger: Ledger) -> RetryPolicy:
         return RetryPolicy(
-            # A second call would run an application's tools twice.
+            # A second call would execute the tools of a nested application twice.
             ONCE if self.info.is_application else BACKOFF,
-            # The first heartbeat commits the stream to status 200.
+            # The first heartbeat sends status 200, after which a failure has no status.
             seconds=inf if ledger.is_kept else settings.HEARTBEAT_SECONDS * RETRY_SHARE,
         )
 
     def fitter(self, model: Model, ledger: Ledger) -> ContextFitter:
         request, wanted = self.request, self.application.manifest.orchestrator.context
         asked = request.max_prompt_tokens
-        # Report the discarded messages to a client that sets a limit.
+        # The client gets the positions of discarded messages, so they must be omitted, not
+        # summarized.
         strategy = "trim" if asked is not None and wanted.strategy != "refuse" else wanted.strategy
         writer = SummaryRequests(model, self.deployment_id, self.info.defaults, self.opening.meter)
         return ContextFitter(
             self.deployment_id,
             ContextWindow(self.info.context_window, strategy, wanted.at, asked),
             Durations(wanted.durations),
-            # An application that receives a request for a summary might do more.
+            # An application could do more than summarize.
             ContextSummaries(None if self.info.is_application else writer, request.chat.summaries),
             self.opening.known.get(KEEP_RESULT),
             TokenScale(request.chat.correction),
@@ -255,11 +256,11 @@ class RunPreparation(msgspec.Struct, frozen=True):
 
 
 RETRY_SHARE = 2 / 3
-"""Retries of a gateway run's model call may use this fraction of the time until the first
-heartbeat.
+"""The fraction of the time until the first heartbeat that retries of a model call may take, if the
+run is not stored.
 """
 FAILED_TURNS = 2
-"""An answer ends after this many consecutive turns in which all calls failed."""
+"""The number of consecutive turns in which all calls failed after which a run ends."""
 
 
 def dead_ends() -> DeadEnds:

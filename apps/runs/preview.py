@@ -1,7 +1,7 @@
-"""Builds a run's first model request without sending it.
+"""Builds the first model request of a run without sending it.
 
-Hooks are not called, because a preview must not have side effects. Otherwise, a run with the same
-question, application and user sends exactly this request.
+Hooks are not called, because they can have side effects. Otherwise, it equals the request of a run
+with the same question, application and user.
 """
 
 from collections.abc import Callable
@@ -33,7 +33,7 @@ HOOKS = "hooks"
 
 @dataclass(frozen=True, slots=True)
 class IssuesFound:
-    """The application's issues, in the Markdown that a conversation shows."""
+    """The issues of the application, in Markdown."""
 
     text: str
 
@@ -47,7 +47,9 @@ class LayerComposed:
 
 @dataclass(frozen=True, slots=True)
 class RequestAssembled:
-    """The model request. `body` is its JSON, or None if the model is another application."""
+    """The model request as JSON, or None if the model is an application, and the layers of its
+    prompt.
+    """
 
     deployment: str
     body: bytes | None
@@ -66,8 +68,8 @@ async def assemble(
     tell: Callable[[AssemblyStep], object],
     open_workspace: OpenWorkspace = open_workspace,
 ) -> None:
-    """Call `tell` with each step in order. The last step is `RequestAssembled`, unless the prompt
-    fails. Raises `QuickAppError` if a run would fail.
+    """Call `tell` with each step in order, the last of which is `RequestAssembled` unless the
+    prompt fails. Raises `QuickAppError` if a run would fail.
     """
 
     def emit(event: Event) -> None:

@@ -1,4 +1,4 @@
-"""Defines the built-in prompt layers, and builds the system message from them."""
+"""The built-in layers of the system prompt, and the system message that is built from them."""
 
 import logging
 import re
@@ -30,7 +30,7 @@ _variable = re.compile(r"\{([A-Za-z_]\w*)\}")
 PLATFORM_PROMPT = "platform"
 PROMPT_PATH = "orchestrator.system_prompt"
 OF_CAPABILITIES = {"skills": "skills", "memory": "memory"}
-"""Capabilities with their own prompt layer. Other capabilities' instructions explain how to use
+"""The capabilities with a prompt layer of their own. The instructions of all others are about
 tools.
 """
 TOOLS = "tools"
@@ -47,8 +47,8 @@ OF_THE_FOLDER = (
 
 
 def platform_parts(context: PromptContext) -> Sequence[PromptPart]:
-    """Return the predefined platform prompt, or () if there is none. Raises `InitializationIssue`
-    if the prompt is invalid.
+    """Return the predefined prompt of the platform, or () if there is none. Raises
+    `InitializationIssue` if it is invalid.
     """
     name, application = PLATFORM_PROMPT, context.application
     if problem := application.broken_prompts.get(name):
@@ -65,8 +65,8 @@ def platform_parts(context: PromptContext) -> Sequence[PromptPart]:
 def application_parts(
     context: PromptContext,
 ) -> Sequence[PromptPart] | Awaitable[Sequence[PromptPart]]:
-    """Return the inline contexts and the operator's prompt. The client's prompt replaces the
-    operator's if `ALLOW_OVERRIDE_SYSTEM_MESSAGE` is on.
+    """Return the operator's prompt and the inline contexts. With `ALLOW_OVERRIDE_SYSTEM_MESSAGE`,
+    the client's prompt replaces the operator's.
     """
     may_replace = settings.ALLOW_OVERRIDE_SYSTEM_MESSAGE
     instead = context.request.instructions if may_replace else ""
@@ -86,8 +86,8 @@ def application_parts(
 async def stored_parts(
     prompt: DialSystemPrompt, context: PromptContext, contexts: Sequence[str]
 ) -> Sequence[PromptPart]:
-    """Return the parts of a prompt that DIAL Core stores, and the inline contexts. Raises
-    `InitializationIssue` if the prompt cannot be read or is invalid.
+    """Return a prompt that DIAL Core stores, and the inline contexts. Raises `InitializationIssue`
+    if the prompt cannot be read or is invalid.
     """
     try:
         text = fill_variables(await context.workspace.prompt(prompt.path), prompt.variables or {})
@@ -112,7 +112,7 @@ def team_parts(
 
 
 async def prompt_of_team(team: int, context: PromptContext) -> Sequence[PromptPart]:
-    """Return the team's predefined prompt. Raises `InitializationIssue` if it is invalid."""
+    """Return the predefined prompt of the team. Raises `InitializationIssue` if it is invalid."""
     name, application = await prompt_name(team), context.application
     if problem := application.broken_prompts.get(name):
         raise InitializationIssue(f"The predefined prompt '{name}' of the team: {problem}")
@@ -141,8 +141,8 @@ def person_parts(
 
 
 async def written_by_person(read: Callable[[], Awaitable[str]]) -> Sequence[PromptPart]:
-    """Return the user's own instructions. They come after the parts that a model service can cache
-    for all callers.
+    """Return the user's custom instructions. Their layer comes after those that services can cache
+    for all users.
     """
     text = (await read()).strip()
     if not text:
@@ -158,7 +158,7 @@ def folder_parts(context: PromptContext) -> Sequence[PromptPart]:
 
 
 def client_parts(context: PromptContext) -> Sequence[PromptPart]:
-    """Return the OpenAI client's instructions, unless they replace the operator's prompt."""
+    """Return the client's instructions, unless they have replaced the operator's prompt."""
     added = "" if settings.ALLOW_OVERRIDE_SYSTEM_MESSAGE else context.request.instructions
     return text_parts("client", "system message of the client", added)
 
@@ -174,14 +174,14 @@ CLIENT = PromptLayer("client", client_parts)
 
 
 def written_prompt(prompt: CustomSystemPrompt | PredefinedSystemPrompt, locale: str = "en") -> str:
-    """Return a prompt from the manifest, with its variables replaced by their values."""
+    """Return a prompt of the manifest with its variables replaced by their values."""
     if isinstance(prompt, CustomSystemPrompt):
         return fill_variables(prompt.content, prompt.variables)
     return fill_text(prompt.content or "", template_variables(locale))
 
 
 def fill_variables(text: str, variables: Mapping[str, str]) -> str:
-    """Return the text with variables replaced by their values. Undefined variables remain and are
+    """Return the text with `{variables}` replaced by their values. Undefined ones remain and are
     logged.
     """
     if "{" not in text:
@@ -197,9 +197,7 @@ def inline_contexts(manifest: Manifest) -> list[str]:
 
 
 def override(messages: Sequence[ModelMessage], *, allowed: bool) -> str:
-    """Return the client's system text if it may replace the operator's prompt (`allowed`), else
-    "".
-    """
+    """Return the client's system message if it may replace the operator's prompt, otherwise ""."""
     text = messages[0].text.strip() if messages and messages[0].role == "system" else ""
     if text and not allowed:
         logger.warning("A system message of the client was dropped.")
@@ -208,14 +206,16 @@ def override(messages: Sequence[ModelMessage], *, allowed: bool) -> str:
 
 
 def with_system(messages: Sequence[ModelMessage], text: str) -> list[ModelMessage]:
-    """Return the messages with this text as the only system message. If it is "", there is none."""
+    """Return the messages with this text as their only system message, or without one if it is
+    "".
+    """
     rest = [message for message in messages if message.role != "system"]
     return [ModelMessage("system", text), *rest] if text else rest
 
 
 def without_content_gaps(message: ModelMessage) -> ModelMessage:
-    """Return the message, with a space as its text if an assistant message is empty. Models reject
-    empty messages.
+    """Return the message, with a space as the content of an empty assistant message, which models
+    would reject.
     """
     if message.role == "assistant" and not message.content and not message.tool_calls:
         return replace(message, content=" ")

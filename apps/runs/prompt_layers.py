@@ -1,8 +1,8 @@
-"""Builds the layers of the system prompt, and joins them into one text.
+"""Builds the system prompt in layers.
 
-`settings.PROMPT_LAYERS` lists layers by dotted path, in the order in which the model reads them.
-Parts that change with every request, such as the time, are not layers: they follow the
-conversation, so that the service can cache the prefix.
+`settings.PROMPT_LAYERS` lists the layers by dotted path, in the order in which the model reads
+them. Text that changes with every request, such as the time, follows the conversation instead, so
+that services can cache the beginning.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ SEPARATOR = "\n\n"
 
 
 class PromptPart(msgspec.Struct, frozen=True, gc=False):
-    """A part of the system prompt. `source` is the displayed name of its origin."""
+    """A part of the system prompt. `source` is the display name of its origin."""
 
     layer: str
     source: str
@@ -39,8 +39,10 @@ class PromptPart(msgspec.Struct, frozen=True, gc=False):
 
 
 class PromptContext(msgspec.Struct, frozen=True):
-    """The data of a run from which layers are built. `instructions` contains the open capabilities'
-    instructions, each with the capability's name.
+    """The data from which a run's prompt layers are built.
+
+    `given` are the request's messages. `instructions` are those of open capabilities, each with the
+    capability's name.
     """
 
     application: ResolvedApplication
@@ -52,15 +54,15 @@ class PromptContext(msgspec.Struct, frozen=True):
 
 
 Build = Callable[[PromptContext], Sequence[PromptPart] | Awaitable[Sequence[PromptPart]]]
-"""A function that returns a layer's parts, or an awaitable of them. All awaitables run
+"""Returns the parts of a layer, or an awaitable of them. The awaitables of all layers run
 concurrently.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class PromptLayer:
-    """A prompt layer. If a required layer fails, no model is called. An optional layer that fails
-    is omitted.
+    """A layer of the system prompt. If a required layer fails, the model is not called. Other
+    layers that fail are omitted.
     """
 
     name: str
@@ -69,8 +71,8 @@ class PromptLayer:
 
 
 def prompt_layers() -> tuple[PromptLayer, ...]:
-    """Return the configured layers. Raises `ImproperlyConfigured` if a path does not lead to a
-    layer.
+    """Return the configured layers. Raises `ImproperlyConfigured` if a path leads to something
+    else.
     """
     return layers_at(tuple(settings.PROMPT_LAYERS))
 
@@ -90,8 +92,8 @@ def layers_at(paths: tuple[str, ...]) -> tuple[PromptLayer, ...]:
 
 
 async def compose(layers: Sequence[PromptLayer], context: PromptContext) -> tuple[PromptPart, ...]:
-    """Return the parts of all layers in order, without empty parts. Raises `InitializationIssue` if
-    a required layer fails.
+    """Return the nonempty parts of all layers in order. Raises `InitializationIssue` if a required
+    layer fails.
     """
     built: list[Any] = [begin(layer, context) for layer in layers]
     if waiting := [at for at, one in enumerate(built) if one and hasattr(one, "__await__")]:
@@ -143,5 +145,5 @@ def spans_of(parts: Iterable[PromptPart]) -> tuple[PromptSpan, ...]:
 
 
 def text_parts(layer: str, source: str, text: str) -> Sequence[PromptPart]:
-    """Return the text as the only part of a layer, or () if it is empty."""
+    """Return the text as the only part of a layer, or () if it is blank."""
     return (PromptPart(layer, source, text),) if text.strip() else ()

@@ -1,4 +1,4 @@
-"""Records a run's cost and duration in the log, in a span and in a stage."""
+"""Records the cost and duration of a run, in the log, in a trace span and in a stage."""
 
 import asyncio
 import logging
@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 TIMINGS_STAGE = "execution-time"
 NAMES = {"tool_calls": "external_tool_calls", WAITING: WAITING}
-"""Maps the finish reasons of incomplete answers to run outcomes."""
+"""The outcomes of runs whose answer is not complete, by finish reason."""
 
 
 @dataclass(slots=True)
@@ -31,7 +31,9 @@ class RequestOutcome:
     reference: str = ""
 
     def finish(self, reason: str | None) -> None:
-        """Record the outcome. `reason` is the finish reason, or None if no model was called."""
+        """Record the outcome of a run that ended with this finish reason. None means that no model
+        was called.
+        """
         if reason is not None:
             self.name = NAMES.get(reason, "completed")
 
@@ -40,8 +42,8 @@ class RequestOutcome:
 def record_run(
     slug: str, messages: Sequence[ModelMessage], progress: Progress
 ) -> Iterator[RequestOutcome]:
-    """Return a context manager that logs the beginning and the end of its block, and creates a
-    span.
+    """Return a context manager that logs the beginning and end of a run, and traces it as a span.
+    `slug` is the application's.
     """
     log_event(
         logger,
@@ -93,8 +95,8 @@ def log_initialized(application: ResolvedApplication, opened: OpenCapabilities) 
 
 
 def show_timings(timings: Sequence[CallTiming], seconds: float, emit: Emit) -> None:
-    """Show the timings in a stage. `seconds` is the duration of the whole run. The sum of the
-    timings can be longer if tools ran in parallel.
+    """Show the durations of all calls in a stage. `seconds` is that of the whole run, which is
+    shorter than their sum if tools ran concurrently.
     """
     rows = [("Step", "Seconds"), ("---", "---:")]
     rows += [
@@ -108,7 +110,7 @@ def show_timings(timings: Sequence[CallTiming], seconds: float, emit: Emit) -> N
 
 
 def total(spent: Iterable[ModelUsage]) -> Usage:
-    """Return the total usage, with one entry per model in the order of their first calls."""
+    """Return the total usage, with one entry per model in the order of first use."""
     by_model: dict[str, ModelUsage] = {}
     for item in spent:
         known = by_model.get(item.model)

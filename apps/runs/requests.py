@@ -1,4 +1,4 @@
-"""Validates a run's request against the application and its model, and determines the model
+"""A run's request, its validation against the application and the model, and the model
 parameters.
 """
 
@@ -22,52 +22,51 @@ from apps.workspace.port import DeploymentInfo
 logger = logging.getLogger(__name__)
 
 OF_THE_PLATFORM = "internal_"
-"""The prefix that is reserved for the names of the platform's tools."""
+"""The prefix of the names of the platform's own tools."""
 EFFORT = "reasoning_effort"
 COMMON_EFFORTS = ("low", "medium", "high")
 TOOLS = "tools"
 SECTION = "Orchestrator"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 LIMITS = ("max_tokens", "max_completion_tokens")
-"""Two names for the same limit. Services reject requests that contain both."""
+"""Two names of the same limit. Services reject requests with both."""
 FORMAT = "response_format"
 
 
 class RunRequest(msgspec.Struct, frozen=True):
-    """A conversation, with the client's options for the next answer.
+    """A conversation with the client's options for the next answer.
 
-    - `external`: the client's own tools, by name.
-    - `tool_choice`, `response_format`, `parameters`: in the format of a `ModelRequest`, regardless
-      of the client's format. `parameters` apply only to the orchestrator's calls, and the
-      manifest's parameters override them.
-    - `instructions`: the client's system text. It is appended to the operator's prompt, or replaces
-      it if the installation allows this.
-    - `textual_results`: the names of tools whose results were converted to user messages.
-    - `requires_client_tool`: if True, `tool_choice` applies until a client tool is called.
-    - `unanswered`: calls from the last answer that are made before the model is called.
-    - `form_answer`: the user's choice in the last answer's form, or None.
-    - `max_prompt_tokens`: limits the model request in addition to the model's context window.
-    - `place`: the place where the user is, or None.
-    - `chat`: options that only the chat page sends.
+    `tool_choice`, `response_format` and `parameters` are in the format of a `ModelRequest`,
+    whatever API the client uses. `parameters` apply to this application's model only, and the
+    manifest's parameters override them.
     """
 
     messages: tuple[ModelMessage, ...]
     external: Mapping[str, ToolSpec] = {}
+    """The client's own tools, by name."""
     tool_choice: Any = None
     response_format: Any = None
     parameters: Mapping[str, Any] = {}
     instructions: str = ""
+    """The client's system text, which follows the operator's prompt or, if allowed, replaces it."""
     textual_results: Collection[str] = ()
+    """The names of the tools whose results were converted to user messages."""
     requires_client_tool: bool = False
+    """True if `tool_choice` applies until a client tool is called."""
     unanswered: ModelMessage | None = None
+    """A message with calls of the last answer, which are made before the model is called."""
     form_answer: Any = None
+    """The user's choice in the form of the last answer, or None."""
     max_prompt_tokens: int | None = None
+    """The client's limit for a model request, in addition to the context window."""
     place: ChatPlace | None = None
+    """The user's place in the host application, or None."""
     chat: ChatContext = NO_CHAT
+    """The options that only the chat page sends."""
 
 
 def chosen_tool(choice: Any) -> str:
-    """Return the name of the tool that `tool_choice` requires, or "" if it requires none."""
+    """Return the name of the tool that `tool_choice` requires, or ""."""
     if not isinstance(choice, dict):
         return ""
     function = choice.get("function")
@@ -76,8 +75,8 @@ def chosen_tool(choice: Any) -> str:
 
 
 def without_own_tools(request: RunRequest, toolbox: Toolbox) -> RunRequest:
-    """Return the request without client tools that have the names of the application's platform
-    tools. An application that calls this application sends its own platform tools as client tools.
+    """Return the request without the client tools that are named like the platform's own tools. An
+    application that calls this one sends its own platform tools as client tools.
     """
     platform = [name for name in request.external if name.startswith(OF_THE_PLATFORM)]
     own = toolbox.names.intersection(platform) if platform else ()
@@ -122,8 +121,8 @@ def check_client_tools(request: RunRequest, toolbox: Toolbox) -> None:
 
 
 def asked_parameters(request: RunRequest, info: DeploymentInfo) -> Mapping[str, Any]:
-    """Return the parameters that the client requested, and the reasoning effort that the user
-    chose. The effort is omitted if the model does not support it.
+    """Return the client's parameters, and the reasoning effort that the user chose if the model
+    supports it.
     """
     if request.chat.effort not in possible_efforts(info):
         return request.parameters
@@ -131,8 +130,8 @@ def asked_parameters(request: RunRequest, info: DeploymentInfo) -> Mapping[str, 
 
 
 def possible_efforts(info: DeploymentInfo) -> tuple[str, ...]:
-    """Return the reasoning efforts that the deployment lists, or else those of all reasoning
-    models.
+    """Return the reasoning efforts that the deployment lists, or else the common ones if it can
+    reason.
     """
     if info.reasoning_efforts:
         return info.reasoning_efforts
@@ -146,13 +145,11 @@ def model_parameters(
     response_format: Any = None,
     asked: Mapping[str, Any] = NOTHING,
 ) -> tuple[dict[str, Any], tuple[InitializationIssue, ...]]:
-    """Return the model parameters and their issues.
+    """Return the model parameters and the issues with them.
 
-    The deployment's defaults are overridden by the client's parameters (`asked`), by the manifest's
-    (`own`), and by the format of this answer, in this order. A reasoning effort that the deployment
-    does not list is omitted, with an issue. A deployment that lists no efforts accepts every
-    effort. Default tools are not parameters; see `listed_tools`. Raises `BadRequest` if the client
-    requested an unknown effort.
+    The client's parameters (`asked`) override the deployment's defaults, and the manifest's (`own`)
+    override both. A reasoning effort that the deployment does not list is omitted with an issue, or
+    raises `BadRequest` if the client sent it. Default tools are not parameters; see `listed_tools`.
     """
     replaced = LIMITS if any(name in asked for name in LIMITS) else ()
     left_out = (TOOLS, *replaced)
@@ -183,7 +180,7 @@ def known_efforts(info: DeploymentInfo) -> str:
 
 
 def limit_of(orchestrator: Orchestrator, default: int) -> int:
-    """Return the manifest's limit for model calls, or `default` if it is unset or invalid."""
+    """Return the manifest's limit of model calls, or `default` if it is missing or invalid."""
     own = orchestrator.max_iterations
     is_set = "max_iterations" in orchestrator.model_fields_set
     return own if is_set and is_limit(own) else default
@@ -209,10 +206,9 @@ def chosen_parameters(own: Mapping[str, Any], request: RunRequest) -> frozenset[
 def check_question(
     messages: Sequence[ModelMessage], info: DeploymentInfo, *, has_tools: bool
 ) -> None:
-    """Raise `BadRequest` if the newest question contains a part that the model cannot read.
+    """Raise `BadRequest` if the newest question contains what the model cannot read.
 
-    In earlier messages, such parts are omitted. With `has_tools`, the question may contain images,
-    because tools may use them.
+    In earlier messages, this is omitted instead. `has_tools` allows images, which tools may read.
     """
     question = next((m for m in reversed(messages) if m.role == "user"), None)
     if question is None:
@@ -233,11 +229,10 @@ def check_question(
 def within_limits(
     wanted: Mapping[str, Any], own: Mapping[str, Any], request: RunRequest, info: DeploymentInfo
 ) -> tuple[dict[str, Any], tuple[InitializationIssue, ...]]:
-    """Return the parameters that the model supports, and an issue for each other parameter that an
-    operator set.
+    """Return the parameters within the model's limits, and an issue for each one that an operator
+    set beyond them.
 
-    `own` contains the manifest's parameters. Raises `BadRequest` if the client set an unsupported
-    parameter.
+    `own` are the manifest's parameters. Raises `BadRequest` if the client set such a parameter.
     """
     problems = problems_of(wanted, info)
     if not problems:
@@ -258,7 +253,7 @@ def within_limits(
 
 
 def tool_issues(count: int, info: DeploymentInfo) -> tuple[InitializationIssue, ...]:
-    """Return an issue if the number of tools exceeds the limit of the model's service, else ()."""
+    """Return an issue if the model's service may reject this number of tools, otherwise ()."""
     most = info.tool_limit
     if most is None or count <= most or info.can.tools is False:
         return ()

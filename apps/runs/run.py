@@ -1,4 +1,4 @@
-"""Runs a resolved application on a request's messages, and returns one answer."""
+"""Runs an application on a request's messages, and returns one answer."""
 
 from __future__ import annotations
 
@@ -43,17 +43,19 @@ CALLS = "tool_calls"
 """The finish reason of an answer that waits for results of the client's own tools."""
 KEY = "context_usage"
 SOURCE = "model_usage"
-"""Marks a context usage that the model's service reported for the newest request and its answer."""
+"""Marks a context usage that is the service's own count for the newest request and its answer."""
 RECOMMENDED_FROM = 80
-"""A client should offer to compact the conversation above this percentage of the context window."""
+"""The percentage of the context window above which clients should offer to compact the
+conversation.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class RunEnd:
-    """The end of a run. `text` is the end of the answer, or "" if there is no answer.
+    """The end of a run. `text` is the last text of the answer, or "".
 
-    `reason` is the finish reason, or None if no model was called. If it is `WAITING`, a stored run
-    has not ended and resumes after a user's answer.
+    `reason` is the finish reason, or None if no model was called. A stored run with the reason
+    `WAITING` resumes after a user's answer.
     """
 
     reason: str | None
@@ -70,12 +72,12 @@ async def run_application(
     progress: Progress | None = None,
     taint: Taint | None = None,
 ) -> RunEnd:
-    """Answer the request, continuing after the steps in the ledger.
+    """Answer the request, and continue after the steps in the ledger if there are any.
 
-    The caller can pass a `progress` to read the costs from it. `taint` comes from the surrounding
-    run, if there is one. `Finished` is the last event. The state and the usage are emitted even if
-    the run fails or is canceled, but not while it waits for a user. Raises `QuickAppError` if the
-    run fails, and `LeaseLost` if another process has taken over the run.
+    A `progress` that is passed in receives the usage. `taint` is that of the outer run, if there is
+    one. The last event is `Finished`. Usage and state are emitted even if the run fails or is
+    canceled, but not if it waits for a user. Raises `QuickAppError` if the run fails, or
+    `LeaseLost` if another process has taken it over.
     """
     started = time.monotonic()
     given = expand(request.messages)
@@ -134,10 +136,10 @@ async def run_delegation(
     emit: Emit,
     ledger: Ledger = NO_LEDGER,
 ) -> str | None:
-    """Answer with the same application but another manifest, as part of a surrounding run.
+    """Answer with the same application but another manifest, as a part of the run whose progress is
+    `around`.
 
-    `around` is the progress of the surrounding run. Return None if the answer waits for a user.
-    Raises `QuickAppError` if the run fails.
+    Returns None if the answer waits for a user. Raises `QuickAppError` if the run fails.
     """
     inside = replace(application, manifest=delegation.manifest, prepared=delegation.prepared)
     request = RunRequest((ModelMessage("user", delegation.question),))
@@ -156,8 +158,8 @@ def key_use(manifest: Manifest) -> KeyUse:
 
 
 def discarded_messages(request: RunRequest, progress: Progress) -> tuple[int, ...] | None:
-    """Return the indexes of the client's messages that were omitted. Return None if the client set
-    no limit.
+    """Return the indexes of the client's messages that were omitted, or None if the client set no
+    limit.
     """
     if request.max_prompt_tokens is None:
         return None
@@ -173,8 +175,8 @@ def final_text(progress: Progress) -> str:
 
 
 async def answer(preparation: RunPreparation, progress: Progress, ledger: Ledger) -> str | None:
-    """Run the loop. Return the finish reason, or None if no model was called because the prompt
-    failed.
+    """Run the agent loop. Return the finish reason, or None if the prompt failed, so that no model
+    was called.
     """
     begun = await preparation.begin(ledger)
     if begun is None:
@@ -203,8 +205,8 @@ async def answer(preparation: RunPreparation, progress: Progress, ledger: Ledger
 
 
 async def complete(completions: Sequence[Completion], progress: Progress) -> None:
-    """Run the capabilities' completions one by one. Errors are logged and do not change the
-    answer.
+    """Run the capabilities' follow-up work, one after the other. Errors are logged and do not
+    change the answer.
     """
     completed = CompletedAnswer(
         progress.conversation.messages, progress.counts.iterations, progress.counts.tool_calls
@@ -217,10 +219,10 @@ async def complete(completions: Sequence[Completion], progress: Progress) -> Non
 
 
 def context_usage(manifest: Manifest, progress: Progress) -> dict[str, Any]:
-    """Return the context usage for the state.
+    """Return the context usage as a part of the state.
 
-    Return {} if it is disabled, or if the context window or the count is unknown. An estimate is
-    never reported, because it cannot include files, tools and reasoning.
+    Returns {} if the manifest does not enable it, or if the window or the service's count is
+    unknown. Estimates are not reported, because they lack files, tools and reasoning.
     """
     wanted = manifest.features.context_usage if manifest.features is not None else None
     fitter = progress.fitter

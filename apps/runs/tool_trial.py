@@ -1,7 +1,7 @@
-"""Opens toolsets and calls a tool as a run would, but without a run.
+"""Opens toolsets and calls a tool without a run, for operators.
 
-An operator sees the names and schemas that the model gets, the issues, and the result. Nothing is
-stored here, but the tool itself may store data.
+They see the names and schemas that the model gets, the issues and the result. Nothing is stored
+here, but the tool itself can store data.
 """
 
 from collections.abc import AsyncIterator
@@ -34,11 +34,10 @@ NO_TOOLSET = {"type": "internal", "name": "left out", "enabled": False, "tools":
 
 @dataclass(frozen=True, slots=True)
 class OfferedTools:
-    """The tools in the open toolsets. `others` contains the tools that all runs of the application
-    have.
+    """The tools of the opened toolsets.
 
-    `withheld` contains the names that the model sees only after a search, and `hidden` the names
-    that it cannot call.
+    `others` are those that every run of the application has. `withheld` are the names that the
+    model gets only after a search, and `hidden` those that it cannot call.
     """
 
     tools: tuple[Tool, ...]
@@ -60,8 +59,8 @@ class ToolTrial:
 
 
 def only_toolset(document: Any, index: int) -> Any:
-    """Return the manifest with only the toolset at `index`, which retains its index. Raises
-    LookupError if there is no such toolset.
+    """Return the manifest with all toolsets disabled except the one at `index`. Raises LookupError
+    if there is none.
     """
     toolsets = document.get("tool_sets") or ()
     if not 0 <= index < len(toolsets):
@@ -94,7 +93,7 @@ async def open_for_trial(
 async def offer(
     application: ResolvedApplication, caller: Caller, index: int | None
 ) -> OfferedTools:
-    """Open the toolset at `index`, or all toolsets if it is None, and list the tools."""
+    """Open the toolset at `index`, or all toolsets if it is None, and return their tools."""
     async with open_for_trial(application, caller, silent) as found:
         box = found.toolbox
         every = [*box.listed.values(), *box.unlisted.values(), *box.hidden.values()]
@@ -110,7 +109,7 @@ async def offer(
 
 
 def is_of(tool: Tool, application: ResolvedApplication, index: int | None) -> bool:
-    # Many capabilities provide internal tools, so the tools are found in the manifest by name.
+    # Many capabilities provide internal tools, so these are searched by name in the manifest.
     place = tool.toolset or internal_tools(application.manifest).get(tool.spec.name)
     return place == node_path(index) if index is not None else bool(place)
 
@@ -118,7 +117,7 @@ def is_of(tool: Tool, application: ResolvedApplication, index: int | None) -> bo
 async def try_tool(
     application: ResolvedApplication, caller: Caller, name: str, arguments: str
 ) -> ToolTrial:
-    """Call a tool. `arguments` is the text of a JSON object, as from a model."""
+    """Call the tool `name`. `arguments` is the text of a JSON object, as models write it."""
     events: list[Event] = []
     async with open_for_trial(application, caller, events.append, demanded=name) as found:
         box = found.toolbox

@@ -1,7 +1,7 @@
 """Rewrites conversations so that user and assistant messages alternate, which all services accept.
 
-Some services reject an assistant message at the beginning or at the end, consecutive messages with
-the same role, or calls without results.
+Some services reject conversations that begin or end with an assistant message, consecutive messages
+of one role, or calls without results.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ CONTINUE = ModelMessage("user", "Continue your last message from exactly where i
 
 
 def in_turns(messages: Iterable[ModelMessage]) -> list[ModelMessage]:
-    """Return the messages in a form that all services accept. Each call has a result, user and
-    assistant alternate, and the last message comes from the user or a tool.
+    """Return the messages in a form that all services accept: each call has a result, user and
+    assistant alternate, and the last message is from the user or a tool.
     """
     turns: list[list[ModelMessage]] = []
     for message in answer_open_calls(messages):
@@ -36,7 +36,7 @@ def in_turns(messages: Iterable[ModelMessage]) -> list[ModelMessage]:
 
 
 def answer_open_calls(messages: Iterable[ModelMessage]) -> Iterator[ModelMessage]:
-    """Yield the messages, with the result `NO_RESULT` after each unanswered call."""
+    """Yield the messages, with the result `NO_RESULT` for each call without one."""
     waiting: dict[str | None, None] = {}
     for message in messages:
         if message.role == "tool":
@@ -57,7 +57,9 @@ def is_continued(first: ModelMessage, second: ModelMessage) -> bool:
 
 
 def join_messages(turn: Sequence[ModelMessage]) -> ModelMessage:
-    """Join messages into one. If their authors' names differ, the text includes the names."""
+    """Return the messages joined into one. If their authors' names differ, the names become part of
+    the text.
+    """
     last = turn[-1]
     if len(turn) == 1:
         return last

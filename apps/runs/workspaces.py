@@ -1,5 +1,7 @@
-"""Opens workspaces for runs, in which applications can be used as models. When a run calls such a
-model, the application's own run starts, and its events are converted to deltas.
+"""Opens the workspace of a run, in which other applications can be used as models.
+
+If a run calls such a model, the application's own run starts, and its events become the model's
+deltas.
 """
 
 from __future__ import annotations
@@ -39,19 +41,18 @@ from apps.workspace.local.workspace import FoundApplication, LocalWorkspace
 from apps.workspace.port import DeploymentInfo, Workspace
 
 DEEPEST = 5
-"""The maximum length of a chain of applications that call each other. Answers of longer chains take
-too long for users.
+"""The maximum number of applications in a chain of calls. Longer chains would take too long for
+users.
 """
 
 
 async def find_application(name: str, workspace: LocalWorkspace) -> FoundApplication:
-    """Return an application that the caller can use, as a deployment in the workspace.
+    """Return an application that the caller can use, as a deployment of the workspace.
 
     Raises `DeploymentNotFound` if there is none, `CallsItself` if the chain of applications is too
-    long or already contains it, and `ApplicationBroken` if its manifest is invalid.
+    long or already contains it, or `ApplicationBroken` if its manifest is invalid.
     """
-    # A caller without access gets the error for an unknown application, even if the application is
-    # broken.
+    # A caller without access must not learn that the application exists, even if it is broken.
     if not slug_re.match(name):
         raise DeploymentNotFound(name)
     try:
@@ -63,13 +64,15 @@ async def find_application(name: str, workspace: LocalWorkspace) -> FoundApplica
 
 
 async def list_applications(caller: Caller) -> list[str]:
-    """Return the names of the applications that the caller can use."""
+    """Return the slugs of the applications that the caller can use."""
     slugs = access.usable(caller).values_list("slug", flat=True)
     return list(await database_sync_to_async(list)(slugs))
 
 
 def check_chain(chain: tuple[str, ...]) -> None:
-    """Raise `CallsItself` if the chain of applications is too long."""
+    """Raise `CallsItself` if the last application already occurs in the chain, or the chain is too
+    long.
+    """
     if chain[-1] in chain[:-1]:
         raise CallsItself(chain, gettext_noop("An application can’t call itself"))
     if len(chain) > DEEPEST:
@@ -99,8 +102,8 @@ class ApplicationModel(NestedRun):
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Event], None]:
         """Stream the application's answer. Closing the generator cancels the run.
 
-        Raises `ModelFailed` with a message for users if the run fails, and `BudgetSpent` if a
-        budget is exhausted.
+        Raises `ModelFailed` with a text for users if the run fails, and `BudgetSpent` if a budget
+        is spent.
         """
         caller = self.workspace.caller
         asked = to_run_request(request)
@@ -133,8 +136,8 @@ class ApplicationModel(NestedRun):
 
 
 def to_run_request(request: ModelRequest) -> RunRequest:
-    """Convert a calling run's model request, whose tools become client tools. Other parameters are
-    omitted, because each application determines its own model parameters.
+    """Convert the model request of the calling run, whose tools become client tools. Other
+    parameters are omitted, because each application sets its own.
     """
     return RunRequest(
         messages=tuple(map(with_own_state, request.messages)),
@@ -145,15 +148,13 @@ def to_run_request(request: ModelRequest) -> RunRequest:
 
 
 def with_own_state(message: ModelMessage) -> ModelMessage:
-    """Return the message with the application's state in the field from which its run reads the
-    state.
-    """
+    """Return the message with the application's state in `state`, where its run expects it."""
     own = {**message.state, **message.model_state}
     return replace(message, state=own, model_state={}) if message.model_state else message
 
 
 def as_model_failure(error: Exception) -> ModelFailed:
-    # The outermost run adds a code that only repeats the status.
+    # A code that only repeats the status is dropped, because the outermost run adds it again.
     found = failure(error, WITH_LIMITS)
     return ModelFailed(
         found.message,
@@ -167,10 +168,11 @@ def as_model_failure(error: Exception) -> ModelFailed:
 
 
 def open_workspace(caller: Caller, application: ResolvedApplication | None = None) -> Workspace:
-    """Return a DIAL Core workspace for callers from DIAL Core, and our own workspace for all
+    """Return a workspace of DIAL Core for callers from Core, and one of this installation for all
     others.
 
-    `application` is about to run, or None. Only our own applications can use our own deployments.
+    `application` is the one that will run, or None. Only this installation's applications can use
+    its deployments.
     """
     core = configured_core() if caller.kind == "dial" else None
     if core is None:

@@ -1,1 +1,1 @@
-"""The door for programs: the Conversations API."""
+"""The Conversations API, with which programs hold stored conversations."""

@@ -1,4 +1,4 @@
-"""The API for pages that carry out tool calls: a page claims a call, and reports its outcome."""
+"""The endpoints for browser tools: a page claims a call, and reports its outcome."""
 
 from typing import Any, Self, TypeVar
 
@@ -26,8 +26,8 @@ T = TypeVar("T", bound=AnsweredInteraction)
 
 
 class ClaimSent(AnsweredInteraction):
-    """A claim. `page` is an ID that the page created for itself; `former` is the page's ID before a
-    reload.
+    """A claim for a call of a browser tool. `page` is an ID that the page has created for itself,
+    and `former` its ID before a reload, or "".
     """
 
     page: str = Field(min_length=1, max_length=LONGEST_PAGE, pattern=STORABLE)
@@ -35,7 +35,7 @@ class ClaimSent(AnsweredInteraction):
 
 
 class ResultSent(AnsweredInteraction):
-    """The outcome of a call: a `result`, which is JSON, or an `error`."""
+    """The outcome of a browser tool's call: a JSON `result` or an `error` message."""
 
     result: Any = None
     error: str = ""
@@ -48,7 +48,9 @@ class ResultSent(AnsweredInteraction):
 
     @property
     def frame(self) -> ClientToolFrame:
-        """Return the frame. Raises `ValidationError` for values that are too long."""
+        """Return the outcome as a frame of the page's WebSocket. Raises `ValidationError` if a
+        value is too long.
+        """
         outcome = "failed" if "error" in self.model_fields_set else "done"
         given = {"outcome": outcome, "result": self.result, "error": self.error}
         answer = ClientToolGiven.model_validate(given)
@@ -66,9 +68,7 @@ class CallConsumer(JsonConsumer):
         self.hub = hub
 
     async def read(self, model: type[T]) -> T:
-        """Parse the body. Raises `Refused` with a sentence that contains the name of the invalid
-        field.
-        """
+        """Parse the body. Raises `Refused` with the name of the first invalid field."""
         body = await self.read_body(LARGEST_FRAME_BYTES)
         try:
             return model.model_validate_json(body)
@@ -77,7 +77,7 @@ class CallConsumer(JsonConsumer):
 
 
 class ClaimConsumer(CallConsumer):
-    """Serves `POST /api/ai/tool-claim`: claims a call for a page."""
+    """Serves `POST /api/ai/tool-claim`, with which a page claims a call."""
 
     async def answer(self) -> None:
         caller = await self.caller()
@@ -87,7 +87,7 @@ class ClaimConsumer(CallConsumer):
 
 
 class ResultConsumer(CallConsumer):
-    """Serves `POST /api/ai/tool-result`: reports the outcome of a call."""
+    """Serves `POST /api/ai/tool-result`, with which a page reports the outcome of a call."""
 
     async def answer(self) -> None:
         caller = await self.caller()
@@ -101,7 +101,9 @@ class ResultConsumer(CallConsumer):
 
 
 def claim_call(caller: Caller, sent: ClaimSent) -> Claim:
-    """Claim the call. Raises `Refused`."""
+    """Claim the call for the page. Raises `Refused` if the call is closed or the caller has no such
+    run.
+    """
     run = find_run(caller, None, sent.run)
     return claim_for_page(run, sent.key, sent.page, sent.former)
 

@@ -1,6 +1,4 @@
-"""Serves the conversations of a program or a user over HTTP. Clients can list, read and delete
-conversations.
-"""
+"""The endpoints that list, return and delete the caller's conversations."""
 
 from typing import Any
 from urllib.parse import parse_qs
@@ -28,8 +26,8 @@ MOST_LISTED = 200
 
 
 class ConversationsConsumer(JsonConsumer):
-    """Serves `GET /api/IAIAssistantApi/conversations?application=&after=&limit=`: lists
-    conversations, the newest first.
+    """Serves `GET /api/IAIAssistantApi/conversations?application=&after=&limit=`, which lists
+    conversations, newest first.
     """
 
     async def answer(self) -> None:
@@ -40,8 +38,8 @@ class ConversationsConsumer(JsonConsumer):
 
 
 class ConversationConsumer(JsonConsumer):
-    """Serves `GET /api/IAIAssistantApi/conversations/{id}`: returns a conversation with its
-    questions and answers.
+    """Serves `GET /api/IAIAssistantApi/conversations/{id}`, which returns a conversation with its
+    messages.
     """
 
     async def answer(self) -> None:
@@ -52,8 +50,8 @@ class ConversationConsumer(JsonConsumer):
 
 
 class DeletionConsumer(JsonConsumer):
-    """Serves `POST /api/IAIAssistantApi/conversations/{id}/delete`: deletes a conversation, and
-    stops an answer in progress.
+    """Serves `POST /api/IAIAssistantApi/conversations/{id}/delete`, which deletes a conversation
+    and stops its running answer.
     """
 
     methods = ("POST",)
@@ -68,7 +66,7 @@ class DeletionConsumer(JsonConsumer):
 
 
 def read_query(written: bytes) -> dict[str, str]:
-    """Parse the query. Raises `Refused` for unknown and duplicate parameters."""
+    """Parse the query string. Raises `Refused` if a parameter is unknown or repeated."""
     try:
         found = parse_qs(written.decode(), keep_blank_values=True, strict_parsing=bool(written))
     except ValueError:
@@ -80,7 +78,9 @@ def read_query(written: bytes) -> dict[str, str]:
 
 
 def list_conversations(caller: Caller, query: dict[str, str]) -> dict[str, Any]:
-    """Return a page of the list. `next` is the `after` of the following page. Raises `Refused`."""
+    """Return a page of the caller's conversations as JSON. `next` is the `after` of the next page,
+    or None. Raises `Refused` if a parameter is invalid.
+    """
     limit = read_integer(query.get("limit", str(LISTED)), MOST_LISTED)
     if not limit:
         raise Refused("bad_request", f"limit: use a number from 1 to {MOST_LISTED}.")
@@ -109,7 +109,9 @@ def read_id(written: str) -> UUID:
 
 
 def conversation(caller: Caller, pk: UUID) -> dict[str, Any]:
-    """Return the conversation. Raises `Refused`."""
+    """Return the conversation with its messages as JSON. Raises `Missing` if the caller has no such
+    conversation.
+    """
     row = find(caller, pk)
     [entry] = list_entries(caller, [row])
     return {
@@ -135,9 +137,7 @@ def message(row: Message) -> dict[str, Any]:
 
 
 def find(caller: Caller, pk: UUID) -> Conversation:
-    """Return the conversation. Raises `Refused` for an unknown conversation and for another
-    caller's.
-    """
+    """Return the caller's conversation with this ID. Raises `Missing` if there is none."""
     row = own(caller).select_related("application").filter(pk=pk).first()
     if row is None:
         record_denial(caller, pk, "")
@@ -146,7 +146,9 @@ def find(caller: Caller, pk: UUID) -> Conversation:
 
 
 def delete(caller: Caller, pk: UUID) -> None:
-    """Delete a conversation, and record it in the audit log. Raises `Refused`."""
+    """Permanently delete a conversation. Raises `Missing` if the caller has no such
+    conversation.
+    """
     row = find(caller, pk)
     slug = row.application_slug
     row.delete()

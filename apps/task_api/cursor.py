@@ -1,6 +1,4 @@
-"""Encodes the position of a reader in all conversations of one user as the ID of a server-sent
-event.
-"""
+"""Encodes a client's position in all conversations of a user as the ID of a server-sent event."""
 
 import re
 from dataclasses import dataclass, field
@@ -13,19 +11,19 @@ from apps.errors import Refused
 from apps.integers import LARGEST_EXACT
 
 LONGEST_ABSENCE = timedelta(days=1)
-"""The longest time without a connection after which a reader gets all missed events. After a longer
-time, the reader gets only events of runs that began or ended within this time.
+"""The longest time without a connection after which a client gets all events that it missed. After
+that, it gets the events of runs that began or ended within this time.
 """
 FORM = re.compile(r"\d{1,15}-\d{1,16}(?:\.[0-9a-f]{32}-\d{1,16}){0,100}", re.ASCII)
 
 
 @dataclass(slots=True)
 class Cursor:
-    """The position of a reader. `numbers` contains the number of the newest event that was sent, by
-    stream.
+    """A client's position in all conversations of a user.
 
-    If a stream has no number, all events of its runs that ended before `since` were sent. `message`
-    is the primary key of the newest system message that was sent.
+    `numbers` maps streams to the number of the newest event that was sent. For other streams, all
+    events of runs that ended before `since` were sent. `message` is the primary key of the newest
+    system message that was sent.
     """
 
     since: datetime = field(default_factory=timezone.now)
@@ -38,9 +36,7 @@ class Cursor:
 
 
 def read_cursor(written: str) -> Cursor:
-    """Parse the header `Last-Event-ID`. An empty header means the current position. Raises
-    `Refused`.
-    """
+    """Parse the header `Last-Event-ID`; "" means now. Raises `Refused` if it is invalid."""
     if not written:
         return Cursor()
     if not FORM.fullmatch(written):

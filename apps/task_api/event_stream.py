@@ -1,6 +1,4 @@
-"""Streams conversations as server-sent events, for programs, and for pages that follow all
-conversations.
-"""
+"""Streams the events of conversations as server-sent events."""
 
 import asyncio
 from collections import Counter
@@ -32,17 +30,14 @@ from apps.task_api.person_feed import PersonFeed
 from apps.task_api.server_sent_events import Unions, server_sent_event
 
 STREAMS_PER_VISITOR = 32
-"""The maximum number of open streams of a visitor. A browser opens up to six streams to one host;
-further streams are for other browsers and scripts.
-"""
+"""The maximum number of open streams of one caller. A browser opens up to six per host."""
 
 
 class NotificationsConsumer(JsonConsumer):
-    """Serves `GET /api/notifications`: streams the events after `Last-Event-ID`.
+    """Serves `GET /api/notifications`, which streams the events after `Last-Event-ID`.
 
-    With `?conversation=…`, it streams one conversation from its beginning; otherwise, it streams
-    all of the caller's conversations. With `?unions=cases`, each event is in the format of F#
-    unions.
+    `?conversation=…` selects one conversation, from its beginning; otherwise, it streams all of the
+    caller's conversations. `?unions=cases` encodes events as F# unions.
     """
 
     streams: ClassVar[Counter[str]] = Counter()
@@ -78,7 +73,9 @@ class NotificationsConsumer(JsonConsumer):
             await self.end()
 
     async def check(self, _: asyncio.Event) -> None:
-        """Raise `NotAuthenticated` or `Refused` if the key or the session has ended."""
+        """Raise `NotAuthenticated` if the key is no longer valid, or `Refused` if the session has
+        ended.
+        """
         sent = read_headers(self.scope["headers"])
         if sent.api_key or sent.bearer:
             await authenticate(self.scope)
@@ -86,7 +83,9 @@ class NotificationsConsumer(JsonConsumer):
             await check_session(self.scope)
 
     async def check_place(self, caller: Caller, news: asyncio.Event) -> None:
-        """Check the place like `check`. Also raise `Refused` if the user has switched teams."""
+        """Check the caller like `check`, and also raise `Refused` if the user has switched
+        teams.
+        """
         await self.check(news)
         if await look_whether_moved(caller, self.session_key):
             raise Refused("no_team", "You switched to another team.")
@@ -118,7 +117,7 @@ class NotificationsConsumer(JsonConsumer):
 
 
 def read_conversation(written: str) -> UUID:
-    """Return the ID of a conversation. Raises `Refused`."""
+    """Parse a conversation's ID. Raises `Refused` if it is not a UUID."""
     try:
         return UUID(written)
     except ValueError:
@@ -126,14 +125,16 @@ def read_conversation(written: str) -> UUID:
 
 
 def read_unions(written: str) -> Unions:
-    """Return the encoding. Raises `Refused`."""
+    """Return the requested encoding. Raises `Refused` if it is unknown."""
     if written not in ("plain", "cases"):
         raise Refused("bad_request", "unions: use plain or cases.")
     return "cases" if written == "cases" else "plain"
 
 
 def read_number(last: str) -> int:
-    """Return the number of the newest event that the reader has. Raises `Refused`."""
+    """Parse the number of the newest event that the client has received, or "" for 0. Raises
+    `Refused` if it is invalid.
+    """
     number = read_integer(last or "0", LARGEST_EXACT)
     if number is None:
         raise Refused("bad_request", "Last-Event-ID: use the ID of an event.")
@@ -142,7 +143,7 @@ def read_number(last: str) -> int:
 
 @contextmanager
 def count_stream(streams: Counter[str], caller: Caller) -> Iterator[None]:
-    """Count the stream during the block. Raises `Refused` if the visitor has too many open streams."""
+    """Count an open stream during the block. Raises `TooOften` if the caller has too many."""
     if streams[caller.bucket] >= STREAMS_PER_VISITOR:
         raise TooOften("too_many_streams", "Too many streams are open. Close some of them first.")
     streams[caller.bucket] += 1

@@ -1,4 +1,4 @@
-"""Handles messages of programs that answer a question of their conversation."""
+"""Answers the question of a waiting run with a client's message."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from apps.live.interactions import take_answer
 from apps.live.models import Interaction, Run
 
 OVER = frozenset({"answered", "run_going"})
-"""The errors after which the message becomes a separate question."""
+"""The error codes after which the message becomes a question of its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingQuestion:
-    """A waiting question. `is_answered` means that the same message was sent before and has
-    answered the question.
+    """A question for which a run waits. `is_answered` is True if the same message was sent before
+    and has answered it.
     """
 
     row: Interaction
@@ -35,8 +35,8 @@ class WaitingQuestion:
 
 
 async def answer_question(hub: Hub, caller: Caller, slug: str, sent: Ask) -> Interaction | None:
-    """Answer the waiting question with the message. Return None if there is no such question.
-    Raises `Refused`.
+    """Answer the conversation's open question with the message, and return the question. Return
+    None if the message does not answer one. Raises `Refused` if the answer is invalid.
     """
     found: WaitingQuestion | None = await database_sync_to_async(claim_question)(caller, slug, sent)
     if found is None or found.is_answered:
@@ -53,8 +53,8 @@ async def answer_question(hub: Hub, caller: Caller, slug: str, sent: Ask) -> Int
 
 
 def claim_question(caller: Caller, slug: str, sent: Ask) -> WaitingQuestion | None:
-    """Return the question that the message answers or has answered, or None if there is none.
-    Raises `Refused`.
+    """Return the question that the message answers or has answered before, or None. Raises
+    `Refused` if the answer is invalid.
     """
     if sent.conversation is None:
         return None
@@ -77,7 +77,7 @@ def claim_question(caller: Caller, slug: str, sent: Ask) -> WaitingQuestion | No
 
 
 def was_taken(caller: Caller, sent: Ask) -> bool:
-    """Return True if the message was sent before as a separate question."""
+    """Return True if the message was sent before as a question of its own."""
     waiting = QueuedMessage.objects.filter(conversation=sent.conversation, request=sent.id)
     return waiting.exists() or Run.objects.filter(bucket=caller.bucket, request=sent.id).exists()
 

@@ -1,4 +1,4 @@
-"""Streams the live events of all of a user's conversations, from all processes."""
+"""Streams the events of all conversations of a user, from all processes."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
@@ -36,26 +36,26 @@ from apps.task_api.server_sent_events import (
 )
 
 MOST_STREAMS = 50
-"""The maximum number of conversations that a feed follows. If there are more, the conversations
-with the oldest events are omitted.
+"""The maximum number of conversations that are followed at the same time. The least recently active
+ones are omitted.
 """
 LISTED = 200
 OVERLAP = timedelta(seconds=60)
-"""The time after their end for which runs remain in the cursor, because clocks of machines differ,
-and commits take time.
+"""The time for which ended runs remain in the cursor, because clocks differ and commits take
+time.
 """
 
 
 class TeamSwitched(Exception):
-    """Raised when the user has switched to another team."""
+    """The user has switched to another team."""
 
 
 class PersonFeed:
     """Writes server-sent events after the cursor, until the process ends or the user switches
     teams.
 
-    A separate task reads each conversation. The tasks write one after the other, and wait for a
-    slow reader.
+    Each conversation has a task that reads it. The tasks write one after the other, and wait for a
+    slow client.
     """
 
     def __init__(
@@ -82,8 +82,7 @@ class PersonFeed:
     async def run(self) -> None:
         mine = await database_sync_to_async(still_own)(self.caller, list(self.cursor.numbers))
         self.cursor.numbers = {stream: self.cursor.numbers[stream] for stream in mine}
-        # Send an ID without data. A reader that is disconnected before the first event sends the ID
-        # back.
+        # An ID without data. A client that disconnects before the first event sends it back.
         await self.write(f"id: {self.cursor}\n\n".encode())
         try:
             async with asyncio.TaskGroup() as tasks:
@@ -100,9 +99,8 @@ class PersonFeed:
                 await self.write(system_message(message, str(self.cursor), self.unions))
 
     async def look(self, tasks: asyncio.TaskGroup, news: asyncio.Event) -> None:
-        """Follow new streams, stop following finished streams, and report a changed list.
-
-        Raises `TeamSwitched`.
+        """Follow streams with new runs, stop following those that have ended, and report changes in
+        the list. Raises `TeamSwitched`.
         """
         if await look_whether_moved(self.caller, self.session_key):
             raise TeamSwitched
@@ -150,9 +148,10 @@ class PersonFeed:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """The state of all conversations. `begun` contains the streams to follow, with the number
-    before the first unsent event. `over` contains the streams that were read to their end. `listed`
-    is the data in the list of conversations.
+    """The state of a user's conversations.
+
+    `begun` maps the streams to follow to the number after which their events are sent. `over` are
+    those without further events. `listed` changes whenever the conversation list does.
     """
 
     begun: Mapping[UUID, int]
@@ -178,9 +177,7 @@ def overview(caller: Caller, since: datetime, numbers: Mapping[UUID, int]) -> Ov
 
 
 def still_own(caller: Caller, streams: Sequence[UUID]) -> list[UUID]:
-    """Return the streams that are conversations of the caller. The other streams were deleted, or
-    belong to other callers.
-    """
+    """Return those of the streams that are the caller's conversations."""
     return list(own(caller).filter(pk__in=streams).values_list("pk", flat=True))
 
 

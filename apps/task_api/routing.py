@@ -1,4 +1,4 @@
-"""Routes the URLs of the API for programs to its consumers."""
+"""Routes the URLs of the Conversations API."""
 
 from channels.auth import AuthMiddlewareStack
 from django.urls import URLPattern, path

@@ -1,4 +1,4 @@
-"""Encodes the events of a stream as server-sent events."""
+"""Encodes events as server-sent events."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -9,8 +9,8 @@ from apps.doors.event_json import frame, to_json
 from apps.live.events import NumberedEvent
 
 Unions = Literal["plain", "cases"]
-"""The encoding of the kind of `data`: as its `type`, or as `{"Case": name, "Fields": [the rest]}`,
-the F# format.
+"""The encoding of an event's type in its `data`: as the key `type`, or as an F# union `{"Case":
+name, "Fields": [the other keys]}`.
 """
 
 SSE_NAMES = {
@@ -39,8 +39,8 @@ SSE_NAMES = {
 def server_sent_event(
     conversation: UUID, said: NumberedEvent, place: str = "", unions: Unions = "plain"
 ) -> bytes:
-    """Return a server-sent event, or b"" for an event that is not shown. Its ID is `place`, or its
-    number in the conversation.
+    """Return an event as a server-sent event, or b"" if it is not shown. Its ID is `place` or, if
+    that is "", its number in the conversation.
     """
     whole = frame(conversation, said)
     if whole is None:
@@ -49,12 +49,12 @@ def server_sent_event(
 
 
 def list_refresh(name: str, unions: Unions) -> bytes:
-    """Return a server-sent event that asks the reader to load a list again."""
+    """Return a server-sent event after which the client should load a list again."""
     return encode_event("ListRefresh", {"type": "list.refresh", "list": name}, "", unions)
 
 
 def team_changed(unions: Unions) -> bytes:
-    """Return the last server-sent event for a reader whose user has switched to another team."""
+    """Return the last server-sent event of a stream whose user has switched to another team."""
     return encode_event("TeamChanged", {"type": "team.changed"}, "", unions)
 
 
@@ -70,7 +70,7 @@ def system_message(message: SystemMessage, place: str, unions: Unions) -> bytes:
 
 
 def encode_event(name: str, shown: Mapping[str, Any], id: str, unions: Unions) -> bytes:
-    """Return a server-sent event. Without an `id`, the reader's position does not change."""
+    """Return a server-sent event. If `id` is "", the client's position remains the same."""
     data = shown
     if unions == "cases":
         fields = {key: value for key, value in shown.items() if key != "type"}

@@ -1,4 +1,4 @@
-"""Handles questions of scripts and programs. Each question is a task that can be queried and
+"""The endpoints for questions of programs. Each question is a task that can be queried and
 canceled.
 """
 
@@ -54,7 +54,7 @@ class Submission(Ask):
 
 
 class TaskConsumer(JsonConsumer):
-    """Serves `GET /api/IAIAssistantApi/tasks/{id}`: returns a task."""
+    """Serves `GET /api/IAIAssistantApi/tasks/{id}`, which returns a task."""
 
     def __init__(self, hub: Hub = HUB, open_workspace: OpenWorkspace = open_workspace) -> None:
         super().__init__()
@@ -81,7 +81,9 @@ class TaskConsumer(JsonConsumer):
         return await rows.filter(pk=self.scope["url_route"]["kwargs"]["task"]).afirst()
 
     async def find(self, caller: Caller) -> Run:
-        """Return the run. Raises `Refused` for an unknown task and for another caller's."""
+        """Return the run of the task in the URL. Raises `Missing` if the caller has no such
+        task.
+        """
         pk = self.scope["url_route"]["kwargs"]["task"]
         visible = await database_sync_to_async(visible_to)(caller, "bucket", "application_pk")
         run = await Run.objects.filter(visible, pk=pk).afirst()
@@ -91,7 +93,7 @@ class TaskConsumer(JsonConsumer):
 
 
 class CancelConsumer(TaskConsumer):
-    """Serves `POST /api/IAIAssistantApi/tasks/{id}/cancel`: stops a task."""
+    """Serves `POST /api/IAIAssistantApi/tasks/{id}/cancel`, which stops a task."""
 
     methods = ("POST",)
     finishes_answers = True
@@ -111,7 +113,7 @@ class CancelConsumer(TaskConsumer):
 
 
 class SubmitConsumer(TaskConsumer):
-    """Serves `POST /api/IAIAssistantApi/SubmitMessage`: sends a question, or answers one."""
+    """Serves `POST /api/IAIAssistantApi/SubmitMessage`, which sends a question or answers one."""
 
     methods = ("POST",)
 
@@ -135,11 +137,10 @@ class SubmitConsumer(TaskConsumer):
 
 
 def visible_to(caller: Caller, bucket: str, application: str) -> Q:
-    """Limit rows to the tasks of the caller. A key of a service account also gets the account's
-    tasks.
+    """Return a filter for the caller's tasks. The key of a service account also selects those of
+    the account, whose webhooks send messages on its behalf.
 
-    Nobody can sign in to such an account; its webhooks send messages on its behalf. `bucket` and
-    `application` are the columns of the rows.
+    `bucket` and `application` are the names of the rows' columns.
     """
     own = Q(**{bucket: caller.bucket})
     account = ServiceAccount.objects.filter(user=caller.key_user_id or 0)
@@ -152,9 +153,7 @@ def visible_to(caller: Caller, bucket: str, application: str) -> Q:
 
 
 def read_submission(body: bytes) -> Submission:
-    """Parse the body. Raises `Refused` with a sentence that contains the name of the invalid
-    field.
-    """
+    """Parse the body. Raises `Refused` with the name of the first invalid field."""
     try:
         return Submission.model_validate_json(body)
     except ValidationError as error:
@@ -163,14 +162,14 @@ def read_submission(body: bytes) -> Submission:
 
 
 def answered_task(asked: Interaction) -> dict[str, str]:
-    """Return the task whose question a message has answered."""
+    """Return the JSON of the task whose question a message has answered."""
     run = asked.run
     return {"task_id": str(run.pk), "conversation": str(run.stream), "answered": asked.key}
 
 
 def queued_task(row: QueuedMessage) -> dict[str, Any]:
-    """Return the task of a queued message. `error` is the reason why the message could not be sent
-    to the application.
+    """Return a queued message as a task, as JSON. `error` is the reason why it could not be
+    sent.
     """
     return {
         "task_id": str(row.pk),
@@ -186,7 +185,7 @@ def queued_task(row: QueuedMessage) -> dict[str, Any]:
 
 
 def task(run: Run) -> dict[str, Any]:
-    """Return the run in the form for its caller. When it has ended, `message` is its answer."""
+    """Return a run as a task, as JSON. `message` is the answer, or None until the run has ended."""
     answer = Message.objects.filter(run=run, role=Message.Role.ASSISTANT).first()
     finished = run.finished_at
     return {
@@ -203,7 +202,7 @@ def task(run: Run) -> dict[str, Any]:
 
 
 def open_questions(run: Run) -> list[Interaction]:
-    """Return the questions for which the task waits."""
+    """Return the open questions of a waiting run, without calls of browser tools and timers."""
     if run.status != Run.Status.WAITING:
         return []
     rows = Interaction.objects.filter(run=run, answer__isnull=True)

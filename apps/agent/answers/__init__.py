@@ -1,1 +1,1 @@
-"""Requests a model's answer, with retries and fallbacks, and assembles it from its stream."""
+"""Requests a model's answer, with retries and fallbacks, and assembles it from the stream."""

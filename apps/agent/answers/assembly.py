@@ -54,20 +54,20 @@ from apps.agent.taint import Taint
 logger = logging.getLogger(__name__)
 
 CUT = "length"
-"""The finish reason of an answer that was truncated at the model's length limit."""
+"""The finish reason of an answer that reached the model's length limit."""
 CALL_CHARACTERS = 100
-"""The number of characters as which the JSON around each tool call counts, in addition to the
-call's name and arguments.
+"""The size that is counted for the JSON around a tool call, in characters, in addition to its name
+and arguments.
 """
 TOO_MANY_CALLS = f"[The answer was cut here: the limit is {MOST_CALLS:,} tool calls.]"
 
 
 class Assembly:
-    """Collects the deltas of one answer and emits at once what users can see.
+    """Collects the deltas of one answer, and emits the parts that users can see immediately.
 
-    `answer` contains the texts and attachments of the run's earlier turns. If `shows_logprobs` is
-    True, the service's logprobs are emitted too. `taint` collects the untrusted sources that the
-    model's service has read. `names` are the tools that the model may call.
+    `answer` contains what the run has already written. `shows_logprobs` emits the service's
+    logprobs too. `taint` collects the untrusted sources that the model's service has read. `names`
+    are the tools that the model may call.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class Assembly:
         self.lead = self.answer.lead
         self.stages = stages
         self.is_speaking = False
-        """True if the last delta was text, which closed the model's stages."""
+        """True while text arrives. Its first piece closes the model's stages."""
         self.text: list[str] = []
         self.first_text_at: float | None = None
         """The monotonic time of the first text, or None before it arrives."""
@@ -102,7 +102,7 @@ class Assembly:
         self.state: dict[str, Any] = {}
         self.finish_reason = ""
         self.has_shown = False
-        """True if the answer has stages, attachments, annotations or a state."""
+        """True if the answer has stages, attachments, annotations or state."""
         self.usage: Usage | None = None
         self.is_paid_by_person = False
 
@@ -125,8 +125,8 @@ class Assembly:
             self.say(delta)
 
     def with_logprobs(self, delta: TextDelta) -> TextDelta:
-        """Return the delta, without logprobs if clients did not request them. A delta that has only
-        logprobs is emitted.
+        """Return the delta, without logprobs unless the client requested them. A delta without text
+        is emitted here, for its logprobs.
         """
         if not self.shows_logprobs:
             return TextDelta(delta.text)
@@ -194,8 +194,8 @@ class Assembly:
             case TodoChanged():
                 pass  # the to-do list of another application's conversation
             case Finish(reason):
-                # Only an application of this installation can wait, and it reports waiting with
-                # `Finished`.
+                # Only `Finished`, from an application of this installation, can report that a run
+                # waits.
                 self.finish_reason = "stop" if reason == WAITING else reason
             case Finished(reason, usage):
                 self.finish_reason = reason
@@ -207,13 +207,11 @@ class Assembly:
 
     @property
     def prefix(self) -> str:
-        """Return the prefix of the IDs of the model's stages."""
+        """Return the prefix of the IDs of this model's stages."""
         return self.stages.prefix if self.stages is not None else ""
 
     def restart(self, event: TurnRestarted) -> None:
-        """Add the output that an application wrote before an interruption, which the event
-        contains.
-        """
+        """Add the output that an application wrote before it was interrupted."""
         self.feed(TextDelta(event.text))
         for attachment in event.attachments:
             self.feed(AttachmentAdded(attachment))
@@ -221,9 +219,7 @@ class Assembly:
             self.feed(AnnotationAdded(annotation))
 
     def say(self, delta: TextDelta | RefusalDelta) -> None:
-        """Emit a piece of text, or of a refusal. The text of a refusal also becomes the text of the
-        message.
-        """
+        """Emit a piece of text or of a refusal. Both become the text of the message."""
         if not self.is_speaking:
             self.begin_text()
         self.text.append(delta.text)
@@ -279,8 +275,8 @@ class Assembly:
         return self.allowance.is_exceeded or len(self.calls.calls) > MOST_CALLS
 
     def cut(self) -> None:
-        """Truncate the answer, append a notice about the limit, and drop its tool calls, because
-        they may be incomplete.
+        """Truncate the answer, append a notice about the limit, and drop the tool calls, which may
+        be incomplete.
         """
         notice = TOO_MANY_CALLS
         if self.allowance.is_exceeded:
@@ -291,7 +287,7 @@ class Assembly:
         self.say(TextDelta(f"\n\n{notice}" if self.text else notice))
 
     def reply(self, model: str, taken: Collection[str] = ()) -> Reply:
-        """Return the complete answer. The IDs of its tool calls differ from the IDs in `taken`."""
+        """Return the complete answer. Its tool calls get new IDs if theirs are in `taken`."""
         model = self.deployment or model
         calls = self.calls.complete(taken) if self.calls else ()
         message = ModelMessage(
@@ -306,7 +302,7 @@ class Assembly:
         return Reply(message, reason, self.spent(model), tuple(self.annotations), model)
 
     def spent(self, model: str) -> tuple[ModelUsage, ...]:
-        """Return the tokens used, by model, or () if the service reported none. Entries without a
-        name belong to the deployment `model`.
+        """Return the answer's usage by model, or () if the service reported none. Usage without a
+        name belongs to the deployment `model`.
         """
         return usage_by_model(self.usage, self.deployment or model)

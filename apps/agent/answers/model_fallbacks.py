@@ -28,40 +28,40 @@ from apps.errors import ModelFailed, QuickAppError
 logger = logging.getLogger(__name__)
 
 PATIENCE_SECONDS = 8.0
-"""The maximum total of the pauses between retries, in seconds. If the pauses would be longer, a
-fallback is called. Our own backoff is shorter; a long `Retry-After` is not.
+"""The maximum total of the pauses between retries, in seconds, before a fallback is called. Only a
+long `Retry-After` exceeds it.
 """
 OF_DEPLOYMENT = frozenset({401, 402, 403, 404, 408, 429})
-"""Status codes below 500 that a deployment causes, and not the request: an invalid key, no credit,
-no such model, a rate limit.
+"""The status codes below 500 that the deployment causes, not the request: an invalid key, no
+credit, an unknown model, a rate limit.
 """
 OF_REQUEST = frozenset({"content_filter", "context_length_exceeded", "truncate_prompt_error"})
-"""Error codes of requests that every deployment would reject. The status code does not matter."""
+"""The error codes of requests that every deployment would reject, whatever the status code."""
 NO_MODEL = frozenset({"model_not_found", "DeploymentNotFound"})
-"""Error codes that some services send for an unknown model, with status code 400."""
+"""The error codes with which some services report an unknown model, with status 400."""
 BAD_REQUEST = "invalid_request_error"
 OVERLOADED = frozenset({429, 503, 529})
 OUT_OF_ORDER = "is unavailable at the moment"
-"""The notice about a deployment whose circuit breaker is open."""
+"""The reason in the notice about a deployment whose circuit breaker is open."""
 
 
 class Breaker(Protocol):
-    """The circuit breaker of a deployment. While the breaker is open, the deployment keeps failing
-    and should not be called.
+    """The circuit breaker of a deployment. It opens after repeated failures; while it is open,
+    other deployments are preferred.
     """
 
     async def admits(self) -> bool:
         """Return True if the deployment can be called. After the pause of an open breaker, only one
-        caller gets True. If this call succeeds, the breaker closes.
+        caller gets True, and the success of its call closes the breaker.
         """
         ...
 
     async def failed(self) -> bool:
-        """Record a failure of the deployment, and return True if the breaker is open now."""
+        """Record a failure of the deployment. Return True if the breaker is open now."""
         ...
 
     async def succeeded(self, began: float) -> None:
-        """Record the success of a call that began at the monotonic time `began`."""
+        """Record a successful call that began at the monotonic time `began`."""
         ...
 
 
@@ -79,10 +79,10 @@ class NoBreaker:
 
 
 class Candidate(msgspec.Struct, frozen=True):
-    """A deployment that can answer a request, with its display name `title`.
+    """A deployment that can answer a request. `title` is its display name.
 
-    `adapt` rewrites a request for the first candidate so that it fits this candidate. `window` is
-    the context window in tokens, or None if it is unknown or all requests fit.
+    `adapt` rewrites a request for the first candidate for this one. `window` is the context window
+    in tokens, or None if it is unknown or irrelevant.
     """
 
     name: str
@@ -93,14 +93,14 @@ class Candidate(msgspec.Struct, frozen=True):
     window: int | None = None
 
     def excess(self, request: ModelRequest) -> int:
-        """Return the estimated input tokens of the request if they exceed the context window,
-        otherwise 0.
+        """Return the request's estimated input tokens if they exceed the context window, otherwise
+        0.
         """
         if self.window is None:
             return 0
         tools = sum(spec.tokens for spec in request.tools)
         tools += text_tokens(*map(str, request.static_tools))
-        # Most requests are small enough to need no estimate.
+        # Most requests are so small that the upper bound suffices.
         if MOST_CORRECTION * (tools + sum(map(most_tokens, request.messages))) <= self.window:
             return 0
         total = tools + sum(map(message_tokens, request.messages))
@@ -109,8 +109,8 @@ class Candidate(msgspec.Struct, frozen=True):
 
 @dataclass(slots=True)
 class CandidateCall:
-    """Calls one candidate, once or several times. `has_next` is True if another candidate
-    remains.
+    """Calls one candidate, once or several times. `has_next` is True if there is another
+    candidate.
     """
 
     candidate: Candidate
@@ -122,13 +122,13 @@ class CandidateCall:
 
     @property
     def patience(self) -> float:
-        """Return the maximum total duration of the pauses between attempts, in seconds."""
+        """Return the maximum total of the pauses between attempts, in seconds."""
         if not self.has_next:
             return inf
         return 0.0 if self.is_open else PATIENCE_SECONDS
 
     async def made(self, ask: Callable[[Model, ModelRequest], Awaitable[None]]) -> None:
-        """Call the model once with `ask`, and report the outcome to the circuit breaker. Propagates
+        """Call the model with `ask`, and report success or failure to the circuit breaker. Raises
         the errors of `ask`.
         """
         began, breaker = time.monotonic(), self.candidate.breaker
@@ -142,16 +142,14 @@ class CandidateCall:
 
 
 Ask = Callable[[CandidateCall], Coroutine[Any, Any, None]]
-"""Calls the model, with retries if its caller allows them. Raises `ModelFailed` if the call
-fails.
-"""
+"""Calls a candidate, possibly with retries. Raises `ModelFailed` if the call fails."""
 
 
 class FallbackChain:
-    """Calls a model and then its fallbacks. It is created for one run or one call.
+    """Calls a deployment and, if it fails, its fallbacks. There is one chain per run.
 
-    Later calls start with the model that answered last. `silence_seconds` is the timeout for the
-    first token if another model can be called next; 0 means the service's own timeout.
+    Later calls begin with the deployment that answered last. `silence_seconds` is the timeout for
+    the first token if there is another candidate; 0 means the service's own timeout.
     """
 
     def __init__(self, candidates: Sequence[Candidate], silence_seconds: float = 0.0) -> None:
@@ -160,7 +158,7 @@ class FallbackChain:
         self.current = candidates[0]
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
-        """Yield the answer of the current candidate without trying any fallback."""
+        """Yield the first candidate's answer, without fallbacks."""
         return self.candidates[0].model.stream(request)
 
     def receive(
@@ -168,9 +166,9 @@ class FallbackChain:
     ) -> Coroutine[Any, Any, None]:
         """Add the answer of the first candidate that succeeds to the assembly.
 
-        Skips models whose context window is too small. Raises the failure of a candidate that has
-        begun to answer, or of the current candidate if it rejects the request. If all fail, raises
-        the first transient failure, otherwise the first failure.
+        Candidates with a too small context window are skipped. Raises the failure of a candidate
+        that had begun to answer, or of the current one if the request caused it. If all fail,
+        raises the first transient failure, or else the first one.
         """
         if len(self.candidates) == 1:
             return ask(self.call(self.current, request, assembly, has_next=False))
@@ -204,8 +202,8 @@ class FallbackChain:
         raise next(filter(is_passing, failures.values()), next(iter(failures.values())))
 
     async def in_order(self) -> AsyncGenerator[Candidate, None]:
-        """Yield the current candidate, then the other candidates. Candidates with an open circuit
-        breaker come last.
+        """Yield the current candidate, then the others, but those with an open circuit breaker
+        last.
         """
         others = [one for one in self.candidates if one is not self.current]
         left_alone = []
@@ -227,12 +225,16 @@ class FallbackChain:
 
 
 def first_of(model: Model) -> Model:
-    """Return the first candidate if the model is a fallback chain, otherwise the model itself."""
+    """Return the first candidate's model if the model is a fallback chain, otherwise the model
+    itself.
+    """
     return model.candidates[0].model if isinstance(model, FallbackChain) else model
 
 
 def stay_with(model: Model, name: str) -> None:
-    """Start the fallback chain with the deployment that answered this run in another process."""
+    """Begin a fallback chain with the deployment `name`, which answered earlier in this run. Do
+    nothing if the model is not a chain.
+    """
     if isinstance(model, FallbackChain):
         found = (one for one in model.candidates if one.name == name)
         model.current = next(found, model.current)
@@ -240,15 +242,13 @@ def stay_with(model: Model, name: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class FirstWordWithin:
-    """A model whose call fails if the wrapped model's answer does not begin within the given
-    seconds.
-    """
+    """A model that fails if the first token of `model` does not arrive within `seconds`."""
 
     model: Model
     seconds: float
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
-        """Raises `ModelFailed` if the first token does not arrive in time, or if the model
+        """Yield the model's answer. Raises `ModelFailed` if the first token is late or the model
         fails.
         """
         async with aclosing(self.model.stream(request)) as batches:
@@ -266,8 +266,8 @@ class FirstWordWithin:
 
 
 def is_of_deployment(failure: QuickAppError) -> bool:
-    """Return True if the deployment caused the failure and not the request, so that another
-    deployment may be able to answer.
+    """Return True if the deployment caused the failure, not the request, so that another one may
+    succeed.
     """
     if not isinstance(failure, ModelFailed) or failure.code in OF_REQUEST:
         return False

@@ -1,4 +1,4 @@
-"""Shows the stages that a model reports in its stream."""
+"""Shows the stages that a model reports while it answers."""
 
 from __future__ import annotations
 
@@ -21,16 +21,15 @@ from apps.agent.model import StagePart
 logger = logging.getLogger(__name__)
 
 THINKING = "Thinking"
-"""The title of the stage with a model's reasoning."""
+"""The title of a stage that shows reasoning."""
 
 
 class ModelStages:
-    """Shows the stages of a model, or of an application used as a model, as stages of the run.
+    """Shows the stages that a model reports as stages of the run.
 
-    Text or a tool call closes the stages as completed. At the end of the `with` block, the
-    remaining stages are closed, as failed if an exception was raised. If `parent_id` is set, the
-    stages are steps of an application below that stage. The application closes these steps itself,
-    and may omit their names.
+    Text or a tool call of the model closes them. The end of the `with` block closes those that
+    remain, as failed after an exception. With `parent_id`, the model is an application: its stages
+    are nested in that stage, close by themselves, and may have no names.
     """
 
     def __init__(self, emit: Emit, prefix: str, parent_id: str | None = None) -> None:
@@ -38,14 +37,14 @@ class ModelStages:
         self.prefix = prefix
         self.parent_id = parent_id
         self.open: dict[int | str, float] = {}
-        """Maps each open stage, by the model's number or the application's ID, to its start
-        time.
-        """
+        """The start time of each open stage, by the model's index or the application's ID."""
         self.thought = ""
-        """The key of the open reasoning stage, or "" if none is open."""
+        """The key of the open stage with reasoning, or ""."""
         self.thoughts = 0
         self.shown: dict[int | str, bool] = {}
-        """Maps each stage to False if it began without a name and is therefore not shown."""
+        """False for each stage that is not shown because it began without a name, otherwise
+        True.
+        """
 
     def feed(self, part: StagePart) -> None:
         index = part.index
@@ -68,7 +67,7 @@ class ModelStages:
             self.close_one(index, failed=part.failed)
 
     def relay(self, event: StageEvent) -> None:
-        """Show a step of an application, unless its stage is already closed."""
+        """Show an event of an application's stage, unless that stage is already closed."""
         if isinstance(event, StageOpened):
             self.begin(event.stage_id, event.title, event.parent_id)
         elif event.stage_id not in self.open:
@@ -84,7 +83,7 @@ class ModelStages:
                     self.emit(replace(event, stage_id=stage_id))
 
     def begin(self, key: int | str, name: str, parent: int | str | None) -> None:
-        """Open a stage below the stage `parent`, or below `parent_id` if `parent` is not shown."""
+        """Open a stage below `parent`, or below `parent_id` if `parent` is None or not shown."""
         is_below = parent is not None and self.shown.get(parent)
         parent_id = f"{self.prefix}{parent}" if is_below else self.parent_id
         self.shown[key] = True
@@ -92,15 +91,14 @@ class ModelStages:
         self.emit(StageOpened(f"{self.prefix}{key}", name, parent_id))
 
     def default_name(self, index: int) -> str:
-        """Return the name of a stage that has none: a number for a stage of an application, or ""
-        for a stage of a model, which is not shown.
+        """Return a numbered name for an unnamed stage of an application, or "" for one of a model,
+        which is not shown.
         """
         is_new = not self.shown.get(index)
         return f"Stage {index + 1}" if self.parent_id is not None and is_new else ""
 
     def think(self, text: str) -> None:
-        # A nested stage is not marked as reasoning, because it does not show the thoughts of this
-        # run's own model.
+        # Nested reasoning is not that of this run's own model.
         is_nested = self.parent_id is not None
         if not self.thought:
             self.thoughts += 1
@@ -118,7 +116,9 @@ class ModelStages:
         self.emit(StageClosed(f"{self.prefix}{index}", seconds, failed))
 
     def give_way(self) -> None:
-        """Close the stages of the model's earlier work, because text or a tool call has arrived."""
+        """Close the model's stages, because text or a tool call has arrived. Of an application's
+        stages, close only the reasoning.
+        """
         if self.parent_id is None:
             self.close()
         elif self.thought:

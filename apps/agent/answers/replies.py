@@ -1,4 +1,4 @@
-"""Calls a model, retries after transient failures, and reads the complete answer."""
+"""Calls a model, with retries after transient failures, and reads its complete answer."""
 
 import asyncio
 import logging
@@ -28,11 +28,11 @@ from apps.errors import ModelFailed, QuickAppError
 logger = logging.getLogger(__name__)
 
 BACKOFF = Backoff(attempts=4, initial_delay=1.0, max_delay=30.0)
-"""The retry policy of model calls: up to three retries, with pauses of up to 7 seconds in total,
-unless the service requests longer pauses.
+"""The retry policy of model calls: up to three retries with pauses of up to 7 seconds in total, or
+as long as the service's `Retry-After`.
 """
 ONCE = replace(BACKOFF, attempts=1)
-"""The retry policy of calls that can have side effects."""
+"""The retry policy of calls with possible side effects: no retry."""
 
 
 async def ask_model(
@@ -46,13 +46,11 @@ async def ask_model(
     spend: Spend = ignore_usage,
     allowance: Allowance | None = None,
 ) -> Reply:
-    """Call the model once, emit the parts of the answer as they arrive, and return the complete
-    answer.
+    """Call the model once, emit the answer as it arrives, and return it.
 
-    `name` is the deployment's name, under which usage is counted. `stage_prefix` is the ID prefix
-    of the model's own stages; None hides these stages. With `stage_parent`, they are shown below
-    that stage, like the stages of a nested application. `spend` receives the usage of an incomplete
-    answer. Raises `ModelFailed`.
+    `name` is the deployment, under which usage is counted. `stage_prefix` begins the IDs of the
+    model's stages, which are hidden if it is None. `stage_parent` is the stage in which they are
+    nested. `spend` receives the usage of an incomplete answer. Raises `ModelFailed`.
     """
     stages = ModelStages(emit, stage_prefix, stage_parent) if stage_prefix is not None else None
     answer = RunAnswer(allowance=allowance or Allowance())
@@ -68,10 +66,10 @@ async def ask_model(
 async def receive(
     model: Model, request: ModelRequest, assembly: Assembly, name: str, iteration: int = 1
 ) -> None:
-    """Add the model's complete answer to the assembly, and report the call to the meter.
+    """Add the model's answer to the assembly, and report the call to the meter.
 
-    The thoughts of other deployments are removed from the request. Raises `BudgetSpent` and the
-    errors of `read_answer`.
+    `name` is the deployment; thoughts of others are removed from the request. Raises `BudgetSpent`
+    and the errors of `read_answer`.
     """
     if isinstance(model, NestedRun):
         await read_answer(model, request, assembly)
@@ -107,7 +105,7 @@ async def receive(
 
 
 async def read_answer(model: Model, request: ModelRequest, assembly: Assembly) -> None:
-    """Add the model's answer to the assembly. Raises `ModelFailed` if the answer is incomplete."""
+    """Add the model's answer to the assembly. Raises `ModelFailed` if it breaks off."""
     with assembly.stages or nullcontext():
         try:
             async with aclosing(model.stream(request)) as batches:
@@ -118,7 +116,7 @@ async def read_answer(model: Model, request: ModelRequest, assembly: Assembly) -
                         assembly.cut()
                         break
         except Exception as error:
-            # An answer with a finish reason is complete, so a later failure does not matter.
+            # After the finish reason, the answer is complete.
             if assembly.finish_reason:
                 logger.warning("A model's stream broke after the end of the response: %s", error)
                 return
@@ -132,12 +130,10 @@ async def read_answer(model: Model, request: ModelRequest, assembly: Assembly) -
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """Retries transient failures until the first part of an answer arrives, then calls the
-    fallbacks.
+    """Retries transient failures until an answer begins, then calls fallbacks.
 
-    Do not use this policy for an application that is used as a model, because its calls may have
-    side effects. No attempt begins later than `seconds` after the first attempt, because the client
-    waits for the status.
+    Applications must not be called with it, because their calls can have side effects. No attempt
+    begins later than `seconds` after the first one.
     """
 
     backoff: Backoff = BACKOFF
@@ -152,10 +148,11 @@ class RetryPolicy:
         name: str,
         iteration: int = 1,
     ) -> Coroutine[Any, Any, None]:
-        """Add the model's complete answer to the assembly, after retries and fallbacks if
-        necessary. Raises `ModelFailed`.
+        """Add the model's answer to the assembly, with retries and fallbacks. Raises
+        `ModelFailed`.
         """
-        # This adds no coroutine, because each chunk of an answer passes through every coroutine.
+        # This is no coroutine itself, because each chunk of an answer passes through every
+        # coroutine.
         if not isinstance(model, FallbackChain):
             call = partial(receive, model, request, assembly, name, iteration)
             return self.repeat(call, assembly, name)
@@ -180,9 +177,7 @@ class RetryPolicy:
         name: str,
         patience: Callable[[], float] = lambda: inf,
     ) -> None:
-        """Make a call to the model, and retry it if necessary. `patience` returns the maximum total
-        pause in seconds.
-
+        """Make a call, with retries. `patience` returns the maximum total of the pauses in seconds.
         Raises the last `ModelFailed` if no attempt succeeds.
         """
         waited, started = 0.0, time.monotonic()
@@ -217,5 +212,5 @@ def with_own_thoughts(request: ModelRequest, name: str) -> ModelRequest:
 
 
 def call_ids(messages: Iterable[ModelMessage]) -> set[str]:
-    """Return the IDs of all tool calls in the messages. A new answer must not reuse them."""
+    """Return the IDs of all tool calls in the messages, which a new answer must not reuse."""
     return {call.id for message in messages for call in message.tool_calls}

@@ -1,7 +1,6 @@
-"""Assembles the tool calls and reasoning of an answer from their pieces, and finds the tools to
-call.
+"""Assembles the tool calls and reasoning of an answer, and matches called names to tools.
 
-Models write tool names with prefixes, blanks or control tokens around them.
+Models write prefixes, blanks or control tokens around the names of tools.
 """
 
 import logging
@@ -20,18 +19,20 @@ from apps.agent.stages import GrowingCall
 logger = logging.getLogger(__name__)
 
 MOST_CALLS = 1_000
-"""The maximum number of calls in an answer. Models make at most a few dozen at once; each call has
-a stage, a task and a step.
+"""The maximum number of tool calls in an answer. Models make a few dozen at most, and each one
+takes a stage, a task and a step.
 """
 LONGEST_NAME = 1_000
-"""The length in characters to which tool names are truncated. Services accept names of up to 64."""
+"""The number of characters to which a tool's name is truncated. Services accept up to 64."""
 _valid = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _invalid = re.compile(r"[^a-zA-Z0-9_-]+")
 _token = re.compile(r"<\|?[^<>|]*\|?>?")
-"""Matches a control token of a model's template, such as `<|channel|>`, which may be incomplete."""
+"""Matches a control token of a model's template, such as `<|channel|>`, even if it is
+incomplete.
+"""
 _separator = re.compile(r"[.:/\\=\s]+")
 _number = re.compile(r":\d+$")
-"""Kimi numbers the calls of an answer: `functions.search:0`."""
+"""Matches the numbers of Kimi's tool calls, such as `functions.search:0`."""
 _between = re.compile(r"[\W_]+")
 NAMESPACES = ("functions", "function", "default_api", "tools", "tool", "mcp")
 _namespace = re.compile(rf"[\W_]*(?:{'|'.join(NAMESPACES)})[\W_]+(?=.)", re.IGNORECASE)
@@ -42,24 +43,24 @@ NAMELESS = "unnamed_tool"
 class GrowingCalls:
     """Assembles the tool calls of an answer. `names` are the tools that may be called.
 
-    Services number the calls from 0 or 1, all with 0, or not at all. They send IDs and names once,
-    with every piece, or never.
+    Services number the calls from 0 or 1, give all the number 0, or none. They send IDs and names
+    once, with every piece, or never.
     """
 
     def __init__(self, names: Collection[str] = ()) -> None:
         self.names = names
         self.calls: list[GrowingCall] = []
         self.latest: dict[int, GrowingCall] = {}
-        """Maps each number to its newest call, which the next delta with that number continues."""
+        """The newest call with each number, which the next delta with this number continues."""
         self.by_id: dict[str, GrowingCall] = {}
-        """Maps each ID to its first call."""
+        """The first call with each ID."""
         self.by_number_and_id: dict[tuple[int, str], GrowingCall] = {}
 
     def __len__(self) -> int:
         return len(self.calls)
 
     def feed(self, delta: ToolCallDelta) -> GrowingCall:
-        """Add a piece of a tool call to the call to which it belongs, and return the call."""
+        """Add a piece to the tool call to which it belongs, and return that call."""
         call = self.latest.get(delta.index)
         if call is None or delta.name or (delta.id and delta.id != call.id):
             call = self.latest[delta.index] = self.find(delta, call)
@@ -68,10 +69,10 @@ class GrowingCalls:
         return call
 
     def find(self, delta: ToolCallDelta, call: GrowingCall | None) -> GrowingCall:
-        """Return the call to which a delta belongs, or a new call, by the delta's ID and name.
+        """Return the call to which a delta belongs, which may be a new one.
 
-        `call` is the latest call with the delta's number, or None. The number alone does not
-        identify a call.
+        `call` is the latest call with the same number, or None. The ID and the name decide, because
+        the number alone does not identify a call.
         """
         if call is None:
             call = self.continued(delta)
@@ -90,7 +91,7 @@ class GrowingCalls:
         return call
 
     def extend_name(self, call: GrowingCall, more: str) -> None:
-        """Add a piece to the name of the call. With the arguments, services send either the rest of
+        """Add a piece to the call's name. Together with arguments, services send either the rest of
         the name or the whole name again.
         """
         name = joined_name(call.name, more)
@@ -98,8 +99,8 @@ class GrowingCalls:
             call.name = name
 
     def continued(self, delta: ToolCallDelta) -> GrowingCall | None:
-        """Return the call that a piece with a new number continues, or None if it begins a new
-        call. Some services number the pieces instead of the calls.
+        """Return the call that a delta with a new number continues, or None if it begins a new one.
+        Some services number the pieces, not the calls.
         """
         if delta.name and not delta.id:
             return None
@@ -110,8 +111,8 @@ class GrowingCalls:
         return call if is_begun else None
 
     def is_another(self, delta: ToolCallDelta, call: GrowingCall) -> bool:
-        """Return True if a delta with a name begins a new call, even though it repeats the number
-        and ID of `call`.
+        """Return True if a delta with a name begins a new call, although it has the number of
+        `call`.
         """
         is_other_tool = (
             delta.name != call.name and call.name in self.names and delta.name in self.names
@@ -126,7 +127,9 @@ class GrowingCalls:
         return not (is_same and (call.has_said(delta.arguments) or call.has_placeholder))
 
     def complete(self, taken: Collection[str]) -> tuple[ToolCall, ...]:
-        """Return the calls in the order of their numbers, with IDs that are not in `taken`."""
+        """Return the complete calls, sorted by number. Missing IDs and those in `taken` are
+        replaced.
+        """
         completed = self.completed(set(taken))
         calls = tuple(islice(completed, MOST_CALLS))
         if next(completed, None) is not None:
@@ -142,13 +145,15 @@ class GrowingCalls:
 
 
 def joined_name(known: str, more: str) -> str:
-    """Join two pieces of a name. `more` is the next piece, or repeats the name so far."""
+    """Return the whole name. `more` is either its next piece, or repeats `known` and continues
+    it.
+    """
     return (more if more.startswith(known) else known + more)[:LONGEST_NAME]
 
 
 def unused_id(id: str, used: set[str]) -> str:
-    """Return the ID, or a new ID if it is empty or in `used`. Results are matched to calls by ID,
-    so IDs must be unique.
+    """Return the ID, or a random one if it is empty or already used. Results are matched to calls
+    by ID.
     """
     if not id or id in used:
         id = f"call_{uuid.uuid4().hex}"
@@ -157,14 +162,12 @@ def unused_id(id: str, used: set[str]) -> str:
 
 
 class GrowingThoughts:
-    """Assembles a model's reasoning from its pieces. The object is truthy if it contains reasoning
-    to store.
-    """
+    """Assembles a model's reasoning. It is truthy once it has something to store."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
         self.name = ""
-        """The service's name for reasoning, or "" if it sends none."""
+        """The field in which the service sends plain reasoning, or ""."""
         self.parts: dict[str, str] = {}
 
     def __bool__(self) -> bool:
@@ -180,8 +183,8 @@ class GrowingThoughts:
         self.parts[part.name] = part.text
 
     def complete(self, model: str, *, has_calls: bool) -> Thoughts | None:
-        """Return the reasoning that later requests send back: always the service's own parts, but
-        plain reasoning only if the answer has tool calls.
+        """Return the reasoning to send back in later requests, or None: the service's own parts, or
+        else the plain reasoning if the answer has tool calls.
         """
         parts = self.parts
         if not parts and has_calls and self.name:
@@ -190,9 +193,7 @@ class GrowingThoughts:
 
 
 def with_called_names(reply: Reply, known: Collection[str]) -> Reply:
-    """Return the answer with the name of each tool call replaced by the name of the known tool that
-    the model meant.
-    """
+    """Return the answer with each called name replaced by that of the tool that the model meant."""
     calls = reply.message.tool_calls
     if all(call.name in known for call in calls):
         return reply
@@ -204,8 +205,8 @@ def with_called_names(reply: Reply, known: Collection[str]) -> Reply:
 
 
 def called_name(written: str, known: Collection[str]) -> str:
-    """Return the name of the known tool that the model meant. If there is no match or more than
-    one, return `written` with unaccepted characters replaced.
+    """Return the known tool's name that the model meant. If none or several match, return a valid
+    name that is not in `known`.
     """
     if written in known:
         return written
@@ -225,7 +226,7 @@ def called_name(written: str, known: Collection[str]) -> str:
 
 
 def usable_name(written: str) -> str:
-    """Return the name with all characters replaced that OpenAI's API does not accept."""
+    """Return the name with the characters replaced that OpenAI's API rejects."""
     if is_tool_name(written):
         return written
     return _invalid.sub("_", written.strip()).strip("_")[:64] or NAMELESS
@@ -236,7 +237,7 @@ def is_tool_name(name: str) -> bool:
 
 
 def candidates(written: str) -> Iterator[str]:
-    """Yield the parts of `written` that may be the name of a tool, the longest first."""
+    """Yield the parts of `written` that may be the name of a tool, longest first."""
     for part in (written, *_token.split(written)):
         text = _number.sub("", part.strip())
         for start in (0, *(found.end() for found in _separator.finditer(text))):

@@ -1,9 +1,8 @@
-"""Selects the parts of a conversation to omit so that the rest fits the model's window.
+"""Decides what to omit from a conversation so that it fits the model's context window.
 
-Tool results are omitted first, then turns, oldest first. A turn is a question and everything that
-follows it. A cut reduces the conversation to well below the limit, and is used until the
-conversation reaches the limit again. Requests therefore have the same beginning, which services
-cache.
+Tool results are omitted first, then turns, the oldest first. A turn is a question and everything
+that follows it. A cut goes well below the limit and is used until the limit is reached again, so
+that requests begin alike and services can cache their beginning.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ from apps.agent.injection import is_standing
 from apps.agent.messages import ModelMessage
 
 GOAL = 0.75
-"""A cut reduces a request to this share of the threshold. With a threshold of 0.8, it reduces a
-request to 0.6 of the context window.
+"""The share of the threshold to which a cut reduces a request: with a threshold of 0.8, to 0.6 of
+the context window.
 """
 RESULT_NOTE = (
     "[This result was left out to make room for what follows. Call the tool again if it is needed.]"
@@ -42,10 +41,9 @@ _tag = re.compile(r"<(/?)earlier_conversation", re.IGNORECASE)
 class ConversationCut:
     """The parts of a conversation that a request omits.
 
-    `left_out` counts the oldest turns that are not sent. `emptied` counts the oldest turns whose
-    results are replaced by a note, including the `left_out` turns. `calls` maps IDs of calls of the
-    newest turn to the notes that replace their results. `summary` replaces the turns that are
-    omitted, or is "" if there is none.
+    The oldest `left_out` turns are not sent; `summary` replaces them, unless it is "". Notes
+    replace the tool results of the oldest `emptied` turns. `calls` maps the IDs of calls in the
+    newest turn to the notes that replace their results.
     """
 
     left_out: int = 0
@@ -59,8 +57,8 @@ NO_CUT = ConversationCut()
 
 @dataclass(frozen=True, slots=True)
 class RecordedFit:
-    """The recorded cut of a run. `ceiling` is the size that the service rejected as too long, or
-    None.
+    """The cut that a run has recorded. `ceiling` is the size that the service rejected as too long,
+    or None.
     """
 
     cut: ConversationCut
@@ -69,8 +67,8 @@ class RecordedFit:
 
 @dataclass(frozen=True, slots=True)
 class TokenBudget:
-    """Limits in estimated tokens. A request above `most` is cut down to `goal`; `limit` is the
-    context window.
+    """Limits in estimated tokens. A request above `most` is cut to `goal`. `limit` is the context
+    window.
     """
 
     most: float
@@ -80,8 +78,8 @@ class TokenBudget:
 
 @dataclass(frozen=True, slots=True)
 class TurnSize:
-    """The token counts of a turn, excluding messages that are always sent. `whole` is the count of
-    the unchanged turn, and `noted` is the count with notes in place of results.
+    """The estimated tokens of a turn, unchanged (`whole`) and with notes in place of tool results
+    (`noted`). Messages that are always sent are not counted.
     """
 
     whole: int
@@ -90,15 +88,15 @@ class TurnSize:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """A conversation that is split into turns and the messages before the first turn."""
+    """A conversation, split into turns and the messages before the first one."""
 
     head: tuple[ModelMessage, ...]
     turns: tuple[tuple[ModelMessage, ...], ...]
 
     @property
     def fixed(self) -> list[ModelMessage]:
-        """Return the messages that the platform added for the whole conversation, which are always
-        sent.
+        """Return the messages that are never omitted, because the platform added them for the whole
+        conversation.
         """
         return [*self.head, *standing(self.turns)]
 
@@ -115,14 +113,16 @@ def standing(turns: Iterable[Sequence[ModelMessage]]) -> list[ModelMessage]:
 
 
 def is_long_result(message: ModelMessage) -> bool:
-    """Return True if the message is a tool result that is longer than a note in its place."""
+    """Return True if the message is a tool result that is longer than the note that would replace
+    it.
+    """
     return (
         message.role == "tool" and len(message.text) > len(RESULT_NOTE) and not is_standing(message)
     )
 
 
 def note_for(message: ModelMessage, note: str = RESULT_NOTE) -> ModelMessage:
-    """Return a tool result with the note in place of its content, or any other message
+    """Return the message with the note as its content if it is a long tool result, otherwise
     unchanged.
     """
     if not is_long_result(message):
@@ -155,8 +155,8 @@ def plan_cut(
 ) -> ConversationCut:
     """Return the cut that the turns so far require.
 
-    The cut of each earlier request is recomputed. A growing conversation therefore has the same cut
-    until it needs a new one, although cuts are not stored.
+    `fixed` is the size of everything that is always sent. The cuts of all earlier requests are
+    computed again, so that a growing conversation keeps its cut although cuts are not stored.
     """
     left_out, emptied = cut.left_out, max(cut.emptied, cut.left_out)
     total: float = fixed
@@ -176,10 +176,11 @@ def plan_cut(
 def emptied_calls(
     turn: Sequence[ModelMessage], total: float, budget: TokenBudget, estimator: Estimator
 ) -> list[str]:
-    """Return the IDs of the calls in the newest turn whose results must be dropped, because a
-    request of `total` tokens is too long.
+    """Return the IDs of the calls in the newest turn whose results must be omitted from a request
+    of `total` tokens.
 
-    Results that the model has not read yet are dropped only if the request would not fit otherwise.
+    Results that the model has not read yet are omitted only if the request would otherwise exceed
+    the context window.
     """
     asked = next((place for place in reversed(range(len(turn))) if turn[place].tool_calls), 0)
     results = [place for place, message in enumerate(turn) if is_long_result(message)]
@@ -194,7 +195,7 @@ def emptied_calls(
 
 
 def apply_cut(parts: Parts, cut: ConversationCut) -> list[ModelMessage]:
-    """Return the messages to send. Every call that is sent keeps its result."""
+    """Return the messages to send. A result is never omitted without its call."""
     found = list(parts.head)
     for number, turn in enumerate(parts.turns[cut.left_out :], cut.left_out):
         if number < cut.emptied:
@@ -215,9 +216,9 @@ def with_notes(turn: Sequence[ModelMessage], notes: Mapping[str, str]) -> tuple[
 
 
 def with_beginning(question: ModelMessage, summary: str) -> ModelMessage:
-    """Return the first question that is sent, preceded by the summary of the turns before it.
+    """Return the first question that is sent, with the summary of the turns before it.
 
-    The summary is not a separate message, because some services reject two consecutive messages
+    The summary is not a message of its own, because some services reject two consecutive messages
     with the same role.
     """
     text = SUMMARY.format(summary=as_record(summary)) if summary else LEFT_OUT
@@ -228,16 +229,13 @@ def with_beginning(question: ModelMessage, summary: str) -> ModelMessage:
 
 
 def as_record(summary: str) -> str:
-    """Return the summary without tags that would close the element around it. A summary can contain
-    untrusted text.
-    """
+    """Return the summary with its tags defused, because it can contain untrusted text."""
     return _tag.sub(r"<\1earlier-conversation", summary)
 
 
 def cut_notice(cut: ConversationCut, known: ConversationCut, *, has_written: bool) -> str:
-    """Return the notice to the user about a cut, which omits more than the `known` cut.
-
-    `has_written` is True if a new summary replaces the omitted turns.
+    """Return the notice to the user about a cut that omits more than `known`. `has_written` is True
+    if a new summary replaces turns.
     """
     if has_written:
         return "The beginning of this conversation was summarized for the model."
@@ -250,10 +248,10 @@ def cut_notice(cut: ConversationCut, known: ConversationCut, *, has_written: boo
 
 @dataclass(slots=True)
 class ContextCut:
-    """Tracks the cut of a run. `now` is the current cut; `known` is the last cut that was reported
-    to the user.
+    """The state of a run's cut.
 
-    `ceiling` is the estimated number of tokens in a request that the service rejected as too long.
+    `now` is the current cut, and `known` the one of which the user has been told. `ceiling` is the
+    estimated size of a request that the service rejected as too long.
     """
 
     now: ConversationCut = NO_CUT

@@ -1,6 +1,6 @@
-"""Limits the number of turns for which tool results are sent to a model.
+"""Limits for how many turns tool results are sent to the model.
 
-The limit affects only requests: the conversation keeps the results, and users see them.
+Only requests change: the results remain in the conversation, and users see them.
 """
 
 from collections.abc import Mapping, Sequence, Set
@@ -12,16 +12,16 @@ from apps.agent.injection import is_injected
 from apps.agent.messages import ModelMessage, ToolCall
 
 SHOWN_ONLY = "[The result was shown to the user and is not for the model.]"
-"""Replaces a result with duration 0 during its own turn. Without a result, the model would repeat
-the call.
+"""Replaces a result with duration 0 in its own turn. Without any result, the model would repeat the
+call.
 """
 
 
 class Durations(msgspec.Struct, frozen=True):
-    """The number of turns for which the results of each tool are sent, and the default for tools
-    that are not listed.
+    """The number of turns for which the results of each tool are sent. `default` applies to all
+    other tools.
 
-    With 1, a result is sent only in the turn of its call; with 0, never; with None, always.
+    1 means only in the turn of the call, 0 never, and None always.
     """
 
     by_tool: Mapping[str, int | None] = {}
@@ -31,7 +31,9 @@ class Durations(msgspec.Struct, frozen=True):
         return self.by_tool.get(tool, self.default)
 
     def is_over(self, call: ToolCall, age: int) -> bool:
-        """Return True if the result is no longer sent; `age` counts the turns since the call."""
+        """Return True if the call's result is no longer sent. `age` is the number of turns since
+        the call.
+        """
         duration = self.of(call.name)
         return duration is not None and 0 < age >= duration and not is_injected(call)
 
@@ -43,7 +45,7 @@ FOR_EVER = Durations()
 
 
 def sent_within(messages: Sequence[ModelMessage], durations: Durations) -> Sequence[ModelMessage]:
-    """Return the messages without results whose duration has expired, and without their calls."""
+    """Return the messages without the calls and results whose duration is over."""
     if durations == FOR_EVER:
         return messages
     found: list[ModelMessage] = []

@@ -1,6 +1,6 @@
-"""Fits the conversation of a run into the window of its model, before each model call.
+"""Fits a run's conversation into the model's context window before each model call.
 
-A cut changes only the request. The stored and displayed conversation remains complete.
+Only the request is cut; the conversation remains complete.
 """
 
 from __future__ import annotations
@@ -50,19 +50,18 @@ if TYPE_CHECKING:
     from apps.agent.progress import Progress, Turn
 
 FITTED = "fitted"
-"""The key of the step that records the cut of a run's newest request."""
+"""The key of the step that records the cut of a run."""
 
 KeepResult = Callable[[str, str], Awaitable[str]]
-"""Stores the text of a tool's result in a file. Called with the tool's name and the text; returns
-the path, or "" if no file was stored.
+"""Stores the text of a tool's result in a file. It is called with the tool's name and the text, and
+returns the file's path, or "" if it stored none.
 """
 
 
 @dataclass(slots=True)
 class ContextFitter:
-    """Fits the requests of one run into the context window of the deployment `name`.
-
-    `keep_result` stores results of this run in files that the model can read later.
+    """Fits the requests of one run into the context window of the deployment `name`. `keep_result`
+    stores omitted results in files that the model can read.
     """
 
     name: str
@@ -84,7 +83,9 @@ class ContextFitter:
     async def fit(
         self, turn: Turn, specs: Iterable[ToolSpec], static: Sequence[Mapping[str, Any]]
     ) -> Sequence[ModelMessage]:
-        """Return the messages of the next request. Raises `ContextTooLong`."""
+        """Return the messages of the next request. Raises `ContextTooLong` if they cannot be
+        shortened enough.
+        """
         progress = turn.progress
         self.take_report(progress)
         tools = sum(spec.tokens for spec in specs) + sum(text_tokens(str(one)) for one in static)
@@ -98,18 +99,18 @@ class ContextFitter:
 
     @property
     def use(self) -> ContextUse:
-        """Return the estimated tokens of the newest request, by purpose."""
+        """Return the estimated tokens of the newest request by purpose."""
         return use_of(self.sent.messages, self.scale.estimator, self.sent.tools)
 
     def take_report(self, progress: Progress) -> None:
-        """Record the token count that the service reported for the newest request."""
+        """Record the number of input tokens that the service reported for the newest request."""
         reported = progress.usage[self.sent.spent :][:1] if self.sent.messages else ()
         if reported and reported[0].model == self.name:
             self.scale.counted = reported[0].input, self.sent
 
     def counted_after(self, progress: Progress) -> int | None:
-        """Return the tokens of the newest request and its answer, or None if the service reported
-        no count.
+        """Return the reported tokens of the newest request and its answer, or None if the service
+        reported none.
         """
         reported = progress.usage[self.sent.spent :][:1] if self.sent.messages else ()
         if not reported or reported[0].model != self.name or not reported[0].input:
@@ -118,7 +119,7 @@ class ContextFitter:
 
     @property
     def budget(self) -> TokenBudget | None:
-        """Return the limits for the next request, or None if the size of the window is unknown."""
+        """Return the limits for the next request, or None if the context window is unknown."""
         limit, ceiling = self.window.limit, self.cut.ceiling
         if limit is None:
             return None if ceiling is None else TokenBudget(ceiling, ceiling, ceiling)
@@ -155,13 +156,13 @@ class ContextFitter:
         return sent, usage
 
     def has_room(self, messages: Sequence[ModelMessage], tools: int) -> bool:
-        """Return True if the messages fit without a detailed estimate, as in most requests."""
+        """Return True if even an upper bound of the size fits, as in most requests."""
         return self.window.limit is None or (
             MOST_CORRECTION * (tools + sum(map(most_tokens, messages))) <= self.window.most
         )
 
     async def begin(self, parts: Parts) -> None:
-        """Restore the cut from the stored summary, if there is one."""
+        """Restore the cut that belongs to the stored summary, if there is one."""
         if self.cut.has_looked:
             return
         self.cut.has_looked = True
@@ -174,7 +175,7 @@ class ContextFitter:
 
     @property
     def writes(self) -> bool:
-        """Return True if summaries replace the turns that are omitted."""
+        """Return True if summaries replace omitted turns."""
         return self.window.strategy == "summarise" and self.summaries.writer is not None
 
     def plan(self, parts: Parts, tools: int, budget: TokenBudget) -> ConversationCut:
@@ -195,8 +196,8 @@ class ContextFitter:
         return replace(cut, calls={id: cut.calls.get(id, RESULT_NOTE) for id in gone})
 
     async def with_files(self, parts: Parts, cut: ConversationCut) -> ConversationCut:
-        """Return the cut with notes that contain the paths of the files in which the results are
-        now stored.
+        """Return the cut with the results of its calls stored in files, to which its notes
+        refer.
         """
         new = cut.calls.keys() - self.cut.now.calls.keys()
         if self.keep_result is None or not new:
@@ -213,9 +214,8 @@ class ContextFitter:
     async def with_summary(
         self, parts: Parts, cut: ConversationCut
     ) -> tuple[ConversationCut, tuple[ModelUsage, ...]]:
-        """Return the cut with a summary of the turns that it omits, and the usage of that summary.
-
-        The cut has no summary if the model fails to write one.
+        """Return the cut with a summary of the turns that it omits, and the summary's usage. If the
+        model writes none, return the cut unchanged.
         """
         before = self.cut.now
         if not self.writes or cut.left_out <= before.left_out:
@@ -240,7 +240,7 @@ class ContextFitter:
         self, failure: ModelFailed, messages: Sequence[ModelMessage]
     ) -> Sequence[ModelMessage] | None:
         """If the service rejected the conversation as too long, lower the limit and return the
-        messages for another attempt. Return None if this cannot help.
+        messages for another attempt. Return None if that cannot help.
         """
         if not failure.is_too_long or self.window.strategy == "refuse":
             return None
@@ -258,8 +258,8 @@ class ContextFitter:
         return messages
 
     async def look_ahead(self, progress: Progress) -> bool:
-        """Write the summary that the request for the next question will need. Return True if there
-        is a summary.
+        """Write the summary that the next question's request will need. Return False if none is
+        needed or written.
         """
         self.take_report(progress)
         self.sent = replace(self.sent, spent=len(progress.usage))
@@ -278,8 +278,8 @@ class ContextFitter:
         return self.cut.now.summary != before.summary
 
     def use_after(self, progress: Progress) -> ContextUse:
-        """Return the estimated size of the next request without its question, corrected with the
-        service's count.
+        """Return the estimated tokens of the next request by purpose, without its question,
+        corrected by the service's count.
         """
         self.take_report(progress)
         self.scale.learn()

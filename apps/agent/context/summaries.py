@@ -1,4 +1,4 @@
-"""Summaries of the beginning of a conversation, written by the model that continues it."""
+"""Writes summaries of the beginning of a conversation, with the model that continues it."""
 
 from __future__ import annotations
 
@@ -30,22 +30,20 @@ what was found out and with which tools, what is still open. Write in the langua
 as plain text, in up to {words} words. Write the record and nothing else."""
 MOST_SUMMARY_TOKENS = 1500
 SUMMARY_SHARE = 0.1
-"""A summary may use this share of the context window. In a small window, a summary must not take up
-the space that it saves.
+"""The maximum share of the context window that a summary takes, so that it saves space even in a
+small window.
 """
 MESSAGE_CHARACTERS = 8_000
 RESULT_CHARACTERS = 1_000
-"""The length in characters to which each tool result in a transcript is truncated. The answer after
-a result usually repeats its important content.
+"""The number of characters of a tool result that the transcript contains. The answer after it
+usually repeats what matters.
 """
 _tag = re.compile(r"<(/?)(transcript|earlier_record)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class ConversationSummary:
-    """A summary of the oldest turns of a conversation. `turns` is the number of turns that it
-    replaces.
-    """
+    """A summary of the oldest turns of a conversation. `turns` is their number."""
 
     text: str
     turns: int
@@ -55,14 +53,16 @@ class Summaries(Protocol):
     """The stored summaries of one conversation."""
 
     async def find(self) -> ConversationSummary | None:
-        """Return the summary that replaces the most turns."""
+        """Return the summary that replaces the most turns, or None."""
         ...
 
     async def keep(self, summary: ConversationSummary) -> None: ...
 
 
 class SummaryRequests(msgspec.Struct, frozen=True):
-    """Requests summaries from `model` with `parameters`, and reports each call to the `meter`."""
+    """Requests summaries from `model` and reports the calls to `meter`. `name` is the
+    deployment.
+    """
 
     model: Model
     name: str
@@ -72,10 +72,10 @@ class SummaryRequests(msgspec.Struct, frozen=True):
     async def write(
         self, earlier: str, messages: Sequence[ModelMessage], window: float
     ) -> tuple[str, tuple[ModelUsage, ...]]:
-        """Return the summary and its usage; the summary is "" if the model writes none.
+        """Return a summary, or "" if the model fails, and its usage.
 
-        `earlier` is the summary of the turns before the messages. `window` is the size of the
-        model's context window in tokens.
+        `earlier` is the summary of the turns before `messages`. `window` is the context window in
+        tokens.
         """
         most = most_summary_tokens(window)
         asked = ModelRequest(
@@ -95,8 +95,8 @@ class SummaryRequests(msgspec.Struct, frozen=True):
 
 @dataclass(slots=True)
 class ContextSummaries:
-    """Writes and stores the summaries of a conversation. Without a `writer`, no summaries are
-    written. Without `stored`, they last only for this run.
+    """Writes and stores a conversation's summaries. Without `writer`, none are written. Without
+    `stored`, they last only for the run.
     """
 
     writer: SummaryRequests | None = None
@@ -106,8 +106,8 @@ class ContextSummaries:
     async def write(
         self, earlier: str, messages: Sequence[ModelMessage], turns: int, window: float
     ) -> tuple[str, tuple[ModelUsage, ...]]:
-        """Return a new summary of the oldest `turns` turns and its usage. The summary is "" if the
-        model fails to write it.
+        """Return a new summary of the oldest `turns` turns, or "" if the model fails, and its
+        usage.
         """
         if self.writer is None:
             return "", ()
@@ -124,7 +124,7 @@ def most_summary_tokens(window: float) -> int:
 
 
 def allowance_for(most: int) -> Allowance:
-    """Return the output limit for a model that writes a summary of `most` tokens, including its
+    """Return the output limit for writing a summary of `most` tokens, including the model's
     reasoning.
     """
     return Allowance(MESSAGE_CHARACTERS + 10 * most * CHARACTERS_PER_TOKEN)
@@ -133,10 +133,10 @@ def allowance_for(most: int) -> Allowance:
 def question_for(
     earlier: str, messages: Sequence[ModelMessage], most: int, window: float
 ) -> list[ModelMessage]:
-    """Return the messages that request a summary of at most `most` tokens. They are truncated to
-    half of the model's window.
+    """Return the request for a summary of up to `most` tokens. The messages are truncated to half
+    of the context window.
 
-    `earlier` is the summary of the turns before the messages, or "" if there is none.
+    `earlier` is the summary of the turns before them, or "".
     """
     room = int(window * CHARACTERS_PER_TOKEN / 2)
     lines = [f"<earlier_record>\n{inert(earlier)}\n</earlier_record>"] if earlier else []
@@ -154,7 +154,7 @@ def question_for(
 
 
 def line_of(message: ModelMessage) -> str:
-    """Return the transcript line of a message, or "" for a message without text."""
+    """Return the message as a line of the transcript, or "" if it has no text."""
     text = inert(message.text).strip()
     match message.role:
         case "tool":
@@ -171,13 +171,13 @@ def line_of(message: ModelMessage) -> str:
 
 
 def inert(text: str) -> str:
-    """Return the text without tags that would close the element of the transcript."""
+    """Return the text with the transcript's tags defused."""
     return _tag.sub(r"<\1 \2", text)
 
 
 def shorten_middle(text: str, most: int) -> str:
-    """Return the beginning and end of a text, up to `most` characters, with a marker between
-    them.
+    """Return a text of up to `most` characters, with "…" in place of the middle if it was
+    longer.
     """
     if len(text) <= most:
         return text

@@ -1,4 +1,4 @@
-"""Estimates the tokens of a request without asking the service, and checks them against the
+"""Estimates the tokens of requests without asking the service, and checks them against the context
 window.
 """
 
@@ -15,14 +15,14 @@ from apps.agent.messages import ModelMessage
 from apps.errors import ContextTooLong
 
 CHARACTERS_PER_TOKEN = 4
-"""The usual rule of thumb for English and other alphabetic scripts."""
+"""The approximate number of characters per token in English and other alphabetic scripts."""
 IMAGE_TOKENS = 100
-"""The estimated tokens of an image of any size. The correction with the service's count later
-reduces the error.
+"""The estimated tokens of an image of any size. The correction by the service's count reduces the
+error.
 """
 LEAST_CORRECTION, MOST_CORRECTION = 0.5, 2.0
-"""Limits of the correction factor. If a service's count differs by more, it has counted other
-things.
+"""The limits of the correction factor. If a service's count differs more, it counts something
+else.
 """
 
 _wide = re.compile(
@@ -31,14 +31,13 @@ _wide = re.compile(
     r"\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97c\uac00-\ud7fb\uf900-\ufaff\uff66-\uff9d"
     r"\U00020000-\U000323af]+"
 )
-"""Matches Han, Hiragana, Katakana and Hangul, whose characters take about one token each."""
+"""Matches Han, Hiragana, Katakana and Hangul. Their characters take about one token each."""
 _above = re.compile(r"[\u1100-\U0010ffff]")
-"""Matches all characters from the first of these scripts upwards."""
+"""Matches any character at or above Hangul Jamo, the first of the wide scripts."""
 Strategy = Literal["summarise", "trim", "refuse"]
 
 
 def text_tokens(*texts: str) -> int:
-    """Return the estimated tokens of all texts together, rounded up once."""
     wide = characters = 0
     for text in texts:
         characters += len(text)
@@ -48,8 +47,8 @@ def text_tokens(*texts: str) -> int:
 
 
 def may_be_wide(text: str) -> bool:
-    """Return True if the text may contain wide characters. Its characters must then be counted one
-    by one, which is 20 times slower.
+    """Return True if the text may contain characters that take a token each. Counting them is 20
+    times slower than a length.
     """
     if text.isascii():
         return False
@@ -66,13 +65,15 @@ def message_tokens(message: ModelMessage) -> int:
 
 
 def most_tokens(message: ModelMessage) -> int:
-    """Return an upper bound of the estimate without examining each character."""
+    """Return an upper bound of the message's estimated tokens, which needs no look at its
+    characters.
+    """
     texts, pictures = texts_of(message)
     return sum(map(len, texts)) + IMAGE_TOKENS * pictures
 
 
 def texts_of(message: ModelMessage) -> tuple[Sequence[str], int]:
-    """Return the texts that a model reads in a message, and the number of its images."""
+    """Return the texts of a message that a model reads, and the number of its images."""
     texts, pictures = [message.text], 0
     if not isinstance(message.content, str):
         pictures = sum(part.get("type") == "image_url" for part in message.content)
@@ -89,13 +90,13 @@ def texts_of(message: ModelMessage) -> tuple[Sequence[str], int]:
 
 
 class Estimator:
-    """Estimates the tokens of messages, and caches the estimate of each message."""
+    """Estimates the tokens of messages, with a cache."""
 
     def __init__(self) -> None:
         self.known: dict[int, tuple[ModelMessage, int]] = {}
 
     def tokens(self, message: ModelMessage) -> int:
-        # Store the message with its count: the ID of a freed message could be reused by another.
+        # The message is stored with its count, because the ID of a freed message can be reused.
         found = self.known.get(id(message))
         if found is None:
             found = self.known[id(message)] = message, message_tokens(message)
@@ -107,7 +108,7 @@ class Estimator:
 
 @dataclass(frozen=True, slots=True)
 class ContextUse:
-    """Counts the tokens of a request by purpose."""
+    """The tokens of a request by purpose."""
 
     system: int = 0
     tools: int = 0
@@ -127,9 +128,7 @@ class ContextUse:
 
 
 def use_of(messages: Iterable[ModelMessage], estimator: Estimator, tools: int = 0) -> ContextUse:
-    """Count the tokens of a request with these messages by purpose. `tools` is the number of tokens
-    in its tool specifications.
-    """
+    """Return the tokens of a request by purpose. `tools` is the size of its tool specifications."""
     spent = {"system": 0, "user": 0, "assistant": 0, "tool": 0}
     for message in messages:
         spent[message.role] += estimator.tokens(message)
@@ -137,7 +136,9 @@ def use_of(messages: Iterable[ModelMessage], estimator: Estimator, tools: int = 
 
 
 def correction_of(reported: int, estimated: int) -> float:
-    """Return the ratio of the service's own count to the estimate."""
+    """Return the ratio of the service's count to the estimate, within the limits of the correction
+    factor.
+    """
     if reported <= 0 or estimated <= 0:
         return 1.0
     return min(max(reported / estimated, LEAST_CORRECTION), MOST_CORRECTION)
@@ -145,10 +146,9 @@ def correction_of(reported: int, estimated: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class SentContext:
-    """The newest request of a run: its messages, and the estimate of its tools.
+    """The newest request of a run. `tools` is the size of its tool specifications in tokens.
 
-    When the request was sent, the conversation had `seen` messages, and the run had `spent` usage
-    entries.
+    When it was sent, the conversation had `seen` messages, and the run `spent` usage entries.
     """
 
     messages: Sequence[ModelMessage] = ()
@@ -159,9 +159,9 @@ class SentContext:
 
 @dataclass(slots=True)
 class TokenScale:
-    """Estimates tokens. The service counts `correction` tokens per estimated token.
+    """Corrects estimates: the service counts `correction` tokens per estimated token.
 
-    `counted` is the service's count for a request, until it is compared with the estimate.
+    `counted` is the service's count for a request that has not been compared yet.
     """
 
     correction: float = 1.0
@@ -169,7 +169,9 @@ class TokenScale:
     counted: tuple[int, SentContext] | None = None
 
     def learn(self) -> None:
-        """Compare the service's count with the estimate, which requires reading every message."""
+        """Compare the service's count with the estimate. This reads all messages of the request, so
+        it is done only when needed.
+        """
         if self.counted is not None:
             (reported, sent), self.counted = self.counted, None
             if estimated := use_of(sent.messages, self.estimator, sent.tools).total:
@@ -179,8 +181,8 @@ class TokenScale:
 class ContextWindow(msgspec.Struct, frozen=True):
     """A model's context window. `size` is in tokens, or None if it is unknown.
 
-    If a conversation exceeds the share `at` of the window, the `strategy` cuts it. `asked` is the
-    client's own limit for a request, or None.
+    Conversations that exceed the share `at` are shortened by the `strategy`. `asked` is the
+    client's own limit for the request, or None.
     """
 
     size: int | None = None
@@ -196,7 +198,7 @@ class ContextWindow(msgspec.Struct, frozen=True):
 
     @property
     def most(self) -> float:
-        """Return the number of tokens above which a request is cut."""
+        """Return the number of tokens above which a request is shortened."""
         known = [] if self.size is None else [self.size * self.at]
         return min((*known, *([] if self.asked is None else [float(self.asked)])))
 

@@ -1,1 +1,1 @@
-"""The recorded steps of a run, and their replay after an interruption."""
+"""The recorded steps of a run, and their replay when the run is resumed."""

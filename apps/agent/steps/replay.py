@@ -1,5 +1,6 @@
-"""Records the model's answers as steps in the ledger of the run. A resumed run reuses recorded
-answers without emitting them again, because users have already seen them.
+"""Records a model's answers as steps, and replays them when the run is resumed.
+
+Replayed answers are not emitted again, because users have already seen them.
 """
 
 from collections.abc import Mapping
@@ -21,10 +22,10 @@ from apps.agent.steps.results import read_recovery, read_reply, write_recovery, 
 
 
 class Replay:
-    """The `emit` of a resumed run.
+    """The `emit` function of a resumed run.
 
-    Collects the parts of the answer until the first step that is not recorded, then emits them at
-    once and forwards later events.
+    It collects the parts of the answer that are replayed. Before the first new event, it emits them
+    in one `TurnRestarted`.
     """
 
     def __init__(self, emit: Emit, progress: Progress) -> None:
@@ -57,14 +58,16 @@ class Replay:
 
 
 def end_replay(emit: Emit) -> None:
-    """Emit the collected parts. Must be called before any event is emitted that is not recorded."""
+    """Emit the collected parts of the answer. Must be called before the first event that is not
+    recorded.
+    """
     if isinstance(emit, Replay):
         emit.end()
 
 
 def repeat_reply(ledger: Ledger, turn: Turn) -> Reply | None:
-    """Return the recorded answer of this turn, and add it to the progress like a new answer. Return
-    None if no answer is recorded.
+    """Return the recorded answer of this turn, and add it to the progress. Return None if none is
+    recorded.
     """
     progress = turn.progress
     step = ledger.step(f"m:{progress.counts.iterations}")
@@ -81,7 +84,7 @@ def repeat_reply(ledger: Ledger, turn: Turn) -> Reply | None:
 
 
 def record_reply(ledger: Ledger, progress: Progress, reply: Reply) -> None:
-    """Record the answer, unless it comes from an application that is still waiting for a user."""
+    """Record the answer, unless it comes from an application that waits for a user."""
     if reply.finish_reason != WAITING:
         result = write_reply(reply, progress.answer.allowance)
         ledger.record(Step(f"m:{progress.counts.iterations}", "model", "done", result=result))

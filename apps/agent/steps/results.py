@@ -1,4 +1,4 @@
-"""The JSON of recorded steps: a run's opening, its model's answers, and its tools' results."""
+"""The JSON of recorded steps: the opening of a run, its model's answers, and its tools' results."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,9 +21,7 @@ Result = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class RecordedReply:
-    """A recorded answer of a model. `left` and `data` are the values of the run's `Allowance` after
-    the answer.
-    """
+    """A model's answer. `left` and `data` are those of the run's `Allowance` after it."""
 
     reply: Reply
     left: int
@@ -32,8 +30,8 @@ class RecordedReply:
 
 @dataclass(frozen=True, slots=True)
 class RecordedRecovery:
-    """A recorded recovery after a failure of the model: the rewritten conversation, and the state
-    of the run.
+    """A recovery after a failure of the model: the rewritten conversation, and the run's state
+    after it.
     """
 
     messages: tuple[ModelMessage, ...]
@@ -46,10 +44,10 @@ class RecordedRecovery:
 
 @dataclass(frozen=True, slots=True)
 class RecordedOpening:
-    """The inputs of a model's first request.
+    """The inputs of a run's first model call.
 
-    `saved` is the data that capabilities store for the next request; `prompt` lists the parts of
-    the system prompt.
+    `saved` is what capabilities store for the next request. `prompt` lists the parts of the system
+    prompt.
     """
 
     messages: tuple[ModelMessage, ...]
@@ -60,9 +58,8 @@ class RecordedOpening:
 
 @dataclass(frozen=True, slots=True)
 class RecordedOutcome:
-    """The recorded outcome of a tool call. Errors are recorded as texts.
-
-    `spent` is the usage of interrupted answers, which the result does not contain.
+    """The outcome of a tool call, with errors as texts. `spent` is the usage of interrupted
+    answers, which the result does not include.
     """
 
     result: ToolResult
@@ -87,7 +84,6 @@ class RecordedOutcome:
 
 
 def write_record(recorded: object) -> dict[str, Any]:
-    """Return the JSON of a record of a step."""
     written: dict[str, Any] = msgspec.to_builtins(recorded)
     return written
 

@@ -1,6 +1,4 @@
-"""Records the tool calls of one answer as steps of a ledger, and asks users the questions of these
-calls.
-"""
+"""Records the tool calls of one answer as steps, and asks users their questions."""
 
 import re
 import time
@@ -21,7 +19,7 @@ INTERRUPTED = ToolResult(
 )
 KINDS: tuple[InteractionKind, ...] = get_args(InteractionKind)
 ID_CHARACTERS = 64
-"""The length in characters to which a call ID in a step's key is truncated, because models write
+"""The number of characters to which a call's ID is truncated in a step's key, because models write
 IDs of any length.
 """
 _unsafe = re.compile(r"[^\w.:-]", re.ASCII)
@@ -29,22 +27,22 @@ _unsafe = re.compile(r"[^\w.:-]", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class ToolSteps:
-    """Records the calls of the model's answer number `turn`. A `place` is a call's position."""
+    """The steps of the tool calls in the model's answer number `turn`. A `place` is the index of a
+    call.
+    """
 
     ledger: Ledger
     turn: int
     calls: Sequence[ToolCall]
 
     def key(self, place: int) -> str:
-        # The key includes the position, because models reuse IDs.
+        # Models reuse IDs, so the key includes the index.
         id = _unsafe.sub("_", self.calls[place].id)[:ID_CHARACTERS]
         return f"t:{self.turn}:{place}:{id}"
 
     async def begin(self, place: int, *, is_repeatable: bool) -> None:
-        """Record that a call begins. If the call must not be repeated, wait until the record is
-        stored durably.
-
-        Raises `LeaseLost`, `NotStored`.
+        """Record that a call begins. If it must not be repeated, wait until this is stored. Raises
+        `LeaseLost` or `NotStored`.
         """
         policy: Policy = "repeat" if is_repeatable else "never"
         self.ledger.record(Step(self.key(place), "tool", "begun", policy))
@@ -59,7 +57,9 @@ class ToolSteps:
             self.ledger.record(Step(key, "tool", "done", result=write_outcome(outcome, spent)))
 
     def recorded(self) -> dict[int, RecordedOutcome]:
-        """Return the recorded outcomes of calls that are not repeated, by position."""
+        """Return the recorded outcomes of the calls that are not executed again, by the index of
+        the call.
+        """
         found = {place: self.recorded_outcome(place) for place in range(len(self.calls))}
         return {place: outcome for place, outcome in found.items() if outcome is not None}
 
@@ -76,17 +76,13 @@ class ToolSteps:
         return RecordedOutcome(Pending()) if is_open else None
 
     def give_up(self, place: int) -> RecordedOutcome:
-        """Record that the outcome of the call is unknown, and return an outcome that reports this
-        to the model only.
-        """
+        """Record that the outcome of the call is unknown, and return an error for the model."""
         result = write_outcome(ToolOutcome(INTERRUPTED, "call", INTERRUPTED.content))
         self.ledger.record(Step(self.key(place), "tool", "unknown", "never", result))
         return read_outcome(result)
 
     def interactions(self, place: int) -> Iterator[InteractionRequest]:
-        """Yield the interactions that the call has requested so far, whether or not they are
-        answered.
-        """
+        """Yield the questions that the call has asked so far, answered or not."""
         key = self.key(place)
         for kind in KINDS:
             interaction = self.ledger.interaction(key, kind)
@@ -97,7 +93,7 @@ class ToolSteps:
         return {one.kind: one for one in self.interactions(place) if one.answer is not None}
 
     def ask(self, place: int, pending: Pending, emit: Emit) -> None:
-        """Ask the user the call's new questions. Questions that are already open are not shown
+        """Ask the user the call's new questions. Those that are already open are not emitted
         again.
         """
         key, asked = self.key(place), set[InteractionKind]()

@@ -1,1 +1,3 @@
-"""The pages on which users manage their account, settings and data."""
+"""The pages on which users change their account and settings, and import, export and delete their
+data.
+"""

@@ -1,4 +1,4 @@
-"""The page on which users connect their accounts on other services to tools, and disconnect
+"""The page on which users connect tools to their accounts on other services, and disconnect
 them.
 """
 
@@ -42,9 +42,7 @@ TRY_SECONDS = 0.5
 @require_GET
 @never_cache
 def connect(request: HttpRequest, account: UUID) -> HttpResponse:
-    """Redirect the user to the sign-in service of a tool account. A waiting run's sign-in card
-    links here.
-    """
+    """Redirect the user to the service's sign-in page. Sign-in cards in answers link here."""
     caller = visitor(request)
     found = get_object_or_404(ToolAccount, pk=account, bucket=caller.bucket)
     if found.connected_at is not None:  # Already connected by another card or in another tab.
@@ -60,8 +58,8 @@ def connect(request: HttpRequest, account: UUID) -> HttpResponse:
 @require_safe
 @cache_control(public=True, max_age=3600)
 def client_metadata(request: HttpRequest) -> HttpResponse:
-    """Return the OAuth client metadata with which this installation identifies itself to sign-in
-    services.
+    """Return the OAuth client metadata document that identifies this installation to authorization
+    servers.
     """
     return JsonResponse(metadata_document())
 
@@ -69,7 +67,7 @@ def client_metadata(request: HttpRequest) -> HttpResponse:
 @require_GET
 @never_cache
 def callback(request: HttpRequest) -> HttpResponse:
-    """Complete a connection when a sign-in service redirects the user back."""
+    """Complete a connection after the authorization server has redirected the user back."""
     caller = visitor(request)
     try:
         account = async_to_sync(sign_ins.complete)(caller.bucket, request.GET.dict())
@@ -88,8 +86,8 @@ def not_connected(request: HttpRequest, error: ToolError, status: int) -> HttpRe
 
 
 async def go_on(account: ToolAccount) -> None:
-    """Resume the runs that wait for this account's sign-in. A background task resumes busy runs
-    later.
+    """Resume the runs that wait for the sign-in to this account. Busy runs are retried in the
+    background, every 0.5 seconds for 10 seconds.
     """
     busy = await resume(await database_sync_to_async(waiting_runs)(account), account)
     if busy:
@@ -105,8 +103,8 @@ async def keep_resuming(runs: list[Run], account: ToolAccount) -> None:
 
 
 async def resume(runs: list[Run], account: ToolAccount) -> list[Run]:
-    """Answer the sign-in cards of these runs. Return the busy runs. A busy run is handling the
-    answer to another card. It then waits for this sign-in again.
+    """Answer the runs' sign-in cards. Return the runs that are busy with the answer to another
+    card.
     """
     busy = []
     for run in runs:
@@ -147,7 +145,9 @@ def answer_cards(run: Run, account: ToolAccount) -> None:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def connections(request: HttpRequest) -> HttpResponse:
-    """Show the user's connected accounts. A POST disconnects the `account` in the form."""
+    """Show the user's connected accounts. A POST disconnects the account in the form field
+    `account`.
+    """
     caller = visitor(request)
     mine = ToolAccount.objects.filter(bucket=caller.bucket, connected_at__isnull=False)
     if request.method == "POST":

@@ -21,11 +21,11 @@ LISTED = 500
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def approvals(request: HttpRequest) -> HttpResponse:
-    """Show the user's consents, or change them.
+    """Show the user's stored approval choices, or change them.
 
-    The form field `consent` withdraws a consent. The form field `ask` requires approval for each
-    call to a tool: `7:pay` is an application's primary key and a tool's name; `7:` stands for all
-    of the application's tools.
+    A POST with `consent` deletes the choice with this ID. A POST with `ask` requires approval for
+    each call to a tool: `7:pay` means the tool `pay` of the application with primary key 7, and
+    `7:` means all its tools.
     """
     caller = visitor(request)
     mine = Consent.objects.filter(bucket=caller.bucket)
@@ -46,8 +46,8 @@ def approvals(request: HttpRequest) -> HttpResponse:
 
 
 def ask_from_now_on(caller: Caller, written: str) -> None:
-    """Require approval for the tools in `written`, such as `7:pay`. Raises Http404 if the user
-    cannot use the application.
+    """Require approval for the tool in `written`, such as `7:pay`, or for all tools of application
+    7 if it is `7:`. Raises Http404 if the user cannot use the application.
     """
     key, _, tool = written.partition(":")
     application = get_object_or_404(usable(caller), pk=read_integer(key))
@@ -57,8 +57,8 @@ def ask_from_now_on(caller: Caller, written: str) -> None:
 
 
 def choices(caller: Caller) -> list[dict[str, Any]]:
-    """Return, for each application, the tools for which the user can require approval. These are
-    all tools together, and each tool that was already called.
+    """Return each application with the tools for which the user can require approval: the entry for
+    all tools, and each tool that the user's conversations have called.
     """
     called = tools_called(caller.bucket)
     return [
@@ -73,7 +73,7 @@ def choices(caller: Caller) -> list[dict[str, Any]]:
 
 
 def describe_consents(caller: Caller, consents: list[Consent]) -> list[dict[str, Any]]:
-    """Return the consents as JSON, with the titles of their conversations."""
+    """Return template data for the consents, with the titles of their conversations."""
     streams = {consent.stream for consent in consents if consent.stream}
     conversations = dict(own(caller).filter(pk__in=streams).values_list("pk", "title"))
     return [

@@ -41,7 +41,7 @@ def data(request: HttpRequest) -> HttpResponse:
 
 
 def page(request: HttpRequest, status: int = 200, **told: Any) -> HttpResponse:
-    """Render the page. `told` contains a success message or an error for the template."""
+    """Render the data page. `told` adds a success message or an error to the template context."""
     caller = visitor(request)
     context = {
         "applications": usable(caller).only("slug", "title"),
@@ -88,7 +88,7 @@ def too_large() -> str:
 @require_safe
 @never_cache
 def export(request: HttpRequest) -> StreamingHttpResponse:
-    """Stream all of the user's data as a ZIP."""
+    """Stream all of the user's data as a ZIP file."""
     name = archive_name(timezone.now())
     return StreamingHttpResponse(
         whole_export(account_user(request).pk),
@@ -101,7 +101,9 @@ def export(request: HttpRequest) -> StreamingHttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def delete_all(request: HttpRequest) -> HttpResponse:
-    """Ask for confirmation. A POST with the `confirmation` “delete” deletes all conversations."""
+    """Show the confirmation page. A POST whose `confirmation` is “delete” deletes all
+    conversations.
+    """
     caller, user = visitor(request), account_user(request)
     context = {"belongings": belongings_of(user.pk)}
     if request.method != "POST":
@@ -125,7 +127,9 @@ def delete_all(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def delete_own_account(request: HttpRequest) -> HttpResponse:
-    """Ask for confirmation. A POST with the username as `confirmation` deletes the account."""
+    """Show the confirmation page. A POST whose `confirmation` is the username deletes the
+    account.
+    """
     caller, user = visitor(request), account_user(request)
     context = {"belongings": belongings_of(user.pk), "refusal": refusal_of(request)}
     if request.method != "POST":

@@ -34,13 +34,15 @@ from apps.workspace.local.models import FormerBucket, StoredFile
 
 @dataclass(frozen=True, slots=True)
 class Belongings:
-    """The numbers of a user's conversations, files and other objects, across all teams."""
+    """The numbers of a user's conversations, files, schedules and applications, across all
+    teams.
+    """
 
     conversations: int
     files: int
     schedules: int
     applications: int
-    """The number of the user's applications. They are not deleted with the account."""
+    """The number of applications that the user owns. They are not deleted with the account."""
 
 
 def belongings_of(user: int) -> Belongings:
@@ -53,13 +55,12 @@ def belongings_of(user: int) -> Belongings:
 
 
 def delete_conversations(caller: Caller, user: int) -> int:
-    """Delete the user's conversations in all teams. Return the number of deleted conversations.
-    Conversations under a legal hold are only hidden until the hold is lifted.
+    """Delete the user's conversations in all teams, and return their number. Conversations under a
+    legal hold are hidden until the hold is lifted.
     """
     gone = timezone.now() - UNDO - timedelta(seconds=1)
     mine = Conversation.objects.filter(owned_by(user))
-    # First hide all conversations. If the process ends in the meantime, housekeeping deletes the
-    # remaining conversations.
+    # First hide all conversations. If the process ends before `erase`, housekeeping deletes them.
     rows = list(mine.kept().values_list("pk", "application__slug", "former_slug"))
     hide_held(mine)
     mine.kept().update(deleted_at=gone, arranged_at=timezone.now())
@@ -74,8 +75,8 @@ def delete_conversations(caller: Caller, user: int) -> int:
 
 
 def check_deletable(user: User, *, locks: bool = False) -> None:
-    """Raise `Refused` if the user's data is under a legal hold, or if the user is the only
-    superuser. With `locks`, the superusers' rows remain locked until the transaction ends.
+    """Raise `Refused` if the user is under a legal hold or is the only superuser. With `locks`, the
+    superusers' rows remain locked until the transaction ends.
     """
     if LegalHold.objects.active().filter(user=user).exists():
         raise Refused("legal_hold", refusal())
@@ -89,11 +90,11 @@ def check_deletable(user: User, *, locks: bool = False) -> None:
 
 
 def delete_account(caller: Caller, user: User) -> ErasureReport:
-    """Permanently delete an account with its data. Return the report with the counts of retained
-    data.
+    """Permanently delete an account with its data. Return the report, which also counts the
+    retained rows.
 
-    Usage metrics, audit events and the history of operators' changes are retained with IDs, and the
-    user's applications without an owner. Raises `Refused` like `check_deletable`.
+    Usage metrics, audit events and the change history are retained, with the user's ID only. The
+    user's applications are retained without an owner. Raises `Refused` if `check_deletable` does.
     """
     with transaction.atomic():
         # Locked, so that no legal hold can be placed before the account is inactive.
@@ -111,16 +112,16 @@ def delete_account(caller: Caller, user: User) -> ErasureReport:
 
 
 def report_deletion(sender: Any, instance: User, **told: Any) -> None:
-    """Start the report and write an audit event. Called by Django's signal before an account is
-    deleted.
+    """Count the account's rows for the erasure report, and write an audit event. Receives Django's
+    `pre_delete` signal.
     """
     report = begin_report(instance.pk)
     audit.record(AuditEvent("account.erased", report.requested_by, subject=bucket_of(instance.pk)))
 
 
 def erase_belongings(sender: Any, instance: User, **told: Any) -> None:
-    """Delete a user's data that no foreign key connects. Called by Django's signal for deleted
-    accounts.
+    """Delete a user's rows and files that no foreign key links to the account. Receives Django's
+    `post_delete` signal.
     """
     user = instance.pk
     erase(Conversation.objects.filter(owned_by(user)))

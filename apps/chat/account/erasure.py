@@ -1,4 +1,6 @@
-"""Writes the report about a deleted account: the deleted rows by kind, and the rows that remain."""
+"""Writes the report about a deleted account: the numbers of deleted, retained and remaining rows,
+by kind.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,8 +30,8 @@ BYTES = "bytes_of_files"
 
 @dataclass(frozen=True, slots=True)
 class RetainedRows:
-    """Rows that remain after the deletion, with the reason that the report shows. `rows` is None
-    for large tables that have no index by user.
+    """Rows that are retained after the deletion, with the reason that the report shows. `rows` is
+    None if counting would scan a large table that has no index by user.
     """
 
     rows: QuerySet[Any] | None
@@ -84,15 +86,17 @@ def retained_rows(user: int) -> Mapping[str, RetainedRows]:
 
 
 def counts(user: int) -> dict[str, int]:
-    """Return the number of these rows by kind, without kinds that have no rows."""
+    """Return the number of rows in `removed_rows` and of bytes in the user's files, by kind,
+    without zeros.
+    """
     found = {name: rows.count() for name, rows in removed_rows(user).items()}
     stored = StoredFile.objects.filter(of_person(user)).aggregate(bytes=Sum("size"))["bytes"]
     return {name: count for name, count in {**found, BYTES: stored or 0}.items() if count}
 
 
 def begin_report(user: int, requested_by: str = "") -> ErasureReport:
-    """Count the account's data before the deletion. Return the existing report if it was already
-    counted.
+    """Create the erasure report with the account's row counts before the deletion. If a report with
+    counts exists, return it unchanged.
     """
     report = request_erasure(user, requested_by)
     if not report.removed:
@@ -107,6 +111,6 @@ def begin_report(user: int, requested_by: str = "") -> ErasureReport:
 
 
 def finish_report(user: int) -> None:
-    """Search for remaining data of the deleted account, and add its amount to the report."""
+    """Count the rows that remain after the deletion, and complete the account's open report."""
     rows = ErasureReport.objects.filter(account=user, finished_at=None)
     rows.update(finished_at=timezone.now(), remaining=counts(user))

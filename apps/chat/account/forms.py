@@ -1,4 +1,4 @@
-"""The forms of the account page."""
+"""The forms for the user's name, picture and API keys on the account page."""
 
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
@@ -37,7 +37,9 @@ class PictureForm(forms.Form):
     )
 
     def clean_picture(self) -> "UploadedFile[Any]":
-        """Return the file, with a `content_type` that is detected from its bytes."""
+        """Return the file, with a `content_type` detected from its bytes. Raises `ValidationError`
+        if it is too large or is not a PNG, JPEG or WebP image.
+        """
         sent: UploadedFile[Any] = self.cleaned_data["picture"]
         if sent.size is None or sent.size > LARGEST_PICTURE:
             raise forms.ValidationError(gettext("The picture is too large; the limit is 1 MB."))
@@ -74,7 +76,7 @@ class OwnKeyForm(forms.Form):
         self.fields["applications"].queryset = usable(caller)  # type: ignore[attr-defined]
 
     def clean_until(self) -> datetime | None:
-        """Return the end of the chosen day in UTC, or None if no day was chosen."""
+        """Return the end of the chosen day in UTC, or None for a key that does not expire."""
         day: date | None = self.cleaned_data["until"]
         if day is None:
             return None

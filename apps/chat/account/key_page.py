@@ -1,4 +1,4 @@
-"""Manages users' own keys for model services, on the page "Connections"."""
+"""Stores, tests and deletes users' own keys for model services, on the page "Connections"."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -31,8 +31,8 @@ UNREADABLE = gettext_lazy("The saved key can no longer be read. Enter the key ag
 
 
 def key_entries(user: AbstractBaseUser | AnonymousUser) -> Sequence[Mapping[str, Any]]:
-    """Return the services that accept users' keys, and stored keys that no service accepts any
-    longer.
+    """Return the services that accept users' own keys, and the stored keys of services that no
+    longer accept them.
     """
     if not user.is_authenticated:
         return []

@@ -1,4 +1,4 @@
-"""The form on the account page for notifications about unseen answers."""
+"""The form for email notifications and quiet hours on the account page."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Shows the user's own budgets in the account menu."""
+"""Adds the user's own budgets to the template context, for the account menu."""
 
 from functools import partial
 from typing import Any
@@ -10,8 +10,8 @@ from apps.insights.budgets.budget_usage import own_sentences
 
 
 def own_budgets(request: HttpRequest) -> dict[str, Any]:
-    """Return a lazy template context with the user's budgets. Only templates that show the budgets
-    query the database.
+    """Return a template context with the user's budgets. The database is queried only if a template
+    shows them.
     """
     user = getattr(request, "user", None)
     if user is None:

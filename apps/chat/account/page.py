@@ -1,4 +1,4 @@
-"""The account page and its forms' actions."""
+"""The account page: profile, devices, API keys, connected programs and notifications."""
 
 from typing import Any
 
@@ -33,7 +33,9 @@ from apps.doors.sessions import announce_end
 from apps.errors import Refused
 
 NEW_KEY = "new_key"
-"""The session key for the prefix of a newly created API key, which the page shows once."""
+"""The session key under which the prefix of a new API key is stored until the page has shown the
+key once.
+"""
 
 
 @login_required
@@ -44,7 +46,7 @@ def account(request: HttpRequest) -> HttpResponse:
 
 
 def page(request: HttpRequest, status: int = 200, **forms: Any) -> HttpResponse:
-    """Render the account page. `forms` contains invalid forms to show with their errors."""
+    """Render the account page. `forms` replaces forms by their submitted versions with errors."""
     user, caller = account_user(request), visitor(request)
     factors = list(Authenticator.objects.filter(user=user).order_by("created_at"))
     prefix = request.session.pop(NEW_KEY, "")
@@ -124,8 +126,10 @@ def change_picture(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_safe
 def picture(request: HttpRequest, user: int) -> HttpResponse:
-    """Return the profile picture of the user with this primary key. Raises Http404, unless it is
-    the caller's own picture, both users share a team, or the caller may view accounts.
+    """Return the profile picture of the user with this primary key.
+
+    Raises Http404 unless the users are the same or share a team, or the visitor has the permission
+    `auth.view_user`.
     """
     mine = account_user(request)
     people = get_user_model().objects.filter(is_active=True)
@@ -144,9 +148,7 @@ def picture(request: HttpRequest, user: int) -> HttpResponse:
 @login_required
 @require_POST
 def end(request: HttpRequest) -> HttpResponse:
-    """End the session in the form field `session`, or all other sessions if the field is
-    missing.
-    """
+    """End the session in the form field `session`, or all other sessions if the field is empty."""
     user = account_user(request)
     chosen = request.POST.get("session")
     rows = [
@@ -193,7 +195,7 @@ def create_key(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def revoke_key(request: HttpRequest) -> HttpResponse:
-    """Revoke the user's API key with the `prefix` in the form."""
+    """Revoke the user's API key with the form's `prefix`."""
     if not revoke_own_key(
         account_user(request), request.POST.get("prefix", ""), address_of(request)
     ):
@@ -205,7 +207,7 @@ def revoke_key(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def disconnect_program(request: HttpRequest) -> HttpResponse:
-    """Disconnect the program with the ID in the form field `program`."""
+    """Disconnect the OAuth client whose ID is in the form field `program`."""
     program = request.POST.get("program", "")
     if not disconnect(account_user(request), program, address_of(request)):
         raise Http404("This program is not connected.")

@@ -1,4 +1,4 @@
-"""The page with the model requests of one of the user's answers."""
+"""The page that shows the requests to models for one of the user's answers."""
 
 from uuid import UUID
 
@@ -18,7 +18,9 @@ from apps.live.models import Run
 @require_safe
 @never_cache
 def answer_requests(request: HttpRequest, run: UUID) -> HttpResponse:
-    """Show an answer's model requests. Raises Http404 if the user has no such answer."""
+    """Show the requests to models for this run. Raises Http404 if it is not the user's own, or if
+    users cannot read requests.
+    """
     if not are_shown():
         raise Http404
     found = get_object_or_404(Run, pk=run, bucket=visitor(request).bucket)
@@ -30,5 +32,5 @@ def answer_requests(request: HttpRequest, run: UUID) -> HttpResponse:
 
 
 def are_shown() -> bool:
-    """Return True if users can read the model requests of their answers."""
+    """Return True if users can read the requests that their answers sent to models."""
     return settings.MODEL_REQUESTS != "none" and settings.MODEL_REQUESTS_SHOWN

@@ -109,7 +109,7 @@ def settings(request: HttpRequest) -> HttpResponse:
 
 
 def page(request: HttpRequest, status: int = 200, **forms: Any) -> HttpResponse:
-    """Render the settings page. `forms` contains invalid forms to show with their errors."""
+    """Render the settings page. `forms` replaces forms by their submitted versions with errors."""
     row = preferences_row(request)
     unbound = {name: form(instance=row, auto_id=f"{name}-%s") for name, form in FORMS.items()}
     links = list_links(request, visitor(request)) if request.user.is_authenticated else None
@@ -118,7 +118,7 @@ def page(request: HttpRequest, status: int = 200, **forms: Any) -> HttpResponse:
 
 
 def preferences_row(request: HttpRequest) -> Preferences:
-    """Return the user's stored settings, or an unsaved row with the defaults."""
+    """Return the user's stored preferences, or an unsaved row with the defaults."""
     if not request.user.is_authenticated:
         return Preferences(language=chosen_for_request(request))
     user = account_user(request)
@@ -128,8 +128,9 @@ def preferences_row(request: HttpRequest) -> Preferences:
 @login_required
 @require_POST
 def change(request: HttpRequest, part: str) -> HttpResponse:
-    """Save one section of the settings page. Scripts that request JSON get only a status code.
-    Raises Http404 if there is no section `part`.
+    """Save the section `part` of the settings page.
+
+    Requests that accept JSON get only a status code. Raises Http404 if there is no such section.
     """
     if part not in FORMS:
         raise Http404("This section of the settings does not exist.")
@@ -151,8 +152,8 @@ def change(request: HttpRequest, part: str) -> HttpResponse:
 
 
 def speak(request: HttpRequest, response: HttpResponse, kept: Preferences) -> None:
-    """Activate the chosen language for this response, and store it in a cookie for the sign-in
-    page.
+    """Activate the language in `kept` for this response, and store it in a cookie for the sign-in
+    page. If it is empty, delete the cookie.
     """
     name = site_settings.LANGUAGE_COOKIE_NAME
     setattr(request, KEPT, kept)
@@ -167,7 +168,7 @@ def speak(request: HttpRequest, response: HttpResponse, kept: Preferences) -> No
 @login_required
 @require_POST
 def change_theme(request: HttpRequest) -> HttpResponse:
-    """Store the user's choice of `theme` from the switch on a page."""
+    """Store the color theme in the form field `theme`."""
     theme = request.POST.get("theme", "")
     if theme not in Preferences.Theme.values:
         text = f"theme: use one of {', '.join(Preferences.Theme.values)}."

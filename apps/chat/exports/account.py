@@ -1,4 +1,4 @@
-"""Exports the user's account and other data, except conversations."""
+"""Exports the rows of a user's account and other data, except conversations."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -35,8 +35,8 @@ from apps.workspace.local.secrets.field import SecretField
 
 @dataclass(frozen=True, slots=True)
 class ExportedRows:
-    """Exports a model's rows that match `condition`, without the `hidden` columns. Secrets,
-    pictures and vectors are never exported.
+    """The rows of a model to export: those that match `condition`, without the `hidden` columns.
+    Secrets and binary columns are never exported.
     """
 
     model: type[Model]
@@ -54,7 +54,7 @@ class ExportedRows:
 
 
 def rows_of(user: int) -> Mapping[str, ExportedRows]:
-    """Return the rows to export, by their keys in the exported document."""
+    """Return the rows to export, by their keys in `account.json`."""
     theirs, owned = Q(user=user), of_person(user, "owner")
     return {
         "account": ExportedRows(User, Q(pk=user), frozenset({"password"})),

@@ -1,8 +1,7 @@
-"""Streams all of a user's data as a ZIP.
+"""Streams all of a user's data as a ZIP file.
 
-`conversations/` contains one JSON file per conversation. Such a file can be imported again.
-`files.json` lists the files in conversations with their URLs for the owner. `account.json` contains
-the user's other data.
+`conversations/` has one JSON file per conversation, which can be imported again. `files.json` lists
+the files in conversations with their URLs. `account.json` has the user's other data.
 """
 
 import json
@@ -29,8 +28,8 @@ LONGEST_NAME = 60
 
 
 class ZipBuffer:
-    """Collects the bytes of a ZIP until they are sent. The buffer is not seekable, because the
-    whole ZIP is never stored.
+    """A writable, unseekable file that holds a ZIP's bytes until they are sent, so that the whole
+    ZIP is never in memory.
     """
 
     def __init__(self) -> None:
@@ -57,8 +56,8 @@ def archive_name(now: datetime) -> str:
 
 
 async def whole_export(user: int) -> AsyncIterator[bytes]:
-    """Yield the bytes of a ZIP with all of a user's data. Only one conversation at a time is in
-    memory.
+    """Yield the bytes of a ZIP file with all of a user's data. Only one conversation at a time is
+    in memory.
     """
     pieces = zip_pieces(user)
     following = database_sync_to_async(next)
@@ -99,7 +98,9 @@ def write_json(value: object) -> bytes:
 
 
 def files_of(user: int) -> Iterator[dict[str, object]]:
-    """Yield JSON for each file in the user's conversations, except temporary conversations."""
+    """Yield the name, type, size and URL of each file in the user's conversations, except temporary
+    conversations.
+    """
     mine = Conversation.objects.lasting().filter(owned_by(user))
     known = set(mine.values_list("pk", flat=True))
     rows = StoredFile.objects.filter(of_person(user), name__startswith=f"{ROOT}/").order_by("name")

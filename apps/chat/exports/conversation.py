@@ -1,4 +1,4 @@
-"""Exports a conversation: the shown path as Markdown, or all branches as JSON."""
+"""Exports a conversation as Markdown (the shown branch) or JSON (all branches)."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -27,8 +27,8 @@ def export_name(conversation: Conversation, ending: str) -> str:
 
 
 def document(conversation: Conversation) -> dict[str, Any]:
-    """Return all messages with their branches as JSON. `leaf` is the last message on the shown
-    path.
+    """Return the conversation with all its branches as JSON. `leaf` is the ID of the last message
+    on the shown branch.
     """
     found = tree(conversation)
     ids = {row.pk: str(row.uuid) for row in found.messages}
@@ -59,7 +59,7 @@ def document(conversation: Conversation) -> dict[str, Any]:
 
 
 def markdown(conversation: Conversation) -> str:
-    """Return the shown messages as Markdown, with the names and URLs of their files."""
+    """Return the shown branch as Markdown, with the names and URLs of the attached files."""
     title = conversation.title or gettext("Untitled")
     parts = [
         f"# {title}",
@@ -116,8 +116,8 @@ def feedback_line(row: Feedback | None) -> str:
 
 
 def place_line(message: Message) -> str:
-    """Return a line that describes the place and the screen from which the user sent the
-    message.
+    """Return the title of the place in the host application from which the user sent the message,
+    and the description of its screen, or "".
     """
     place = message.place or {}
     return ": ".join(filter(None, (place.get("title"), place.get("narrative"))))

@@ -1,4 +1,6 @@
-"""Imports messages' images and files from the ZIP or from the messages themselves."""
+"""Stores the images and files of imported messages, which come from the ZIP or from `data:` URLs in
+the messages.
+"""
 
 import base64
 import binascii
@@ -23,14 +25,14 @@ from apps.conversations.files.folder import MOST_FILES, file_title, folder_of, s
 from apps.errors import FileRefused, Refused
 
 MOST_BYTES = 512 * 1024 * 1024
-"""The maximum number of bytes that one import reads from files, regardless of the sizes that the
-ZIP declares.
+"""The maximum number of bytes that one import reads from the ZIP's members, whatever sizes the ZIP
+declares.
 """
 DATA = re.compile(r"data:[\w.+-]+/[\w.+-]+;base64,")
 
 
 class ImportedFiles:
-    """The files in an uploaded export. Each file is read on demand."""
+    """The files in an uploaded ZIP export. Each file is read on demand."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._members: dict[str, zipfile.ZipInfo] = {}
@@ -39,7 +41,7 @@ class ImportedFiles:
         with suppress(*UNREADABLE, TooManyEntries):
             self._archive = open_archive(file, MOST_MEMBERS)
             for member in self._archive.infolist():
-                # The key is the beginning of the name.
+                # The file's name begins with its ID.
                 if found := KEY.match(PurePosixPath(member.filename).name):
                     self._members.setdefault(found.group(), member)
 
@@ -68,8 +70,8 @@ class ImportedFiles:
 
 
 def name_of(file: SourceFile, content: bytes) -> str:
-    """Return the file's name. If it has none, return a name with an extension that fits its
-    bytes.
+    """Return the file's name. If it is empty, return "picture" with an extension that fits the
+    content.
     """
     ending = filetype.guess_extension(content)
     return file.name or (f"picture.{ending}" if ending else "picture")
@@ -81,10 +83,10 @@ def bring_files(
     messages: Iterable[ImportedMessage],
     attached: ImportedFiles,
 ) -> None:
-    """Store the messages' files as attachments, and remove the placeholder lines from the texts.
+    """Store the messages' files as attachments, and remove their placeholder lines from the texts.
 
-    The placeholder remains if the file is missing, or is rejected because of its type, its size or
-    the quota.
+    A placeholder remains if its file is missing or is rejected because of its type, its size or the
+    quota.
     """
     taken: list[str] = []
     for message in messages:

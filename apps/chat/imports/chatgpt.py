@@ -25,9 +25,9 @@ from apps.chat.imports.tree import (
 )
 
 CITATION = re.compile("\ue200[^\ue200\ue201]{0,2000}\ue201|【\\d+[:†][^】]{0,200}】")
-"""Citation marks that only ChatGPT's own page can resolve."""
+"""Matches citation marks, which only ChatGPT's own page can resolve."""
 KEY = re.compile(r"file[-_](?!service:)[A-Za-z0-9]+")
-"""A file's ID, which follows various prefixes in URLs."""
+"""Matches a file's ID, which follows various prefixes in URLs."""
 HIDDEN = frozenset(
     {
         "thoughts",
@@ -37,7 +37,7 @@ HIDDEN = frozenset(
         "tether_browsing_display",
     }
 )
-"""Content types that are not imported: the model's reasoning, browsing results and background
+"""The content types that are not imported: the model's reasoning, browsing results and background
 instructions.
 """
 SPEAKERS: dict[str, Speaker] = {"user": "user", "assistant": "assistant", "tool": "assistant"}
@@ -49,8 +49,8 @@ def is_chatgpt(document: dict[str, Any]) -> bool:
 
 
 def read(document: dict[str, Any]) -> SourceConversation:
-    """Convert a ChatGPT conversation. Raises `UnreadableConversation` if its structure is
-    unknown.
+    """Convert a ChatGPT conversation. Raises `UnreadableConversation` if its `mapping` is not an
+    object.
     """
     mapping = document["mapping"]
     if not isinstance(mapping, dict):
@@ -133,7 +133,7 @@ def is_picture(file: dict[str, Any]) -> bool:
 
 
 def files_of(message: dict[str, Any]) -> Iterator[SourceFile]:
-    """Yield the message's attachments, which the ZIP may contain."""
+    """Yield the message's images and attachments, which a ZIP export can contain."""
     written = entries(item(message, "metadata").get("attachments"))
     names = {string(file.get("id")): string(file.get("name")) for file in written}
     for part in entries(item(message, "content").get("parts")):

@@ -1,5 +1,5 @@
-"""Detects the format of export files from other programs, and reads their conversations one by
-one.
+"""Detects the formats of conversation exports, including those of other products, and reads their
+conversations.
 """
 
 import json
@@ -18,8 +18,8 @@ from apps.chat.imports.tree import SourceConversation, UnreadableConversation
 from apps.documents.zip_names import READ_AS, named_entries
 
 LARGEST_FILE = 64 * 1024 * 1024
-"""The maximum number of bytes in a file. For a ZIP, this is the total for its conversation
-files.
+"""The maximum number of bytes in an uploaded file. For a ZIP, this limits the total of its
+conversation files.
 """
 MOST_CONVERSATIONS = 20_000
 MOST_MEMBERS = 50_000
@@ -33,7 +33,7 @@ EXPECTED = gettext_lazy(
     "Choose the conversations.json file or the whole ZIP from ChatGPT, or a JSON file from Open WebUI, LibreChat or QuickApps."
 )
 BEGINNING_BYTES = 8192
-"""The number of bytes that `filetype` needs to detect a type."""
+"""The number of bytes that `filetype` needs to detect a file's type."""
 WHITESPACE = " \t\n\r"
 _decoder = json.JSONDecoder()
 
@@ -52,7 +52,7 @@ FORMATS = (
 
 
 def conversations_in(file: IO[bytes]) -> Iterator[SourceConversation | UnreadableConversation]:
-    """Yield each conversation in the file, or an exception if a conversation cannot be read. Raises
+    """Yield each conversation in the file, or an `UnreadableConversation` in its place. Raises
     `UnreadableConversation` if the file itself cannot be read.
     """
     count = 0
@@ -114,7 +114,9 @@ def texts_in(file: IO[bytes]) -> Iterator[str]:
 
 
 def check_kind(beginning: bytes) -> None:
-    """Raise `UnreadableConversation` for images, PDFs and other binary files."""
+    """Raise `UnreadableConversation` if the file begins like an image, a PDF or another binary
+    file.
+    """
     if (kind := filetype.guess(beginning)) is None:
         return
     found = gettext("This file has the type {type}, so it isn’t a conversation export.")
@@ -122,8 +124,8 @@ def check_kind(beginning: bytes) -> None:
 
 
 def members_of(archive: zipfile.ZipFile) -> Iterator[str]:
-    """Yield the texts of the archive's conversation files. Raises `UnreadableConversation` if they
-    exceed the limits, regardless of the sizes that the archive declares.
+    """Yield the texts of the ZIP's conversation files. Raises `UnreadableConversation` if they
+    exceed `LARGEST_FILE` bytes in total, whatever sizes the ZIP declares.
     """
     left = LARGEST_FILE
     for name, info in named_entries(archive, READ_AS):
@@ -136,7 +138,7 @@ def members_of(archive: zipfile.ZipFile) -> Iterator[str]:
 
 
 def has_conversations(name: str) -> bool:
-    """Return True if a file with this name in a ZIP contains conversations.
+    """Return True if a ZIP member with this name contains conversations.
 
     ChatGPT exports contain `conversations.json` or `conversations-000.json`. QuickApps exports
     contain a folder `conversations`.
@@ -148,8 +150,8 @@ def has_conversations(name: str) -> bool:
 
 
 def read_at_most(file: IO[bytes], most: int) -> bytes:
-    """Return the content of a file. Raises `UnreadableConversation` if it is larger than `most`
-    bytes.
+    """Return the file's remaining content. Raises `UnreadableConversation` if it is larger than
+    `most` bytes.
     """
     pieces, size = [], 0
     while piece := file.read(READ_BYTES):
@@ -167,7 +169,7 @@ def read_at_most(file: IO[bytes], most: int) -> bytes:
 
 def decode_text(content: bytes) -> str:
     """Decode text by its byte order mark, or as UTF-8 if it has none. Raises
-    `UnreadableConversation` if the bytes are invalid.
+    `UnreadableConversation` if this fails.
     """
     encoding = next(name for mark, name in ENCODINGS if content.startswith(mark))
     try:
@@ -210,7 +212,7 @@ def skip(text: str, at: int) -> int:
 
 
 def read_value(text: str, at: int) -> tuple[Any, int]:
-    """Return the JSON value at position `at` and the position after it. Raises
+    """Return the JSON value that starts at index `at`, and the index after it. Raises
     `UnreadableConversation` if the JSON is invalid.
     """
     try:

@@ -29,9 +29,7 @@ def is_librechat(document: dict[str, Any]) -> bool:
 
 
 def read(document: dict[str, Any]) -> SourceConversation:
-    """Convert a LibreChat conversation. Raises `UnreadableConversation` if its structure is
-    unknown.
-    """
+    """Convert a LibreChat conversation. Raises `UnreadableConversation` if it has no messages."""
     messages = entries(document.get("messagesTree")) or entries(document.get("messages"))
     if not messages:
         raise UnreadableConversation(gettext("it has no readable messages"))
@@ -50,8 +48,8 @@ def read(document: dict[str, Any]) -> SourceConversation:
 
 
 def flat(messages: list[dict[str, Any]]) -> Iterator[SourceNode]:
-    """Yield the messages in order, each with its parent. In old exports and exports of one branch,
-    messages do not contain their parents' IDs.
+    """Yield the messages of a flat list as nodes. If no message contains a parent ID, each message
+    follows the previous one, as in old exports.
     """
     if any("parentMessageId" in one for one in messages):
         for place, one in enumerate(messages):

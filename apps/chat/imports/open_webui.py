@@ -29,7 +29,7 @@ DETAILS = re.compile(
     r"<details\b[^>]*\btype=\"(?:reasoning|tool_calls|code_interpreter)\"[^>]*>.*?(?:</details>|\Z)",
     re.DOTALL,
 )
-"""The model's reasoning and tool calls in the text of an answer."""
+"""Matches the model's reasoning and tool calls in the text of an answer."""
 SPEAKERS: dict[str, Speaker] = {"user": "user", "assistant": "assistant"}
 
 
@@ -38,9 +38,7 @@ def is_open_webui(document: dict[str, Any]) -> bool:
 
 
 def read(document: dict[str, Any]) -> SourceConversation:
-    """Convert an Open WebUI conversation. Raises `UnreadableConversation` if its structure is
-    unknown.
-    """
+    """Convert an Open WebUI conversation. Raises `UnreadableConversation` if it has no messages."""
     chat = item(document, "chat")
     history = item(chat, "history")
     messages = history.get("messages")
@@ -108,7 +106,7 @@ def line_of(file: dict[str, Any]) -> str:
 
 
 def pictures_of(message: dict[str, Any]) -> Iterator[SourceFile]:
-    """Yield images that the message contains, unless they are also stored as files."""
+    """Yield the images that are attached to the message, usually as `data:` URLs."""
     for file in entries(message.get("files")):
         if file.get("type") == "image":
             yield SourceFile(string(file.get("url")), string(file.get("name")), line_of(file))

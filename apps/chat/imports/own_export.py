@@ -1,4 +1,4 @@
-"""Reads conversations from exports of this or another QuickApps installation."""
+"""Reads conversations from JSON exports of this or another QuickApps installation."""
 
 from datetime import datetime
 from typing import Any
@@ -64,8 +64,8 @@ def node_of(key: str, message: dict[str, Any]) -> SourceNode:
 
 
 def sender_of(written: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the sender of a message that no user sent, or None for a user's message. The text
-    always counts as untrusted, regardless of the file's content.
+    """Return the message's automatic sender, such as a schedule, or None for a user's message. The
+    result is marked as untrusted, because anyone can edit the file.
     """
     kind = string(written.get("kind"))
     if kind == CONTINUATION["kind"]:

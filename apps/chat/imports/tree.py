@@ -1,4 +1,4 @@
-"""Converts imported conversations to the stored form, in which questions and answers alternate."""
+"""Converts imported conversations to trees in which questions and answers alternate."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,12 +13,12 @@ from apps.datetimes import of_timestamp, read_datetime
 
 MOST_NODES = 20_000
 MOST_CHARACTERS = 20_000_000
-"""The maximum number of characters in one conversation."""
+"""The maximum number of characters in one imported conversation."""
 LONGEST_TITLE = 200
 LONGEST_ID = 200
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 BEGINNING = "(This conversation began with an answer.)"
-"""The question that is inserted if a conversation begins with an answer."""
+"""The text of the question that is inserted before an answer that begins a conversation."""
 
 LEFT_OUT_KINDS = (
     gettext_lazy("Picture"),
@@ -26,20 +26,24 @@ LEFT_OUT_KINDS = (
     gettext_lazy("File"),
     gettext_lazy("Error"),
 )
-"""The kinds of items in `left_out`."""
+"""The kinds of items in the placeholder lines that `left_out` returns."""
 
 Speaker = Literal["user", "assistant"]
 Source = Literal["chatgpt", "open-webui", "librechat", "quickapps"]
 
 
 class UnreadableConversation(Exception):
-    """A conversation or a file cannot be imported. The text explains the reason to the user."""
+    """A conversation or a file cannot be imported. The exception's text tells the user the
+    reason.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """An image or a file in an imported message. `key` is its name in the ZIP, or a `data:` URL.
-    `line` is its placeholder in the text.
+    """An image or a file in an imported message.
+
+    `key` is its ID in the ZIP's file names, or a `data:` URL. `line` is its placeholder in the
+    message's text.
     """
 
     key: str
@@ -49,8 +53,8 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class SourceNode:
-    """A message in an imported file. If `role` is missing, the message is not shown, but later
-    messages are.
+    """A message in an imported file. If `role` is None, the message itself is skipped, but its
+    replies are imported.
     """
 
     id: str
@@ -61,13 +65,15 @@ class SourceNode:
     model: str = ""
     files: Sequence[SourceFile] = ()
     sender: Mapping[str, Any] | None = None
-    """The label that is shown in place of a user; see `apps.conversations.senders`."""
+    """The sender of a message that no user wrote, such as a schedule; see
+    `apps.conversations.senders`.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class SourceConversation:
-    """A conversation in an imported file. `leaf` is the ID of the last shown message. If `leaf` is
-    None, the newest message is the last one.
+    """A conversation in an imported file. `leaf` is the ID of the last shown message, or None to
+    show the newest message.
     """
 
     source: Source
@@ -83,8 +89,8 @@ class SourceConversation:
 
 @dataclass(slots=True)
 class ImportedMessage:
-    """A message to store. `parent` is the index of the previous message, or None if the message
-    begins the conversation.
+    """A message to store. `parent` is the index of the previous message, or None for the first
+    message.
     """
 
     parent: int | None
@@ -93,21 +99,19 @@ class ImportedMessage:
     at: datetime | None
     model: str = ""
     is_missing: bool = False
-    """True for an answer that is missing from the file."""
+    """True for an empty answer that replaces an answer missing from the file."""
     files: Sequence[SourceFile] = ()
     sender: Mapping[str, Any] | None = None
     attachments: list[dict[str, str]] = field(default_factory=list)
-    """The imported files, in the format in which a message stores them."""
+    """The imported files, as `Message.attachments` stores them."""
     left_out: list[str] = field(default_factory=list)
-    """The kinds and names of items that were not imported. The message shows a notice about
-    them.
-    """
+    """The kinds and names of items that were not imported, for a notice in the message."""
 
 
 @dataclass(frozen=True, slots=True)
 class MessageTree:
-    """Messages in a tree in which each question has an answer. `leaf` is the last shown message's
-    index.
+    """Messages in a tree in which each question has an answer. `leaf` is the index of the last
+    shown message.
     """
 
     messages: Sequence[ImportedMessage]
@@ -116,10 +120,10 @@ class MessageTree:
 
 @dataclass(slots=True)
 class Segment:
-    """Consecutive nodes on a path with the same role, which become one message."""
+    """One of several consecutive nodes with the same role, which become one message."""
 
     before: "Segment | None" = None
-    """The previous segment on the path."""
+    """The previous segment with the same role, or None."""
     parent: int | None = None
     node: SourceNode | None = None
     place: int | None = None
@@ -144,7 +148,9 @@ class TreeBuilder:
     characters: int = 0
 
     def store(self, segment: Segment) -> int | None:
-        """Return the index of the segment's message. The first call creates the message."""
+        """Return the index of the segment's message in `messages`. The first call appends the
+        message.
+        """
         if segment.node is None or segment.place is not None:
             return segment.place
         nodes = segment.nodes()
@@ -162,7 +168,7 @@ class TreeBuilder:
 
     def add(self, message: ImportedMessage) -> int:
         """Append the message and return its index. Raises `UnreadableConversation` if the
-        conversation has more than `MOST_CHARACTERS`.
+        conversation exceeds `MOST_CHARACTERS`.
         """
         self.characters += len(message.text)
         if self.characters > MOST_CHARACTERS:
@@ -179,7 +185,7 @@ def tree_of(conversation: SourceConversation) -> MessageTree:
     """Convert a conversation to a tree of messages.
 
     A message without a known parent begins the conversation. Messages in cycles are skipped. Raises
-    `UnreadableConversation` if the conversation is empty or too large.
+    `UnreadableConversation` if the conversation has no messages or too many.
     """
     if len(conversation.nodes) > MOST_NODES:
         raise UnreadableConversation(
@@ -229,7 +235,9 @@ def place_of_leaf(
 
 
 def answered(messages: list[ImportedMessage], leaf: int | None) -> MessageTree:
-    """Append an empty answer to each unanswered question, as if the answer had been stopped."""
+    """Append an empty, stopped answer to each unanswered question. Return the messages as a
+    tree.
+    """
     followed = Counter(message.parent for message in messages)
     for place, message in enumerate(messages[:]):
         if message.role == "user" and not followed[place]:
@@ -239,8 +247,8 @@ def answered(messages: list[ImportedMessage], leaf: int | None) -> MessageTree:
 
 
 def moment(written: Any) -> datetime | None:
-    """Parse seconds or milliseconds since 1970, or ISO 8601. Return None if the time is
-    implausible.
+    """Parse seconds or milliseconds since 1970, or an ISO 8601 time. Return None if the time is
+    invalid, before 2000 or in the future.
     """
     found = None
     try:
@@ -260,28 +268,28 @@ def string(written: Any) -> str:
 
 
 def tags_in(written: Any) -> list[str]:
-    """Return the texts in a list, or [] for any other value."""
+    """Return the nonempty texts in a list, or [] for any other value."""
     return [*filter(None, map(string, written))] if isinstance(written, list) else []
 
 
 def entries(written: Any) -> list[dict[str, Any]]:
-    """Return the JSON objects in a list, or [] if `written` is not a list."""
+    """Return the JSON objects in a list, or [] for any other value."""
     return [one for one in written if isinstance(one, dict)] if isinstance(written, list) else []
 
 
 def item(written: Any, name: str) -> dict[str, Any]:
-    """Return the JSON object under this name, or {} if there is no such object."""
+    """Return the JSON object `written[name]`, or {} if there is none."""
     found = written.get(name) if isinstance(written, dict) else None
     return found if isinstance(found, dict) else {}
 
 
 def identifier(written: Any) -> str:
-    """Return `written` if it is a valid ID, else ""."""
+    """Return `written` if it is a text of 1 to 200 characters, else ""."""
     return written if isinstance(written, str) and 0 < len(written) <= LONGEST_ID else ""
 
 
 def fenced(code: str, language: str = "") -> str:
-    """Return a Markdown code block whose fence is longer than all fences in the code."""
+    """Return a Markdown code block whose fence is longer than any fence in the code."""
     fence = "```"
     while fence in code:
         fence += "`"
@@ -290,7 +298,9 @@ def fenced(code: str, language: str = "") -> str:
 
 
 def left_out(what: str, name: str = "") -> str:
-    """Return the line that replaces an item that was not imported."""
+    """Return the placeholder line for an item that was not imported, for example `*File “a.pdf”:
+    not imported.*`.
+    """
     named = " ".join(name.replace("*", "").split())[:LONGEST_ID]
     if named:
         what = f"{what} “{named}”"
@@ -299,7 +309,9 @@ def left_out(what: str, name: str = "") -> str:
 
 
 def take_left_out(text: str) -> tuple[str, list[str]]:
-    """Return the text without its `left_out` lines, and the items that these lines contain."""
+    """Return the text without the placeholder lines of `left_out`, and the kinds and names of these
+    lines' items.
+    """
     prefix, suffix = left_out("\n").split("\n")
     kinds = tuple(map(str, LEFT_OUT_KINDS))
     written: list[str] = []

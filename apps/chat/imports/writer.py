@@ -1,7 +1,7 @@
 """Stores imported conversations, with a run and a journal for each answer.
 
 Pages read runs from journals, so imported conversations can be shown, branched, exported and
-continued like all others. They do not count as usage.
+continued. They do not count as usage.
 """
 
 import hashlib
@@ -55,8 +55,8 @@ MOST_TOLD = 50
 
 @dataclass(slots=True)
 class ConversationImportReport:
-    """The result of an import. `skipped` contains the title and the reason for up to `MOST_TOLD`
-    failed conversations.
+    """The result of an import. `skipped` lists the title and the reason for up to 50 failed
+    conversations.
     """
 
     is_trial: bool = False
@@ -64,7 +64,7 @@ class ConversationImportReport:
     messages: int = 0
     files: int = 0
     known: int = 0
-    """The number of conversations that had already been imported."""
+    """The number of conversations in the file that had already been imported."""
     unreadable: int = 0
     skipped: list[tuple[str, str]] = field(default_factory=list)
 
@@ -93,8 +93,8 @@ def import_file(
 ) -> ConversationImportReport:
     """Import all conversations in a file into an application.
 
-    Each conversation is stored completely or not at all. If `is_trial` is True, nothing is stored.
-    Raises `UnreadableConversation` and stores nothing if the file cannot be read to its end.
+    Each conversation is stored completely or not at all. With `is_trial`, nothing is stored. Raises
+    `UnreadableConversation` and stores nothing if any part of the file cannot be read.
     """
     report = ConversationImportReport(is_trial)
     seen: set[tuple[str, str]] = set()
@@ -127,7 +127,9 @@ def title_in(conversation: SourceConversation) -> str:
 
 
 def identity_of(conversation: SourceConversation, tree: MessageTree) -> str:
-    """Return the conversation's ID in the file, or a hash of its content if it has no ID."""
+    """Return the conversation's ID in the file. If it has none, return a hash of its title and
+    texts.
+    """
     if conversation.id:
         return str(storable_value(conversation.id))
     digest = hashlib.sha256(conversation.title.encode("utf-8", "replace"))
@@ -137,7 +139,9 @@ def identity_of(conversation: SourceConversation, tree: MessageTree) -> str:
 
 
 def is_known(caller: Caller, key: tuple[str, str]) -> bool:
-    """Return True if the conversation was already imported and exists or can still be restored."""
+    """Return True if the caller has imported the conversation before and has not permanently
+    deleted it. `key` is the source and the ID in the file.
+    """
     source, identity = key
     mine = Conversation.objects.filter(owner=caller.bucket)
     if source == "quickapps":
@@ -155,7 +159,7 @@ def write(
     key: tuple[str, str],
     attached: ImportedFiles,
 ) -> bool:
-    """Store an imported conversation. Return False if a concurrent import stored it first."""
+    """Store an imported conversation. Return False if a concurrent import has stored it already."""
     now, conversation_id = timezone.now(), uuid4()
     times = list(times_of(tree.messages, conversation.created_at or now))
     source, identity = key
@@ -190,14 +194,16 @@ def write(
 
 
 def name_of(tree: MessageTree) -> str:
-    """Return the name of the first file, as the title of a conversation without text."""
+    """Return the first file's name, which becomes the title of a conversation that begins without
+    text.
+    """
     first = tree.messages[0]
     return next(iter((*(file["title"] for file in first.attachments), *first.left_out)), "")
 
 
 def times_of(messages: Sequence[ImportedMessage], first: datetime) -> Iterator[datetime]:
-    """Yield each message's time, or the previous message's time if it has none. `first` is the time
-    before the first message.
+    """Yield each message's time. A message without a time gets its parent's time, or `first` if it
+    has no parent.
     """
     known: list[datetime] = []
     for message in messages:

@@ -1,4 +1,4 @@
-"""Changes a user's memories."""
+"""Changes, exports and imports a user's memories."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -17,7 +17,9 @@ from apps.workspace.memories.port import MemoryItem
 async def update(
     caller: Caller, row: MemoryCollection, number: int, fields: Mapping[str, Any]
 ) -> MemoryItem:
-    """Change fields of the memory with this number. Raises `QuickAppError` if this fails."""
+    """Change these fields of the collection's memory with this number. Raises `QuickAppError` if
+    the change is rejected.
+    """
     embedder = await embedder_of(caller, row.application)
     return await operations.update(memories_of(row), embedder, number, fields)
 
@@ -40,8 +42,8 @@ async def export(row: MemoryCollection) -> bytes:
 
 
 async def import_file(caller: Caller, application: str, content: bytes) -> int:
-    """Import memories from JSON. Return the number of new memories. `application` is a slug, or ""
-    for the shared memory. Raises `QuickAppError` if this fails.
+    """Import memories from JSON, and return the number of new memories. `application` is a slug, or
+    "" for the shared memory. Raises `QuickAppError` if the content is rejected.
     """
     store = LocalMemories(caller.bucket, application)
     embedder = await embedder_of(caller, application)
@@ -50,7 +52,7 @@ async def import_file(caller: Caller, application: str, content: bytes) -> int:
 
 async def embedder_of(caller: Caller, application: str) -> Embedder:
     """Return the embedder that the application's manifest selects, or else the installation's
-    embedder.
+    default. `application` is a slug.
     """
     wanted = None
     try:

@@ -1,4 +1,4 @@
-"""The form in which users change their memories."""
+"""The form in which a user edits a memory."""
 
 from collections.abc import Mapping
 from typing import Any, Self

@@ -1,4 +1,4 @@
-"""Lists a user's memories for the page, without reading their vectors."""
+"""Lists a user's memories for the memory page, without reading their vectors."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,8 +25,8 @@ LISTED_MERGES = 50
 
 @dataclass(frozen=True, slots=True)
 class ListedMemory:
-    """A memory on the page. `stored_at` is None if the memory's number does not contain a time.
-    Imported memories can have any number.
+    """A memory on the page. `stored_at` is None if the memory's number encodes no valid time, as
+    can be the case after an import.
     """
 
     row: StoredMemory
@@ -35,8 +35,8 @@ class ListedMemory:
 
 @dataclass(frozen=True, slots=True)
 class MemorySection:
-    """One application's memories, or the shared memories. `count` includes memories on other
-    pages.
+    """The memories of one application, or the shared memories, on one page. `count` also includes
+    the memories on other pages.
     """
 
     collection: MemoryCollection
@@ -51,12 +51,14 @@ def own_collections(caller: Caller) -> QuerySet[MemoryCollection]:
 
 
 def memory_page(caller: Caller, query: str, number: str) -> Page[StoredMemory]:
-    """Return page `number` of the memories that contain the query, by application, newest first."""
+    """Return page `number` of the memories that contain the query, sorted by application, newest
+    first.
+    """
     rows = StoredMemory.objects.filter(collection__in=own_collections(caller))
     ordered = rows.select_related("collection").defer("vector")
     ordered = ordered.order_by("collection__application", "collection", "-number")
     wanted = query.casefold()
-    # Not done in the database, because SQLite ignores case only in English letters.
+    # The database cannot do this, because SQLite ignores case only in ASCII letters.
     found = [row for row in ordered if is_about(row, wanted)] if wanted else ordered
     return Paginator(found, ON_A_PAGE).get_page(number)
 
@@ -74,7 +76,7 @@ def sections(caller: Caller, shown: Iterable[StoredMemory]) -> list[MemorySectio
             collection,
             application_title(collection.application, names),
             counts.get(collection.pk, 0),
-            # The ID of a memory is the second in which it was stored.
+            # A memory's number is the second in which it was stored.
             [ListedMemory(row, of_timestamp(row.number)) for row in rows],
             merges_of(collection),
         )
@@ -83,8 +85,8 @@ def sections(caller: Caller, shown: Iterable[StoredMemory]) -> list[MemorySectio
 
 
 def titles(caller: Caller) -> dict[str, str]:
-    """Return the titles of the caller's applications by slug. The slug "" stands for the shared
-    memory.
+    """Return the titles of the applications for which the caller has memories, by slug. The slug ""
+    means the shared memory.
     """
     slugs = own_collections(caller).values("application")
     rows = Application.objects.filter(slug__in=slugs).values_list("slug", "title")
@@ -92,13 +94,13 @@ def titles(caller: Caller) -> dict[str, str]:
 
 
 def application_title(application: str, names: Mapping[str, str]) -> str:
-    """Return the application's title from `names`, or its slug if it was deleted."""
+    """Return the application's title from `names`, or its slug if the application was deleted."""
     slug, _, is_former = application.partition("#")
     return gettext("{slug} (deleted)").format(slug=slug) if is_former else names.get(slug, slug)
 
 
 def merges_of(collection: MemoryCollection) -> list[dict[str, Any]]:
-    """Return the number, time and original texts of each merge in the collection that can be
+    """Return the number, time and original texts of each merge in the collection that can still be
     undone.
     """
     since = timezone.now() - timedelta(days=MERGES_KEPT_DAYS)

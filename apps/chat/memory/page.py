@@ -1,4 +1,4 @@
-"""The page "What is remembered about you", and the memory switch of a conversation."""
+"""The page "What is remembered about you", and the memory switch in a conversation's menu."""
 
 from collections.abc import Callable, Coroutine
 from typing import Any, ParamSpec
@@ -46,7 +46,7 @@ LONGEST_QUERY = 200
 @require_safe
 @never_cache
 def memories(request: HttpRequest) -> HttpResponse:
-    """Show the user's memories that contain the text `q`, or all memories without `q`."""
+    """Show the user's memories that contain the text in `q`, or all memories if `q` is empty."""
     return listing(request)
 
 
@@ -119,8 +119,8 @@ def undo(request: HttpRequest, collection: int) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def delete(request: HttpRequest, collection: int | None = None) -> HttpResponse:
-    """Ask for confirmation. A POST deletes all memories in the collection, or in all
-    collections.
+    """Show the confirmation page. A POST deletes all memories in the collection, or in all
+    collections if it is None.
     """
     caller = visitor(request)
     mine = own_collections(caller)
@@ -148,8 +148,8 @@ def export(request: HttpRequest, collection: int) -> HttpResponse:
 @login_required
 @require_POST
 def import_file(request: HttpRequest) -> HttpResponse:
-    """Import memories from the form's `file` into the memory of the `application` with this slug.
-    The slug "" stands for the shared memory.
+    """Import memories from the form's `file` for the application whose slug is in `application`.
+    The slug "" means the shared memory.
     """
     caller = visitor(request)
     application = request.POST.get("application", "")
@@ -207,7 +207,9 @@ def problem_of(change: Change[P], *of: P.args, **more: P.kwargs) -> QuickAppErro
 
 
 def account_of(request: HttpRequest) -> int:
-    """Return the signed-in user's primary key."""
+    """Return the signed-in user's primary key. Raises `PermissionDenied` for a visitor without an
+    account.
+    """
     if request.user.pk is None:
         raise PermissionDenied
     return request.user.pk

@@ -1,4 +1,4 @@
-"""Selects the notes that a page shows: the current team's notes or the user's own."""
+"""Finds the notes that a page shows: the current team's notes or the user's own."""
 
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
@@ -12,7 +12,9 @@ from apps.notes.store import Author
 
 
 def own_space(request: HttpRequest) -> NoteSpace:
-    """Return the notes of the user or the current team. Raises Http404 if notes are unavailable."""
+    """Return the notes of the current team or the user. Raises Http404 if the visitor has no
+    notes.
+    """
     found = space_of(visitor(request))
     if found is None:
         raise Http404("You have no notes on this server.")
@@ -20,16 +22,16 @@ def own_space(request: HttpRequest) -> NoteSpace:
 
 
 def own_note(request: HttpRequest, pk: int) -> tuple[NoteSpace, Note]:
-    """Return the note with this primary key, even if it is deleted. Raises Http404 if it is not in
-    the user's current notes.
+    """Return a note, which may be deleted, with the note space that contains it. Raises Http404 if
+    the space has no such note.
     """
     space = own_space(request)
     return space, get_object_or_404(Note, owner=space.owner, pk=pk)
 
 
 def living_note(request: HttpRequest, pk: int) -> tuple[NoteSpace, Note]:
-    """Return the note with this primary key. Raises Http404 if it is deleted or not in the user's
-    current notes.
+    """Return a note with the note space that contains it. Raises Http404 if the space has no such
+    note or it is deleted.
     """
     space = own_space(request)
     return space, get_object_or_404(Note, owner=space.owner, pk=pk, deleted_at=None)
@@ -40,7 +42,9 @@ def note_author(request: HttpRequest) -> Author:
 
 
 def is_file_of_notes(caller: Caller, bucket: str, name: str) -> bool:
-    """Return True if the file belongs to the notes in the caller's current workspace."""
+    """Return True if the file is an attachment of the notes that the caller can use at the
+    moment.
+    """
     if not name.startswith(FOLDER):
         return False
     space = space_of(caller)

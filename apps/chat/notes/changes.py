@@ -1,5 +1,5 @@
-"""Changes notes on behalf of users. Each change can be undone, and none overwrites a concurrent
-change.
+"""Creates, edits, deletes and restores notes for users. Each change can be undone, and none
+silently overwrites a concurrent change.
 """
 
 from collections.abc import Callable
@@ -79,8 +79,8 @@ def edit(request: HttpRequest, pk: int) -> HttpResponse:
 
 @transaction.atomic
 def change(request: HttpRequest, space: NoteSpace, note: Note, form: NoteForm) -> Note:
-    """Save the form, and update links to the note if its title changes. Raises `NoteRefused` or
-    `FileRefused` if the content is invalid.
+    """Save the form's content, and update links to the note if its title changes. Raises
+    `NoteRefused` or `FileRefused` if the content is rejected.
     """
     content = with_file(space, form)
     if title_key(content.title) == title_key(note.title):
@@ -90,7 +90,9 @@ def change(request: HttpRequest, space: NoteSpace, note: Note, form: NoteForm) -
 
 
 def save_form(form: NoteForm, save: Callable[[], Note]) -> Note | None:
-    """Call `save`. If it raises an error, add the error to the form and return None."""
+    """Call `save` and return its note. If the content is rejected, add the error to the form and
+    return None. Also return None after a concurrent change.
+    """
     try:
         return save()
     except NoteChanged:
@@ -104,7 +106,7 @@ def save_form(form: NoteForm, save: Callable[[], Note]) -> Note | None:
 
 def with_file(space: NoteSpace, form: NoteForm) -> NoteContent:
     """Return the form's content, with a link to the uploaded file if there is one. Raises
-    `NoteRefused` if a field is invalid, and `FileRefused` if the file is rejected.
+    `NoteRefused` or `FileRefused`.
     """
     content, sent = form.content(), form.cleaned_data["file"]
     if sent is None:
@@ -120,8 +122,8 @@ _no_marks = str.maketrans(dict.fromkeys("[]|\n\r", " "))
 
 
 def store_file(owner: str, sent: UploadedFile[Any]) -> str:
-    """Store an uploaded file under an unused name and return its path. Raises `FileRefused` if the
-    file is rejected or too many files have this name.
+    """Store an uploaded file under an unused name, and return its path. Raises `FileRefused` if the
+    file is rejected or no name is free.
     """
     stem, dot, ending = (sent.name or "file").rpartition(".")
     for number in range(1, MOST_NAMES):
@@ -131,14 +133,14 @@ def store_file(owner: str, sent: UploadedFile[Any]) -> str:
             files.take(owner, f"{FOLDER}{name}", sent, content_type, files.Condition(is_new=True))
         except FileChanged:
             continue
-        # Parentheses would end the address of a Markdown link.
+        # Parentheses would end the URL of a Markdown link.
         return attachment_path(owner, name).replace("(", quote("(")).replace(")", quote(")"))
     raise FileRefused(gettext("Too many files have this name. Choose another name."))
 
 
 def conflict(request: HttpRequest, space: NoteSpace, note: Note, form: NoteForm) -> HttpResponse:
-    """Show the form with another user's concurrent change to the note. Saving again replaces the
-    other change, which remains in the history.
+    """Show the form again with the differences from a concurrent change. If the user saves again,
+    that change is replaced, but remains in the history.
     """
     theirs = newest_version(note)
     mine = form.cleaned_data["text"].replace("\r\n", "\n").split("\n")
@@ -167,7 +169,7 @@ def page(
 @login_required
 @require_POST
 def delete(request: HttpRequest, pk: int) -> HttpResponse:
-    """Delete the note if the form field `number` matches its newest version."""
+    """Delete the note if the form's `number` is its newest version's number."""
     _, note = living_note(request, pk)
     if not is_as_seen(request, note):
         messages.error(request, GONE)
@@ -183,7 +185,7 @@ def delete(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def restore(request: HttpRequest, pk: int) -> HttpResponse:
-    """Restore the content of the form's `version` by creating a new version."""
+    """Restore the content of the form's `version` as a new version."""
     _, note = own_note(request, pk)
     return undone(
         request,
@@ -195,7 +197,7 @@ def restore(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def undo(request: HttpRequest, pk: int) -> HttpResponse:
-    """Undo the newest change if the form field `number` matches the newest version."""
+    """Undo the newest change if the form's `number` is the newest version's number."""
     _, note = own_note(request, pk)
     if not is_as_seen(request, note):
         messages.error(request, GONE)
@@ -235,7 +237,7 @@ def undone(request: HttpRequest, note: Note, change: Callable[[], Note]) -> Http
 @login_required
 @require_POST
 def erase_note(request: HttpRequest, pk: int) -> HttpResponse:
-    """Permanently delete a note that is already marked as deleted, with all its versions."""
+    """Permanently delete a deleted note with all its versions."""
     space = own_space(request)
     note = get_object_or_404(Note, owner=space.owner, pk=pk, deleted_at__isnull=False)
     if is_held(space.owner):
@@ -251,6 +253,6 @@ def is_as_seen(request: HttpRequest, note: Note) -> bool:
 
 
 def sent_number(request: HttpRequest, field: str) -> int:
-    """Return the number in a form field, or -1 if it is invalid. No version has this number."""
+    """Return the version number in a form field, or -1 if it is invalid."""
     number = read_integer(request.POST.get(field, ""))
     return -1 if number is None else number

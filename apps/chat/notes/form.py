@@ -1,4 +1,4 @@
-"""The form for notes."""
+"""The form in which a user writes a note."""
 
 import re
 from collections.abc import Mapping
@@ -20,9 +20,7 @@ _line = re.compile(r"\s*([^\s=:]+)\s*[=:]\s?(.*)")
 
 
 class NoteForm(forms.Form):
-    """The form for editing a note. `number` is the version that the user edits, or 0 for a new
-    note.
-    """
+    """A note's content. `number` is the version that the user edits, or 0 for a new note."""
 
     title = forms.CharField(
         label=gettext_lazy("Title"),
@@ -89,12 +87,16 @@ def written_fields(fields: Mapping[str, str]) -> str:
 
 
 def escape_value(value: str) -> str:
-    """Return a field's value on one line, with line breaks escaped."""
+    """Return the value of a note's field with backslashes and line breaks escaped, so that it fits
+    on one line.
+    """
     return value.replace("\\", "\\\\").replace("\n", "\\n")
 
 
 def read_fields(written: str) -> dict[str, str]:
-    """Parse lines with `name: value`. Raises `NoteRefused` if a line is invalid."""
+    """Parse lines such as `name = value` or `name: value`. Raises `NoteRefused` if a line is
+    invalid or a name occurs twice.
+    """
     found: dict[str, str] = {}
     for line in written.splitlines():
         if not line.strip():

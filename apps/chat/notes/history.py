@@ -1,4 +1,4 @@
-"""The page with a note's versions and the differences between them."""
+"""The page with a note's versions and their differences."""
 
 from dataclasses import dataclass
 
@@ -18,13 +18,13 @@ from apps.notes.content import note_content
 from apps.notes.models import Note, NoteVersion
 
 SHOWN = 20
-"""The number of versions per page."""
+"""The number of versions that one page of the history shows."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShownVersion:
-    """A note's version with the differences from the previous version. `agent` is "" if a user
-    wrote the version.
+    """A note's version with the differences from the previous version. `agent` is the agent's name,
+    or "" if a user wrote the version.
     """
 
     row: NoteVersion
@@ -37,7 +37,9 @@ class ShownVersion:
 @require_safe
 @never_cache
 def history(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show the newest versions of a note, or the versions before number `before`."""
+    """Show the newest versions of a note, or those with numbers less than the query parameter
+    `before`.
+    """
     space, note = own_note(request, pk)
     versions = read(note, request.GET.get("before", ""))
     shown = [shown_version(row, below) for row, below in pairs(versions)]
@@ -51,8 +53,8 @@ def history(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def read(note: Note, before: str) -> list[NoteVersion]:
-    """Return one version more than the page shows, for the comparison with the last shown
-    version.
+    """Return the note's newest versions, or those older than number `before`. The last one is not
+    shown, only compared.
     """
     rows = note.versions.select_related("user").order_by("-number")
     if (number := read_integer(before)) is not None:
@@ -71,7 +73,7 @@ def shown_version(row: NoteVersion, below: NoteVersion | None) -> ShownVersion:
 
 
 def lines_of(row: NoteVersion) -> list[str]:
-    """Return a version's complete content as lines."""
+    """Return the version's title, tags, fields and text as lines."""
     content = note_content(row)
     facts = [
         gettext("Title: {title}").format(title=content.title),

@@ -1,4 +1,4 @@
-"""Shows notes: the list with its search, a single note, and links by title."""
+"""The pages that list, search and show notes, and the lookup of notes by title."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -30,10 +30,10 @@ ON_A_PAGE = 50
 LISTED_TAGS = 40
 LISTED_BACKLINKS = 100
 EXCERPT = 240
-"""The maximum number of characters in an excerpt in the list."""
+"""The maximum number of characters of a note's text that the list shows."""
 MOST_TITLES = 200
 OFFERED = 12
-"""The maximum number of applications that a note's page offers for questions."""
+"""The maximum number of applications that a note's page offers for questions about the note."""
 VIEWS = ("", "agents", "deleted")
 
 
@@ -41,7 +41,9 @@ VIEWS = ("", "agents", "deleted")
 @require_safe
 @never_cache
 def notes(request: HttpRequest) -> HttpResponse:
-    """List the notes that match `q`. `show` selects notes changed by agents, or deleted notes."""
+    """List the notes that match `q`. `show` can be `agents` for notes changed by agents, or
+    `deleted`.
+    """
     return show_list(request)
 
 
@@ -77,7 +79,9 @@ def show_list(request: HttpRequest, problem: str = "", status: int = 200) -> Htt
 
 def rows_of(owner: str, query: str, view: str) -> QuerySet[Note]:
     """Return the owner's notes that match the query. Raises `NoteRefused` if the query is invalid.
-    The view `agents` selects notes that agents changed. The view `deleted` ignores the query.
+
+    The view `agents` selects notes that agents changed. The view `deleted` returns deleted notes
+    and ignores the query.
     """
     if view == "deleted":
         rows = Note.objects.filter(owner=owner, deleted_at__isnull=False).order_by("-deleted_at")
@@ -87,7 +91,7 @@ def rows_of(owner: str, query: str, view: str) -> QuerySet[Note]:
 
 
 def writing(caller: Caller) -> QuerySet[Application]:
-    """Return the caller's applications whose agents can write notes, sorted by title."""
+    """Return the caller's applications that can use notes, sorted by title."""
     return usable(caller).filter(manifest__features__notes__enabled=True).only("slug", "title")
 
 
@@ -116,7 +120,9 @@ def newest_version(found: Note) -> NoteVersion:
 
 
 def author_name(version: NoteVersion) -> str:
-    """Return the name of the user who wrote the version, or on whose behalf an agent wrote it."""
+    """Return the name of the user who wrote the version, or for whom an agent wrote it. Return ""
+    if an agent wrote it for a deleted user.
+    """
     if version.user is None:
         return gettext("a deleted user") if not version.is_by_agent else ""
     user: Any = version.user
@@ -124,7 +130,9 @@ def author_name(version: NoteVersion) -> str:
 
 
 def agent_name(version: NoteVersion) -> str:
-    """Return the title of the agent's application, or "" if a user wrote the version."""
+    """Return the title of the application whose agent wrote the version, or "" if a user wrote
+    it.
+    """
     if not version.is_by_agent:
         return ""
     row = Application.objects.filter(slug=version.application).only("title").first()
@@ -133,7 +141,7 @@ def agent_name(version: NoteVersion) -> str:
 
 def offered_applications(caller: Caller) -> list[Application]:
     """Return up to `OFFERED` applications to which the user can send a question about a note.
-    Applications whose agents can write notes come first.
+    Applications that can use notes come first.
     """
     first = list(writing(caller)[:OFFERED])
     others = usable(caller).only("slug", "title").exclude(pk__in=[one.pk for one in first])
@@ -144,7 +152,7 @@ def offered_applications(caller: Caller) -> list[Application]:
 @require_safe
 @never_cache
 def open_title(request: HttpRequest) -> HttpResponse:
-    """Redirect to the note with the given `title`, or to the form for a new note if there is
+    """Redirect to the note with the title in the query, or to the form for a new note if there is
     none.
     """
     title = request.GET.get("title", "")
@@ -157,9 +165,7 @@ def open_title(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def links(request: HttpRequest) -> JsonResponse:
-    """Return the URLs of the notes with the given titles, by title. The query repeats the field
-    `title`.
-    """
+    """Return the URLs of existing notes by title. The form repeats the field `title`."""
     titles = request.POST.getlist("title")[:MOST_TITLES]
     there = existing(own_space(request).owner, titles)
     known = {

@@ -1,4 +1,4 @@
-"""Quotes a note in the composer, so that the user can ask a question about it."""
+"""Quotes a note in the message box, so that the user can ask a question about it."""
 
 from django.utils.translation import gettext
 
@@ -8,11 +8,15 @@ from apps.notes.spaces import space_of
 from apps.notes.store import notes_of
 
 QUOTED = 2_000
-"""The maximum number of quoted characters. An agent with the note tools can read the whole note."""
+"""The maximum number of quoted characters. The application's agent can read the whole note with its
+tools.
+"""
 
 
 def quote_of(caller: Caller, number: str) -> str:
-    """Return a link to the caller's note with an excerpt, or "" if the note does not exist."""
+    """Return a link to the caller's note with this primary key and an excerpt, or "" if there is no
+    such note.
+    """
     space = space_of(caller)
     note = (
         notes_of(space.owner).filter(pk=read_integer(number) or 0).first()

@@ -1,4 +1,4 @@
-"""Exports and imports notes as a ZIP archive of Markdown files."""
+"""Exports notes to, and imports notes from, a ZIP file with Markdown files."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -50,7 +50,7 @@ async def pieces_of(file: Any) -> AsyncIterator[bytes]:
 @login_required
 @require_POST
 def import_file(request: HttpRequest) -> HttpResponse:
-    """Import notes from the archive in the form field `file`."""
+    """Import notes from the ZIP in the form field `file`."""
     space, sent = own_space(request), request.FILES.get("file")
     if sent is None:
         return show_list(request, gettext("Choose a file first."), 400)
@@ -65,9 +65,7 @@ def import_file(request: HttpRequest) -> HttpResponse:
 
 
 def import_summary(done: ImportedNotes) -> str:
-    """Return the summary of an import, such as "3 new notes, 1 changed, 12 as they were, 2
-    files.".
-    """
+    """Return the summary of an import, such as "3 new notes, 1 changed, 12 unchanged, 2 files."."""
     parts = [
         ngettext("{count} new note", "{count} new notes", done.new).format(count=done.new),
         ngettext("{count} changed", "{count} changed", done.changed).format(count=done.changed),

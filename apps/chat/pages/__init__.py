@@ -1,1 +1,1 @@
-"""The chat pages, on which users choose applications and hold conversations."""
+"""The chat pages, on which users choose an application and have conversations."""

@@ -1,4 +1,4 @@
-"""Returns the stored answers to one question, so that the page can show them side by side."""
+"""Serves the alternative answers to one question, which the page shows side by side."""
 
 from typing import Any
 from uuid import UUID
@@ -24,8 +24,8 @@ MOST_ANSWERS = 3
 @never_cache
 @gzip_page
 def alternatives(request: HttpRequest, slug: str, conversation: UUID) -> JsonResponse:
-    """Return the newest answers to the question `message`, the oldest of them first. Raises Http404
-    for another visitor's conversation.
+    """Return the newest answers to the question `message` as JSON, oldest first. Raises Http404 if
+    the visitor has no such conversation or the conversation no such question.
     """
     found = find_conversation(request, slug, conversation)
     asked = request.GET.get("message", "")
@@ -39,8 +39,8 @@ def alternatives(request: HttpRequest, slug: str, conversation: UUID) -> JsonRes
 
 
 def answers_to(conversation: Conversation, question: UUID) -> list[dict[str, Any]]:
-    """Return up to `MOST_ANSWERS` answers, including the shown one. Raises `Refused` if there is no
-    such question.
+    """Return up to `MOST_ANSWERS` answers to the question, always including the shown one. Raises
+    `Refused` if the question does not exist.
     """
     tree = outline(conversation)
     row = find_message(tree, question, USER)

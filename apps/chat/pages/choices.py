@@ -1,4 +1,4 @@
-"""Lists the choices in the composer's menus for a user and an application."""
+"""Lists what a user can choose in the menus of the message box."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,8 +36,8 @@ LONGEST_DETAIL = 200
 
 @require_safe
 def choices(request: HttpRequest, slug: str) -> HttpResponse:
-    """Return the choices for the `conversation` in the query, or for a new conversation. Raises
-    Http404 if the visitor cannot access the application or the conversation.
+    """Return the choices for the `conversation` in the query, or for a new conversation if it is
+    empty. Raises Http404 if the visitor cannot access the application or the conversation.
     """
     caller = visitor(request)
     find_application(caller, slug)
@@ -77,7 +77,7 @@ def prompts_for(caller: Caller) -> list[dict[str, Any]]:
 
 
 def skills_of(application: ResolvedApplication | None) -> list[dict[str, str]]:
-    """Return the name and description of each skill that a user can choose for a question."""
+    """Return the name and description of each skill that users can choose for a question."""
     installed = () if application is None else application.predefined.skills
     return [
         {"name": skill.document.name, "detail": skill.document.description[:LONGEST_DETAIL]}
@@ -95,8 +95,8 @@ def applications_for(caller: Caller, current: str) -> list[dict[str, str]]:
 
 
 def recent_files(caller: Caller) -> list[dict[str, Any]]:
-    """Return the newest files in the user's conversations as JSON, except temporary
-    conversations.
+    """Return the user's most recently changed files in conversations as JSON, without those in
+    temporary conversations.
     """
     rows = readable_files(caller.bucket, caller.bucket).filter(name__startswith=f"{ROOT}/")
     for temporary in own(caller).filter(temporary_until__isnull=False):
@@ -122,8 +122,8 @@ async def models_of(
 async def efforts_of(
     caller: Caller, application: ResolvedApplication | None, model: str = ""
 ) -> Sequence[str]:
-    """Return the reasoning efforts that a user can choose for a model. Return () if the application
-    sets the effort itself. `model` is the chosen deployment, or "" for the application's own.
+    """Return the reasoning efforts that a user can choose for a model, or () if the application
+    fixes the effort. `model` is a deployment ID, or "" for the application's own.
     """
     if application is None or EFFORT in application.parameters:
         return ()
@@ -137,7 +137,7 @@ async def efforts_of(
 def tools_of(
     caller: Caller, application: ResolvedApplication | None, chosen: Mapping[str, bool]
 ) -> list[dict[str, Any]]:
-    """Return the toolsets that users can turn on and off, with their states in the conversation."""
+    """Return the toolsets that users can turn on and off. `chosen` overrides the default states."""
     locale = caller.client.locale or "en"
     switches = [] if application is None else tool_switches(application.manifest, locale)
     return [
@@ -153,7 +153,9 @@ def tools_of(
 
 @dataclass(frozen=True, slots=True)
 class ConversationChoices:
-    """The user's choices for a conversation. An empty string means the default."""
+    """The user's choices for one conversation. "" means the application's default; `tools`
+    overrides the default state of toolsets by name.
+    """
 
     effort: str = ""
     deployment: str = ""
@@ -161,7 +163,7 @@ class ConversationChoices:
 
 
 def wishes_of(caller: Caller, slug: str, conversation: str) -> ConversationChoices:
-    """Return the choices stored with the caller's conversation, or the defaults if its ID is "".
+    """Return the choices stored with the conversation, or the defaults if `conversation` is "".
     Raises Http404 if the caller has no such conversation.
     """
     if not conversation:
@@ -179,9 +181,7 @@ def wishes_of(caller: Caller, slug: str, conversation: str) -> ConversationChoic
 
 @require_POST
 def change_effort(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
-    """Set the conversation's reasoning effort to the form's `effort`. An empty value means the
-    default.
-    """
+    """Set the conversation's reasoning effort to the form's `effort`. "" restores the default."""
     found = find_conversation(request, slug, conversation)
     caller = visitor(request)
     effort = request.POST.get("effort", "")
@@ -194,8 +194,8 @@ def change_effort(request: HttpRequest, slug: str, conversation: UUID) -> HttpRe
 
 @require_POST
 def change_model(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
-    """Set the model for the conversation's next questions to the form's `deployment`. An empty
-    value means the application's own model.
+    """Set the model for the conversation's next questions to the form's `deployment`. "" restores
+    the application's own model.
     """
     found = find_conversation(request, slug, conversation)
     application, deployment_id = find_resolved(slug), request.POST.get("deployment", "")
@@ -212,7 +212,9 @@ def change_model(request: HttpRequest, slug: str, conversation: UUID) -> HttpRes
 
 @require_POST
 def switch_tool(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
-    """Turn the toolset `tool` on or off from the next question on. `on` is true or false."""
+    """Turn the toolset in the form field `tool` on or off for the next questions. The field `on` is
+    true or false.
+    """
     found = find_conversation(request, slug, conversation)
     application, name = find_resolved(slug), request.POST.get("tool", "")
     if application is None:

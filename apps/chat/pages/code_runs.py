@@ -1,4 +1,4 @@
-"""Runs Python code from an answer for the owner of the conversation. Neither the code nor its
+"""Runs Python code from an answer on behalf of the conversation's owner. Neither the code nor its
 output is stored.
 """
 
@@ -41,20 +41,20 @@ from apps.workspace.loading.shared_loads import Loading, rules_of
 
 MOST_OUTPUT_CHARACTERS = 100_000
 MOST_SHOWN_BYTES = 8 * 1024 * 1024
-"""The maximum number of bytes of all files that one response contains. Further files are only
-listed.
+"""The maximum total size of the output files in one response. The remaining files are only listed
+by name.
 """
 running: set[str] = set()
-"""The buckets of the users whose code this process runs. Each user can run one piece of code at a
-time.
+"""The buckets of the users whose code is running in this process. Each user can run one piece of
+code at a time.
 """
 on_reset(running.clear)
 
 
 @require_POST
 async def run_code(request: HttpRequest, slug: str, conversation: UUID) -> JsonResponse:
-    """Run the code of the form, and return its output and files. If the client disconnects, the
-    code is stopped.
+    """Run the form's `code`, and return its output and files as JSON. The code is stopped if the
+    client disconnects.
     """
     code = request.POST.get("code", "")
     try:
@@ -72,8 +72,8 @@ async def run_code(request: HttpRequest, slug: str, conversation: UUID) -> JsonR
 
 
 def find_owner(request: HttpRequest, slug: str, conversation: UUID) -> Caller:
-    """Return the visitor. Raises Http404 for another user's conversation, and `Refused` if the
-    conversation cannot be continued.
+    """Return the visitor as the conversation's owner. Raises Http404 if the conversation is not the
+    visitor's, and `Refused` if it cannot be continued.
     """
     caller = visitor(request)
     conversation_of(caller, slug, conversation)
@@ -121,7 +121,9 @@ async def run(
 
 
 def prepare(caller: Caller, slug: str, conversation: UUID, code: str) -> list[ModelMessage]:
-    """Record the run in the audit log, and return a message with the files that the code names."""
+    """Write an audit event about the code run. Return a message that attaches the conversation's
+    files whose names occur in the code, or no message.
+    """
     audit.record(
         AuditEvent(
             "tool.executed",
@@ -138,7 +140,9 @@ def prepare(caller: Caller, slug: str, conversation: UUID, code: str) -> list[Mo
 
 
 def named_files(conversation: Conversation, code: str) -> Iterator[Attachment]:
-    """Yield the newest attachment of each name that occurs in the code."""
+    """Yield the attachments whose file names occur in the code. If several have the same name, only
+    the newest is used.
+    """
     names: set[str] = set()
     for message in reversed(path(conversation)):
         for one in message.attachments:

@@ -1,5 +1,6 @@
-"""Reads the application's and the conversation's data for the chat page. The page requests the data
-again when it shows another conversation without a reload.
+"""Reads the data that the chat page shows about an application and a conversation.
+
+The page's scripts request the data again when they switch to another conversation without a reload.
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,8 +40,8 @@ from apps.workspace.local.memories.remembered import settings_of
 def conversation_data(
     request: HttpRequest, caller: Caller, slug: str, conversation: UUID | None
 ) -> dict[str, Any]:
-    """Return the page's data that depends on the conversation. Raises Http404 if the caller cannot
-    access the conversation or the application.
+    """Return the template context for a conversation, or for a new one if it is None. Raises
+    Http404 if the caller cannot access the conversation or the application.
     """
     opened = None if conversation is None else conversation_of(caller, slug, conversation)
     ended = "" if opened is None else why_ended(caller, opened)
@@ -74,8 +75,8 @@ def conversation_data(
 
 
 def as_read(conversation: Conversation) -> Application:
-    """Return an unsaved application with the conversation's title and icon, for a read-only
-    page.
+    """Return an unsaved application with the conversation's application title and icon, for a
+    conversation that can only be read.
     """
     row = conversation.application
     return Application(
@@ -86,7 +87,7 @@ def as_read(conversation: Conversation) -> Application:
 
 
 def data_of(page: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the data that the page's scripts need."""
+    """Return the subset of the template context that the page's scripts need."""
     place = page["place"]
     return {
         "attributes": page["attributes"],
@@ -98,7 +99,7 @@ def data_of(page: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def attributes_of(page: Mapping[str, Any]) -> dict[str, str]:
-    """Return the data attributes of the page's main element, which the page's scripts read."""
+    """Return the data attributes of the page's main element."""
     application = page["application"]
     return {
         "title": application.title,
@@ -127,8 +128,8 @@ def attributes_of(page: Mapping[str, Any]) -> dict[str, str]:
 def keeping(
     caller: Caller, manifest: Manifest | None, conversation: Conversation | None
 ) -> dict[str, Any]:
-    """Return texts about the conversation's origin and retention. `temporary` is the text about
-    temporary conversations.
+    """Return the texts about the conversation's import source and retention, and about temporary
+    conversations.
     """
     kept = retention_words(manifest, caller.bucket)
     source = None if conversation is None else conversation.imported_from
@@ -145,7 +146,7 @@ def keeping(
 
 
 def keeps_notes(manifest: Manifest | None) -> bool:
-    """Return True if the application's agent can use the user's notes."""
+    """Return True if the application can use the user's notes."""
     features = manifest.features if manifest is not None else None
     return features is not None and features.notes is not None and features.notes.enabled
 
@@ -153,7 +154,7 @@ def keeps_notes(manifest: Manifest | None) -> bool:
 def memory_switch(
     caller: Caller, application: Application, conversation: UUID | None
 ) -> bool | None:
-    """Return True if the conversation uses memories, or None if the user cannot change this."""
+    """Return True if the conversation uses memory, or None if the user cannot change this."""
     if caller.user_id is None or not settings_of(caller.user_id).is_enabled:
         return None
     if not remembering(caller).filter(pk=application.pk).exists():
@@ -164,7 +165,9 @@ def memory_switch(
 
 
 def find_manifest(slug: str) -> Manifest | None:
-    """Return the manifest of the application with this slug, or None if it is invalid."""
+    """Return the application's manifest, or None if the application is missing or its manifest is
+    invalid.
+    """
     try:
         return async_to_sync(resolve_application)(slug).manifest
     except (ApplicationBroken, ApplicationNotFound):
@@ -172,7 +175,7 @@ def find_manifest(slug: str) -> Manifest | None:
 
 
 def find_place(application: str, slug: str) -> ChatPlace | None:
-    """Return the application's place with this slug, or None if the slug is "". Raises Http404 if
+    """Return the application's place with the slug `slug`, or None if it is "". Raises Http404 if
     there is no such place.
     """
     try:
@@ -182,12 +185,12 @@ def find_place(application: str, slug: str) -> ChatPlace | None:
 
 
 def upload_types(manifest: Manifest | None) -> Sequence[str]:
-    """Return the accepted file types. An empty sequence accepts every type."""
+    """Return the file types that can be uploaded. An empty sequence allows all types."""
     return (manifest and manifest.input_attachment_types) or settings.CHAT_UPLOAD_TYPES
 
 
 def starters(manifest: Manifest | None) -> dict[str, Any]:
-    """Return the starters that a new conversation offers, as JSON."""
+    """Return the conversation starters of an application as JSON."""
     offered = manifest and manifest.offered_starters
     if offered is None:
         return NO_STARTERS

@@ -1,4 +1,4 @@
-"""Stores users' ratings of answers in their conversations."""
+"""Stores, lists and deletes users' feedback on answers."""
 
 from typing import Any
 from uuid import UUID
@@ -19,7 +19,7 @@ from apps.feedback.models import Feedback
 from apps.feedback.ratings import RatedAnswer
 
 MOST_ASKED = 200
-"""The maximum number of answers in one request."""
+"""The maximum number of answer IDs in one request."""
 LONGEST_TEXT = 100_000
 
 
@@ -32,7 +32,7 @@ class FeedbackForm(forms.ModelForm):  # type: ignore[type-arg]
 @require_safe
 @never_cache
 def listing(request: HttpRequest) -> JsonResponse:
-    """Return the user's feedback on the answers in the query, which repeats the field `message`."""
+    """Return the user's feedback on the answers whose IDs the query repeats in `message`."""
     return list_feedback(request, visitor(request))
 
 
@@ -55,7 +55,9 @@ def uuid_of(text: str) -> UUID | None:
 
 @require_http_methods(["POST", "DELETE"])
 def rate(request: HttpRequest, message: UUID) -> HttpResponse:
-    """Store or delete the user's feedback on an answer. Raises Http404 for other users' answers."""
+    """Store or delete the user's feedback on an answer. Raises Http404 if the answer is not the
+    user's own.
+    """
     return change_feedback(request, visitor(request), message)
 
 
@@ -75,15 +77,17 @@ def change_feedback(request: HttpRequest, caller: Caller, message: UUID) -> Http
     try:
         ratings.keep(form.save(commit=False), answer)
     except IntegrityError:
-        # Another tab has rated the answer for the first time concurrently.
+        # A concurrent request, for example from another tab, has stored the first feedback.
         form = FeedbackForm(request.POST, instance=ratings.row_of(caller.bucket, answer))
         ratings.keep(form.save(commit=False), answer)
     return JsonResponse({"feedback": form.instance.told})
 
 
 def find_answer(caller: Caller, message: UUID) -> RatedAnswer:
-    """Return the caller's answer with this ID. Raises Http404 if it does not exist or its
-    application was deleted, because no operator would see the feedback.
+    """Return the caller's answer with this ID.
+
+    Raises Http404 if there is none, or if its application was deleted and no operator would see the
+    feedback.
     """
     conversations = own(caller)
     if caller.limits.scope is not None:
@@ -107,7 +111,7 @@ def find_answer(caller: Caller, message: UUID) -> RatedAnswer:
 
 
 def transcript_of(answer: Message) -> dict[str, Any]:
-    """Return the answer's text and its question as JSON."""
+    """Return the answer and its question as JSON, with up to 100,000 characters of each text."""
     before = answer.conversation.messages.filter(pk__lt=answer.pk, role=Message.Role.USER)
     question = before.last()
     return {

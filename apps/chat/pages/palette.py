@@ -43,10 +43,11 @@ OF_PEOPLE = (
 @require_safe
 @with_json_errors
 def find(request: HttpRequest) -> HttpResponseBase:
-    """Return the results, such as `{"groups": [{"title": "Applications", "found": [{"title",
+    """Return the search results as JSON, such as `{"groups": [{"title": "Apps", "found": [{"title",
     "detail", "url"}]}]}`.
 
-    With filters, which are those of the search in the sidebar, only conversations are found.
+    If the query has filters, which are those of the search in the sidebar, only conversations are
+    searched.
     """
     caller = visitor(request)
     words = request.GET.get("q", "").strip()[:LONGEST_QUERY]
@@ -62,8 +63,8 @@ def find(request: HttpRequest) -> HttpResponseBase:
 
 
 def conversations(caller: Caller, words: str, filters: SearchFilters) -> list[dict[str, Any]]:
-    """Return the conversations that contain the words and match the filters. Without both, return
-    the newest conversations.
+    """Return the conversations that contain the words and match the filters, or the newest
+    conversations if both are empty.
     """
     mine = own_lasting(caller).select_related("application")
     if not words and not filters:

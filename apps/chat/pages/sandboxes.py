@@ -1,8 +1,7 @@
-"""Serves documents for frames that display content written by a model.
+"""Serves the documents of frames that show content from a model.
 
-Each document is empty and receives its content from its parent through `postMessage`. Scripts can
-run in the frame, but its opaque origin has no cookies, no storage, no access to the parent and no
-network.
+A document is empty and receives its content from the page through `postMessage`. Its scripts run
+with an opaque origin, without access to cookies, storage, the page or the network.
 """
 
 from django.http import HttpRequest, HttpResponse
@@ -20,7 +19,7 @@ ARTIFACT = (
 @require_safe
 @xframe_options_sameorigin
 def artifact(request: HttpRequest) -> HttpResponse:
-    """Return the document that displays a web page or an image."""
+    """Return the frame document for a web page or an image that a model wrote."""
     response = render(request, "chat/artifact_frame.html")
     response["Content-Security-Policy"] = ARTIFACT
     return response
@@ -29,9 +28,10 @@ def artifact(request: HttpRequest) -> HttpResponse:
 @require_safe
 @xframe_options_sameorigin
 def diagram(request: HttpRequest) -> HttpResponse:
-    """Return the document that draws diagrams and sends them to its parent as SVG."""
+    """Return the frame document that draws diagrams and sends them to the page as SVG."""
     response = render(request, "chat/diagram_frame.html")
-    # The library creates inline styles. 'self' matches nothing in a document with an opaque origin.
+    # The diagram library creates inline styles. 'self' matches nothing in a document with an opaque
+    # origin.
     scripts = f"script-src 'nonce-{request.csp_nonce}'"  # type: ignore[attr-defined]  # by django-csp
     response["Content-Security-Policy"] = f"{SANDBOX}; {scripts}; style-src 'unsafe-inline'"
     return response

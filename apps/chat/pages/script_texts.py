@@ -1,4 +1,4 @@
-"""Serves the texts of the page's scripts in the user's language."""
+"""Serves the translated texts of the page's scripts."""
 
 from functools import lru_cache
 from hashlib import sha256
@@ -18,7 +18,7 @@ A_YEAR = 365 * 24 * 3600
 
 @lru_cache(maxsize=100)
 def version_of_texts(language: str) -> str:
-    """Return a version that changes whenever the scripts' texts in this language change."""
+    """Return a hash of the scripts' texts in this language, for their URL."""
     folders = (Path(one) / language / "LC_MESSAGES" for one in settings.LOCALE_PATHS)
     files = [one / "djangojs.mo" for one in folders]
     return sha256(b"".join(one.read_bytes() for one in files if one.exists())).hexdigest()[:12]
@@ -27,11 +27,13 @@ def version_of_texts(language: str) -> str:
 @require_safe
 @gzip_page
 def texts(request: HttpRequest, language: str, version: str) -> HttpResponse:
-    """Return the scripts' texts. Raises Http404 if the language has no texts."""
+    """Return the script with the translated texts. Raises Http404 for English, which needs none,
+    and for unsupported languages.
+    """
     if language == ENGLISH or not supported_language(language):
         raise Http404("This language is not available.")
     with translation.override(language):
-        # Only our own texts are included. The texts of other packages are only for the admin.
+        # The texts of other packages are only for the admin.
         response = JavaScriptCatalog(packages=["apps.chat"]).get(request)
     is_current = version == version_of_texts(language)
     response["Cache-Control"] = f"public, max-age={A_YEAR}, immutable" if is_current else "no-cache"

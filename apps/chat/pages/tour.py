@@ -1,5 +1,5 @@
-"""The tour on the home page of a new installation's administrator. The tour ends when all steps are
-complete or the administrator skips it, and never returns.
+"""The tour on the home page, which leads the administrator of a new installation through the first
+steps. It ends when all steps are complete or the administrator skips it.
 """
 
 from datetime import timedelta
@@ -16,12 +16,12 @@ from apps.chat.visitors import account_user
 from apps.doors.first_steps import FirstStep, first_steps
 
 NEW_FOR = timedelta(days=30)
-"""Older accounts get no tour, because their users know the installation."""
+"""Accounts older than this get no tour."""
 
 
 def tour_of(request: HttpRequest) -> list[FirstStep]:
-    """Return the steps of the tour, or [] if it has ended or the user is not a new administrator.
-    Only new administrators cost a query.
+    """Return the remaining steps of the tour, or [] if it has ended or the user is not a new
+    administrator.
     """
     if not request.user.is_authenticated:
         return []
@@ -42,7 +42,7 @@ def tour_of(request: HttpRequest) -> list[FirstStep]:
 @login_required
 @require_POST
 def skip(request: HttpRequest) -> HttpResponse:
-    """End the tour, or only its step for adding a model if the form's `step` is `model`."""
+    """End the tour. If the form's `step` is `model`, only skip the step that adds a model."""
     only_model = request.POST.get("step") == "model"
     tour = Preferences.Tour.WITH_DEMO if only_model else Preferences.Tour.ENDED
     keep(account_user(request).pk, tour)

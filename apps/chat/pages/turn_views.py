@@ -1,4 +1,4 @@
-"""Returns turns of a conversation that a page has not loaded yet."""
+"""Serves the turns of a conversation that the page has not loaded yet."""
 
 from typing import Any
 from uuid import UUID
@@ -22,17 +22,18 @@ HOW = gettext_lazy("Use `before`, `after` or `run` with a run ID, or `message` w
 @never_cache
 @gzip_page
 def turns(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
-    """Return the turns that the query selects: `before` or `after` a run, around a `message`, or
-    one `run`.
+    """Return the turns before or after a run, around a message, or of one run, depending on the
+    query.
 
-    Raises Http404 for another visitor's conversation, and for turns that are not on the shown path.
+    Raises Http404 if the visitor has no such conversation, or if the turns are not on its shown
+    branch.
     """
     return send_turns(request, find_conversation(request, slug, conversation))
 
 
 def send_turns(request: HttpRequest, found: Conversation) -> HttpResponse:
     """Return the turns that the query selects as JSON, or status 400 if the query is invalid.
-    Raises Http404 for turns that are not on the shown path.
+    Raises Http404 if they are not on the shown branch.
     """
     asked = {name: str(value) for name, value in request.GET.items() if value}
     try:
@@ -46,8 +47,9 @@ def send_turns(request: HttpRequest, found: Conversation) -> HttpResponse:
 
 
 def look_up(conversation: Conversation, name: str, wanted: UUID) -> dict[str, Any]:
-    """Return the turns for the query parameter `name`, whose value is the ID `wanted`. Raises
-    ValueError for an unknown name, and `Refused` for turns that are not on the shown path.
+    """Return the turns that a query such as `before=<run>` selects. `name` is the parameter and
+    `wanted` its value. Raises ValueError if the parameter is unknown, and `Refused` if the turns
+    are not on the shown branch.
     """
     match name:
         case "before":

@@ -1,5 +1,5 @@
-"""The pages for applications and conversations, and actions such as renaming, downloading and
-deleting.
+"""The home page, the chat page, and the actions for one conversation, such as rename, download and
+delete.
 """
 
 from collections.abc import Iterable
@@ -40,12 +40,12 @@ from apps.live.journal.notifications import announce_growth
 
 LONGEST_TITLE = 200
 LONGEST_ADDRESSED = 8001
-"""The maximum number of characters that are read from a question in a URL. The page accepts one
-character less, so that it reports longer questions.
+"""The maximum number of characters that are read from a question in a URL: one more than the page
+accepts, so that it reports longer questions as too long.
 """
 LOCKED = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
-"""The content security policy for icons. An SVG runs no scripts and loads nothing, even if it is
-opened by its URL.
+"""The content security policy for icons. An SVG runs no scripts and loads nothing, even if a user
+opens its URL.
 """
 
 
@@ -53,10 +53,11 @@ opened by its URL.
 @never_cache
 @ensure_csrf_cookie
 def index(request: HttpRequest) -> HttpResponse:
-    """Show a new conversation with the most recently used application, and a list of all
+    """Show a new conversation with the most recently used application, and the list of
     applications.
 
-    `q` fills in a question without sending it. `app` selects another application by its slug.
+    `q` is a question that is filled in without being sent. `app` selects another application by its
+    slug.
     """
     caller = visitor(request)
     applications = usable(caller).only("slug", "title", "description", "icon")
@@ -99,7 +100,7 @@ def greeting(request: HttpRequest) -> str:
 
 
 def by_application(conversations: Iterable[Conversation]) -> list[list[Conversation]]:
-    """Group conversations by application, in the order of the first conversations."""
+    """Group conversations by application, keeping their order."""
     found: dict[int | None, list[Conversation]] = {}
     for conversation in conversations:
         application = conversation.application_id or conversation.former_application
@@ -130,14 +131,14 @@ def chat(request: HttpRequest, slug: str, conversation: UUID | None = None) -> H
 @require_safe
 @never_cache
 def page_data(request: HttpRequest, slug: str, conversation: UUID | None = None) -> JsonResponse:
-    """Return the data with which an open page shows another conversation."""
+    """Return the data that an open page needs to show another conversation."""
     caller = visitor(request)
     return JsonResponse(data_of(conversation_data(request, caller, slug, conversation)))
 
 
 @require_POST
 def rename(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
-    """Change the conversation's title. Raises Http404 for another visitor's conversation."""
+    """Change the conversation's title. Raises Http404 if the visitor has no such conversation."""
     found = find_conversation(request, slug, conversation)
     title = " ".join(request.POST.get("title", "").split())
     if not title or len(title) > LONGEST_TITLE:
@@ -151,7 +152,9 @@ def rename(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
 
 @require_POST
 def delete(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
-    """Hide the conversation and stop its running answer. It is permanently deleted later."""
+    """Mark the conversation as deleted and stop its running answer. Housekeeping later deletes it
+    permanently.
+    """
     found = find_conversation(request, slug, conversation)
     caller = visitor(request)
     arrangement.delete(HUB, caller, found, slug)
@@ -161,7 +164,7 @@ def delete(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
 
 @require_POST
 def keep(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
-    """Convert a temporary conversation into a normal conversation."""
+    """Convert a temporary conversation into a permanent one."""
     found = find_conversation(request, slug, conversation)
     arrangement.keep(found)
     announce(found)
@@ -172,8 +175,8 @@ def keep(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
 @never_cache
 @with_sign_in
 def download(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
-    """Return the shown path as Markdown, or the whole tree as JSON with `?format=json`. Raises
-    Http404 for another visitor's conversation.
+    """Return the conversation's shown branch as Markdown, or all branches as JSON with
+    `?format=json`. Raises Http404 if the visitor has no such conversation.
     """
     found = find_conversation(request, slug, conversation)
     response: HttpResponse
@@ -195,7 +198,9 @@ def download(request: HttpRequest, slug: str, conversation: UUID) -> HttpRespons
 @require_safe
 @never_cache
 def usage(request: HttpRequest, slug: str, conversation: UUID) -> JsonResponse:
-    """Return the conversation's context use. Raises Http404 for another visitor's conversation."""
+    """Return how much of the model's context window the conversation uses. Raises Http404 if the
+    visitor has no such conversation.
+    """
     return JsonResponse(context_usage(find_conversation(request, slug, conversation)))
 
 
@@ -206,7 +211,7 @@ def announce(conversation: Conversation) -> None:
 
 @require_safe
 def application_icon(request: HttpRequest, name: str) -> HttpResponse:
-    """Return the application icon with this name. Raises Http404 if there is no such icon."""
+    """Return the uploaded application icon with this name. Raises Http404 if it does not exist."""
     content = image_of(name)
     if content is None:
         raise Http404("This image does not exist.")

@@ -1,5 +1,5 @@
-"""Serves the files that make the page installable: a manifest, a service worker and an offline
-page.
+"""Serves the files that make the site an installable web app: the manifest, the service worker and
+the offline page.
 """
 
 import hashlib
@@ -15,9 +15,9 @@ from django.views.decorators.http import require_safe
 
 NAME = "QuickApps"
 PAPER = "#faf9f6"
-"""The background color while the page starts, which is `--paper` in the light theme."""
+"""The background color while the app starts. It equals `--paper` in the light theme."""
 ICON_SIZES = (192, 512)
-"""The sizes of icons that Chromium requires, in pixels."""
+"""The sizes in pixels of the icons that Chromium requires."""
 OFFLINE_FILES = (
     "chat/styles/tokens.css",
     "chat/styles/typeface.css",
@@ -29,7 +29,7 @@ OFFLINE_FILES = (
     "chat/scripts/site/offline.js",
     "chat/images/icon.svg",
 )
-"""The files that the offline page uses."""
+"""The static files that the offline page needs."""
 
 
 @require_safe
@@ -62,11 +62,13 @@ def web_manifest(request: HttpRequest) -> JsonResponse:
 @require_safe
 @cache_control(no_cache=True)
 def service_worker(request: HttpRequest) -> HttpResponse:
-    """Return the service worker's script. Its URL is at the root, so that it controls all pages."""
+    """Return the script of the service worker. It is served at the root, so that the worker
+    controls all pages.
+    """
     files = [static(name) for name in OFFLINE_FILES]
     installed = getattr(staticfiles_storage, "manifest_hash", "")
-    # If the files change, the text of the worker changes as well, and the new worker deletes the
-    # cache of the previous worker.
+    # A changed version changes the worker's script, so that browsers install it and delete the old
+    # cache.
     version = hashlib.sha256("\n".join([installed, *files]).encode()).hexdigest()[:12]
     context = {"version": version, "files": json.dumps([reverse("offline"), *files])}
     text = render_to_string("chat/service_worker.js", context)
@@ -76,9 +78,8 @@ def service_worker(request: HttpRequest) -> HttpResponse:
 @require_safe
 @cache_control(no_cache=True)
 def offline(request: HttpRequest) -> HttpResponse:
-    """Return the page that the service worker shows if the server is unreachable. It has no user
-    data.
+    """Return the page that the service worker shows if the server is unreachable. It contains no
+    user data.
     """
-    # The page is rendered without the request. Browsers cache it, so it must not show which user
-    # was signed in.
+    # Browsers cache this page, so it must not depend on the signed-in user.
     return HttpResponse(render_to_string("chat/offline.html"))

@@ -1,1 +1,1 @@
-"""The pages on which users manage their own prompts."""
+"""The pages on which users write, import and export their own prompts."""

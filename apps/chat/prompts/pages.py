@@ -44,7 +44,7 @@ def new(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def edit(request: HttpRequest, pk: int) -> HttpResponse:
-    """Edit the user's own prompt. Raises Http404 for another user's prompt."""
+    """Edit a prompt. Raises Http404 if it is not the user's own."""
     return save_prompt(request, get_object_or_404(own_prompts(account_user(request).pk), pk=pk))
 
 
@@ -65,7 +65,7 @@ def save_prompt(request: HttpRequest, row: SavedPrompt) -> HttpResponse:
 @login_required
 @require_POST
 def delete(request: HttpRequest, pk: int) -> HttpResponse:
-    """Delete the user's own prompt. Raises Http404 for another user's prompt."""
+    """Delete a prompt. Raises Http404 if it is not the user's own."""
     row = get_object_or_404(own_prompts(account_user(request).pk), pk=pk)
     row.delete()
     messages.success(request, f"/{row.name} was deleted.")
@@ -84,7 +84,7 @@ def export(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def import_file(request: HttpRequest) -> HttpResponse:
-    """Import prompts from the exported document in the form field `file`."""
+    """Import prompts from the JSON file in the form field `file`."""
     sent = request.FILES.get("file")
     if sent is None:
         return listing(request, gettext("Choose a file first."), 400)

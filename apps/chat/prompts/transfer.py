@@ -1,4 +1,4 @@
-"""Exports and imports a user's prompts as one JSON document."""
+"""Exports and imports a user's prompts as a JSON file."""
 
 from typing import Any
 
@@ -36,8 +36,8 @@ def export_prompts(user: int) -> dict[str, Any]:
 
 @transaction.atomic
 def import_prompts(user: int, content: bytes) -> int:
-    """Store the prompts from an exported document, replacing the user's prompts with the same
-    names. Return the number of prompts. Raises `Refused` if the document is invalid.
+    """Store the prompts from an exported JSON file, and return their number. They replace the
+    user's prompts with the same names. Raises `Refused` if the file is invalid.
     """
     entries = read_prompts(content)
     known = {row.name: row for row in own_prompts(user)}
@@ -51,7 +51,7 @@ def import_prompts(user: int, content: bytes) -> int:
 
 
 def read_prompts(content: bytes) -> list[PromptEntry]:
-    """Parse an exported document. Raises `Refused` with the name of an invalid field."""
+    """Parse an exported JSON file. Raises `Refused` with the name of the first invalid field."""
     if len(content) > IMPORT_BYTES:
         raise TooLarge("too_large", gettext("The file is too large; the limit is 12 MB."))
     try:

@@ -1,1 +1,1 @@
-"""The chat page's sidebar, with conversations, folders and unseen answers."""
+"""The sidebar of the chat page, with conversations, folders and notifications."""

@@ -1,4 +1,4 @@
-"""Finds a user's unseen answers, open questions and paused schedules."""
+"""Finds the conversations and schedules that need a user's attention."""
 
 from typing import Any
 
@@ -15,8 +15,10 @@ MOST = 100
 
 
 def attention(caller: Caller) -> dict[str, Any]:
-    """Return the caller's conversations with unseen answers or open questions, and paused
-    schedules. `quiet` contains the hours during which the page shows no notifications.
+    """Return the caller's conversations with unseen answers or open questions, and schedules that
+    were paused because of a problem.
+
+    `quiet` contains the hours in which the page shows no notifications.
     """
     waiting = Run.objects.filter(bucket=caller.bucket, status=Run.Status.WAITING)
     streams = set(waiting.values_list("stream", flat=True))
@@ -54,7 +56,7 @@ def stopped_schedules(owner: str) -> list[dict[str, Any]]:
 
 
 def quiet_hours_of(user: int | None) -> dict[str, str] | None:
-    """Return the user's quiet hours as JSON, or None if the user has not set any."""
+    """Return the user's quiet hours as JSON, or None if the user has set none."""
     kept = None if user is None else NoticeSettings.objects.filter(user=user).first()
     hours = None if kept is None else kept.quiet_hours
     if hours is None:

@@ -1,4 +1,4 @@
-"""Reads the sidebar's content: a user's conversations, folders and changes to them."""
+"""Reads the data that the sidebar shows: conversations, folders, and changes to them."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -23,15 +23,17 @@ from apps.errors import Refused
 from apps.live.models import Run
 
 PAGE = 50
-"""The number of rows per page."""
+"""The number of conversations that the sidebar loads at a time."""
 MOST_PINNED = 200
 RECENT = 3
 MOST_APPLICATIONS = 5
 MOST_CHANGED = 200
-"""The maximum number of rows in one update. After more changes, the page reloads its list."""
+"""The maximum number of conversations in one update. If more have changed, the page reloads its
+list.
+"""
 SLACK = timedelta(seconds=60)
-"""Changes are read with this overlap, because clocks differ between processes and rows are stored
-slightly after their timestamp.
+"""The overlap between the periods of two updates. It allows for differences between clocks, and for
+rows that are committed after their timestamp.
 """
 
 Part = Literal["main", "pinned", "archived"]
@@ -39,7 +41,7 @@ Part = Literal["main", "pinned", "archived"]
 
 @dataclass(frozen=True, slots=True)
 class RailPage:
-    """One page of the conversation list. `next` is the cursor of the next page, or "" on the last
+    """One page of a conversation list. `next` is the cursor of the next page, or "" on the last
     page.
     """
 
@@ -48,7 +50,9 @@ class RailPage:
 
 
 def first_page(caller: Caller) -> dict[str, Any]:
-    """Return the sidebar's content for a newly loaded page, as JSON."""
+    """Return the sidebar's data for a page that has just loaded: pinned conversations, the first
+    page of the others, and folders.
+    """
     pinned = of_part(caller, "pinned").select_related("application")[:MOST_PINNED]
     main, end = newest(of_part(caller, "main"))
     return {
@@ -68,20 +72,22 @@ def of_part(caller: Caller, part: Part) -> QuerySet[Conversation]:
 
 
 def recent(caller: Caller) -> QuerySet[Conversation]:
-    """Return the caller's newest conversations that can be continued, except archived
-    conversations.
+    """Return up to `RECENT` of the caller's newest conversations that are not archived and can be
+    continued.
     """
     kept = own_lasting(caller).filter(archived_at=None, application__in=usable(caller).values("pk"))
     return kept.select_related("application").order_by("-updated_at", "-pk")[:RECENT]
 
 
 def recent_rows(found: Iterable[Conversation]) -> list[dict[str, Any]]:
-    """Return the conversations for the home page, which shows neither states nor tags."""
+    """Return the conversations as JSON for the home page, which shows neither states nor tags."""
     return [row_of(one, "", (), is_continuable=True) for one in found]
 
 
 def applications(caller: Caller) -> list[Application]:
-    """Return the caller's pinned applications, or else the most recently used applications."""
+    """Return the applications that the caller has pinned. If there are none, return the most
+    recently used ones.
+    """
     offered, rows = usable(caller), PinnedApplication.objects.filter(owner=caller.bucket)
     pinned = list(rows.values_list("application", flat=True))
     if pinned and (found := list(offered.filter(pk__in=pinned)[:MOST_APPLICATIONS])):
@@ -96,16 +102,16 @@ def of_folder(caller: Caller, folder: int) -> QuerySet[Conversation]:
 
 
 def read_page(caller: Caller, found: QuerySet[Conversation], after: str = "") -> RailPage:
-    """Return a page of the conversations in `found`, newest first, from the cursor `after`. Raises
-    `Refused` if the cursor is invalid.
+    """Return the page of conversations after the cursor `after`, newest first. Raises `Refused` if
+    the cursor is invalid.
     """
     shown, end = newest(found, after)
     return RailPage(rows_of(caller, shown), end)
 
 
 def newest(found: QuerySet[Conversation], after: str = "") -> tuple[list[Conversation], str]:
-    """Return a page of the newest conversations from the cursor `after`, and the next cursor. The
-    next cursor is "" on the last page. Raises `Refused` if the cursor is invalid.
+    """Return the newest conversations after the cursor `after`, and the cursor of the next page, or
+    "" on the last page. Raises `Refused` if the cursor is invalid.
     """
     if after:
         moment, pk = read_cursor(after)
@@ -118,7 +124,9 @@ def newest(found: QuerySet[Conversation], after: str = "") -> tuple[list[Convers
 
 
 def read_cursor(written: str) -> tuple[datetime, UUID]:
-    """Parse a cursor from `newest`. Raises `Refused` if it is invalid."""
+    """Parse a cursor into the time and the ID of a page's last conversation. Raises `Refused` if it
+    is invalid.
+    """
     moment, _, pk = written.rpartition(" ")
     try:
         return read_datetime(moment), UUID(pk)
@@ -133,7 +141,9 @@ def rows_of(
     conversations: Iterable[Conversation],
     states: Mapping[UUID, str] | None = None,
 ) -> list[dict[str, Any]]:
-    """Return the rows of the list. `state` is running, waiting, unread or done."""
+    """Return the conversations as JSON for the sidebar. `states` maps the IDs of active
+    conversations to `running` or `waiting`, and is queried if None.
+    """
     shown = list(conversations)
     states = states_of(caller) if states is None else states
     open_ones, tags = continuable(caller, shown), tags_of([one.pk for one in shown])
@@ -149,7 +159,7 @@ def rows_of(
 
 
 def states_of(caller: Caller) -> dict[UUID, str]:
-    """Return `running` or `waiting` for each conversation with an active run, by ID."""
+    """Return `running` or `waiting` for each conversation whose run has not ended, by ID."""
     going = Run.objects.filter(bucket=caller.bucket, status__in=Run.OPEN)
     return {
         stream: "waiting" if status == Run.Status.WAITING else "running"
@@ -184,20 +194,20 @@ def folders_of(caller: Caller) -> list[dict[str, Any]]:
 
 @dataclass
 class RailNews:
-    """Tracks what was sent to one page's sidebar, so that only changes are sent."""
+    """The data that a sidebar has received, so that only changes are sent."""
 
     since: datetime = field(default_factory=lambda: timezone.now() - SLACK)
     told: dict[UUID, dict[str, Any] | None] = field(default_factory=dict)
     lively: frozenset[UUID] = frozenset()
-    """The conversations that were active or unread. The end of these states changes no
-    timestamp.
+    """The IDs of conversations that were active or unread at the last update. No timestamp changes
+    when these states end.
     """
 
     def read(self, caller: Caller) -> dict[str, Any] | None:
-        """Return the changed conversations and the IDs of deleted conversations, or None without
-        changes.
+        """Return the changed conversations and the IDs of deleted ones, or None if nothing has
+        changed.
 
-        If `is_whole` is false, the changes are incomplete and the page must reload its list.
+        If `is_whole` is False, there are more changes, and the page must reload its list.
         """
         now = timezone.now()
         states = states_of(caller)
@@ -224,11 +234,10 @@ class RailNews:
 
 
 def find_changed(caller: Caller, since: datetime, lively: Collection[UUID]) -> list[Conversation]:
-    """Return the conversations that changed after `since`, including deleted conversations, and the
-    conversations in `lively`, which are running or unread, or recently were.
+    """Return the caller's conversations that changed after `since`, including deleted ones, and
+    those whose IDs are in `lively`, newest first.
     """
-    # Each index has its own query, because a database would read whole tables for some unions of
-    # conditions.
+    # Separate queries use one index each. For some unions, the database would scan the whole table.
     mine = Conversation.objects.filter(owner=caller.bucket, temporary_until=None)
     mine = mine.select_related("application")
     asked = (Q(updated_at__gte=since), Q(arranged_at__gte=since), Q(pk__in=lively))

@@ -1,4 +1,4 @@
-"""The context processor that provides the sidebar's data to templates."""
+"""The context processor that adds the sidebar's data to templates."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -14,8 +14,8 @@ from apps.chat.visitors import visitor
 
 
 def rail(request: HttpRequest) -> dict[str, Any]:
-    """Return a lazy template context with the sidebar's data. Only templates that show the sidebar
-    query the database.
+    """Return a template context with the sidebar's data. The database is queried only if a template
+    shows them.
     """
     if getattr(request, "user", None) is None:
         return {}
@@ -36,5 +36,7 @@ def applications(request: HttpRequest) -> list[Application]:
 
 
 def picture_of(user: int | None) -> Mapping[str, Any] | None:
-    """Return the time at which the user's picture changed, or None if the user has no picture."""
+    """Return the time at which the user's picture was last changed, or None if the user has no
+    picture.
+    """
     return Picture.objects.filter(user=user).values("changed_at").first() if user else None

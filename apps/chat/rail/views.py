@@ -1,4 +1,4 @@
-"""Handles the sidebar's requests: the conversation list, search, order and folders."""
+"""The views for the sidebar: the conversation list, search, folders, and pinned applications."""
 
 from uuid import UUID
 
@@ -38,10 +38,10 @@ LONGEST_QUERY = 500
 @never_cache
 @with_json_errors
 def conversations(request: HttpRequest) -> HttpResponseBase:
-    """Return a page of the list, of a folder with `?folder=`, or of the archive with
-    `?part=archived`.
+    """Return one page of the conversation list as JSON.
 
-    Without the cursor `after`, return the first page, with pinned conversations and folders.
+    `?folder=` selects a folder, and `?part=archived` the archive. `after` is the cursor of the
+    previous page. Without it, the main list includes pinned conversations and folders.
     """
     caller, after = visitor(request), request.GET.get("after", "")
     folder, part = request.GET.get("folder", ""), request.GET.get("part", "main")
@@ -65,8 +65,8 @@ def conversations(request: HttpRequest) -> HttpResponseBase:
 def search(request: HttpRequest) -> HttpResponseBase:
     """Return the user's conversations whose titles or messages contain the words in `?q=`.
 
-    `?app=` is the slug of an application, `?days=` the maximum age, `?tag=` a tag, and each `?has=`
-    is files or code.
+    The filters are `?app=` (an application's slug), `?days=` (the maximum age), `?tag=` and `?has=`
+    (`files` or `code`, which can be repeated).
     """
     caller, query = visitor(request), request.GET.get("q", "")[:LONGEST_QUERY]
     filters = read_filters(request.GET.dict(), request.GET.getlist("has"))
@@ -88,7 +88,7 @@ def search(request: HttpRequest) -> HttpResponseBase:
 @never_cache
 @with_json_errors
 def search_filters(request: HttpRequest) -> HttpResponseBase:
-    """Return the applications and the tags by which the user's conversations can be filtered."""
+    """Return the applications and tags that the user can choose as search filters."""
     mine = own_lasting(visitor(request))
     return JsonResponse({"applications": searched_applications(mine), "tags": used_tags(mine)})
 
@@ -96,7 +96,7 @@ def search_filters(request: HttpRequest) -> HttpResponseBase:
 @require_POST
 @with_json_errors
 def arrange(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseBase:
-    """Pin, archive, move or tag a conversation, and return its row."""
+    """Pin, archive, move or tag a conversation, and return it as JSON."""
     found, caller = find_conversation(request, slug, conversation), visitor(request)
     arrangement.arrange(caller, found, request.POST)
     return read_state_response(caller, conversation)
@@ -105,8 +105,8 @@ def arrange(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse
 @require_POST
 @with_json_errors
 def change_selected(request: HttpRequest) -> HttpResponseBase:
-    """Archive, move, tag, delete or restore several conversations. Return the IDs and the rows of
-    those that changed; deleted conversations have no row.
+    """Archive, move, tag, delete or restore several conversations. Return the IDs of those that
+    changed, and the conversations as JSON, except deleted ones.
     """
     caller = visitor(request)
     changed = selection.change_selected(HUB, caller, request.POST)
@@ -124,8 +124,8 @@ def change_selected(request: HttpRequest) -> HttpResponseBase:
 @never_cache
 @with_json_errors
 def go_on(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseBase:
-    """Return the applications that can continue the conversation. A POST hands it over to
-    `application`.
+    """Return the applications that can continue the conversation. A POST hands it over to the one
+    in the form field `application`.
     """
     found, caller = find_conversation(request, slug, conversation), visitor(request)
     if request.method == "GET":
@@ -137,7 +137,9 @@ def go_on(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseBa
 @require_POST
 @with_json_errors
 def fork(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseBase:
-    """Copy the conversation up to the answer `message`. Return the copy's entry in the list."""
+    """Copy the conversation up to the answer in the form field `message`, and return the copy as
+    JSON.
+    """
     caller = visitor(request)
     message = read_uuid(request.POST.get("message", ""))
     made = forks.fork(caller, slug, conversation, message)
@@ -145,7 +147,7 @@ def fork(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseBas
 
 
 def read_uuid(written: str) -> UUID:
-    """Parse a message's ID. Raises `Refused` if it is invalid."""
+    """Parse a message's ID. Raises `Refused` if it is not a UUID."""
     try:
         return UUID(written)
     except ValueError:
@@ -195,15 +197,15 @@ def delete_folder(request: HttpRequest, folder: int) -> HttpResponseBase:
 @never_cache
 @with_json_errors
 def folder_content(request: HttpRequest, folder: int) -> HttpResponseBase:
-    """Return the folder's instructions and files. A POST first changes the `instructions`."""
+    """Return the folder's instructions and files. A POST first stores the form's `instructions`."""
     found = arrangement.find_folder(visitor(request), str(folder))
     if request.method == "POST":
         instruct(found, request.POST.get("instructions", ""))
     return JsonResponse(folder_document(found))
 
 
-# `take_file` checks the token, because the check reads the whole form, and the length must be
-# checked first.
+# `take_file` checks the CSRF token. The check reads the whole form, so it must follow the check of
+# the length.
 @csrf_exempt
 @with_json_errors
 @require_POST
@@ -214,7 +216,7 @@ def upload_to_folder(request: HttpRequest, folder: int) -> HttpResponseBase:
 
 @csrf_protect
 def take_file(request: HttpRequest, folder: int) -> HttpResponseBase:
-    """Store an uploaded file in the folder."""
+    """Store the form's `file` in the folder."""
     caller = visitor(request)
     found = arrangement.find_folder(caller, str(folder))
     sent = request.FILES.getlist("file")

@@ -1,1 +1,1 @@
-"""The page "Scheduled", on which users manage their schedules."""
+"""The page "Scheduled", on which users create, change and delete their schedules."""

@@ -1,4 +1,4 @@
-"""Lists a user's schedules with their next run times and their last results."""
+"""Lists a user's schedules with their last results."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -29,9 +29,9 @@ TONES = {Run.Status.WAITING: "warning", Run.Status.FAILED: "warning", Run.Status
 class ListedSchedule:
     """A schedule in the list.
 
-    `result` describes the last run, or is "" before the first run. `tone` is the CSS class of its
-    badge. `conversation` is the ID of the last run's conversation, or None if the user cannot open
-    it. `differences` are the changes that an operator proposes.
+    `result` describes the last run, or is "" before the first. `tone` is the badge's color, such as
+    "warning". `conversation` is the ID of the last run's conversation, or None if the user cannot
+    open it. `differences` are an operator's proposed changes.
     """
 
     row: Schedule
@@ -42,7 +42,9 @@ class ListedSchedule:
 
 
 def list_schedules(rows: Iterable[Schedule], owner: str) -> list[ListedSchedule]:
-    """Return the schedules for the page. `owner` is the bucket of the user who views it."""
+    """Return the schedules with their last results. `owner` is the bucket of the user who views the
+    page.
+    """
     rows = list(rows)
     runs = [row.last_run for row in rows if row.last_run is not None]
     statuses: dict[Any, Any] = dict(Run.objects.filter(pk__in=runs).values_list("pk", "status"))
@@ -58,7 +60,8 @@ def list_schedules(rows: Iterable[Schedule], owner: str) -> list[ListedSchedule]
 def entry(row: Schedule, status: Any, open_now: set[UUID]) -> ListedSchedule:
     place = row.last_conversation if row.last_conversation in open_now else None
     if row.last_problem and status not in Run.OPEN:
-        # This is the time of the last attempt, which started no run.
+        # `last_problem` belongs to a later attempt than `last_run`, and that attempt started no
+        # run.
         return ListedSchedule(row, str(NOT_ASKED), "warning", place, differences(row))
     result = str(RESULTS.get(status, ANSWERED)) if row.last_run is not None else ""
     return ListedSchedule(row, result, TONES.get(status, ""), place, differences(row))

@@ -1,4 +1,4 @@
-"""Lists and edits a user's schedules on the page "Scheduled"."""
+"""The pages on which a user creates, edits and runs their schedules."""
 
 from uuid import UUID
 
@@ -34,16 +34,16 @@ ENDED = gettext_lazy("The schedule has no future runs. Change its times first.")
 
 
 def owner_of(caller: Caller) -> Owner:
-    """Return the owner of the caller's schedules. Raises `PermissionDenied` without an account."""
+    """Return the caller as an owner of schedules. Raises `PermissionDenied` if the caller has no
+    account.
+    """
     if caller.user_id is None:
         raise PermissionDenied
     return Owner(caller.bucket, caller.user_id, caller.team, reference_of(caller))
 
 
 def find(request: HttpRequest, pk: UUID) -> Schedule:
-    """Return the user's schedule with this primary key. Raises Http404 if the user has no such
-    schedule.
-    """
+    """Return the user's schedule with this primary key. Raises Http404 if there is none."""
     return get_object_or_404(owner_of(visitor(request)).rows, pk=pk)
 
 
@@ -101,7 +101,9 @@ def show_form(request: HttpRequest, form: ScheduleForm, title: str) -> HttpRespo
 @require_safe
 @never_cache
 def preview(request: HttpRequest) -> JsonResponse:
-    """Return the next run times for an incomplete form as `{"words", "times", "problem"}`."""
+    """Return the description and the next run times of the schedule in an incomplete form, as
+    `{"words", "times", "problem"}`.
+    """
     row = owner_of(visitor(request)).new(0, Schedule.Maker.PERSON, {})
     form = ScheduleForm(request.GET, instance=row, choices=Application.objects.none())
     if problem := form.time_problem:

@@ -1,4 +1,4 @@
-"""URL patterns for the page "Scheduled"."""
+"""The URL patterns of the page "Scheduled"."""
 
 from django.urls import URLPattern, path
 

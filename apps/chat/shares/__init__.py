@@ -1,1 +1,1 @@
-"""Creates links through which others can read a conversation as it was at the time of sharing."""
+"""Links with which others can read a conversation as it was at the time of sharing."""

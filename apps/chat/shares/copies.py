@@ -33,7 +33,9 @@ from apps.workspace.stored_files import FileContent
 
 @dataclass(slots=True)
 class CopiedFiles:
-    """Copies shared files to the new conversation, and maps their shared URLs to the copies."""
+    """The copies of shared files in the new conversation. `paths` maps shared URLs to the copies'
+    URLs.
+    """
 
     bucket: str
     conversation: UUID
@@ -41,8 +43,8 @@ class CopiedFiles:
     names: list[str] = field(default_factory=list)
 
     def copy(self, address: str, found: FileContent, written: str) -> None:
-        """Copy the file at the URL `address`. Raises `FileRefused` if the reader's quota is
-        exhausted.
+        """Copy a shared file. `address` is its shared URL, and `written` its name. Raises
+        `FileRefused` if it exceeds the reader's quota.
         """
         name = free_file_name(safe_name(written), self.names)
         kept = files.keep(
@@ -55,15 +57,15 @@ class CopiedFiles:
         self.paths[address] = kept.path
 
     def rewrite(self, text: str) -> str:
-        """Return the text with the URLs of shared files replaced by their copies' URLs."""
-        # The longest URL is first, because one URL may be a prefix of another.
+        """Return the text with the URLs of shared files replaced by those of their copies."""
+        # One URL can be a prefix of another, so longer URLs are replaced first.
         for address in sorted(self.paths, key=len, reverse=True):
             text = text.replace(address, self.paths[address])
         return text
 
     def attached(self, written: Sequence[Mapping[str, Any]], prefix: str) -> list[dict[str, Any]]:
-        """Return the attachments with the copies' URLs, without files that were not copied.
-        `prefix` is the beginning of the shared files' URLs.
+        """Return the attachments with the URLs of the copies. `prefix` is the beginning of shared
+        files' URLs. Files that were not copied are omitted.
         """
         kept = []
         for one in written:
@@ -75,8 +77,8 @@ class CopiedFiles:
 
 
 def begin_copy(caller: Caller, application: Application, share: Share) -> Conversation:
-    """Copy a shared conversation, without steps, to a new conversation that belongs to the reader.
-    Raises `FileRefused` and stores nothing if the files exceed the reader's quota.
+    """Copy a shared conversation to a new conversation of the caller. Raises `FileRefused` and
+    stores nothing if the files exceed the caller's quota.
     """
     conversation = Conversation(
         id=uuid4(),
@@ -100,7 +102,7 @@ def begin_copy(caller: Caller, application: Application, share: Share) -> Conver
 
 
 def copy_files(share: Share, copied: CopiedFiles) -> None:
-    """Copy the shared files, except files that were changed or deleted since."""
+    """Copy the shared files, except those that have been changed or deleted since."""
     for number, shared in enumerate(share.files, 1):
         with suppress(FileMissing):
             if files.find_stored(share.owner, shared["path"]).etag == shared["etag"]:
@@ -109,7 +111,9 @@ def copy_files(share: Share, copied: CopiedFiles) -> None:
 
 
 def address_of(share: Share, number: int, found: FileContent) -> str:
-    """Return the shared URL of a file. Its name is quoted in the same way as the path."""
+    """Return the shared URL of the link's file with this number, with its name encoded as in its
+    path.
+    """
     return f"{prefix_of(share)}{number}/{found.info.path.rsplit('/', 1)[-1]}"
 
 
@@ -120,7 +124,7 @@ def prefix_of(share: Share) -> str:
 def write_turns(
     caller: Caller, conversation: Conversation, share: Share, copied: CopiedFiles
 ) -> None:
-    """Store the shared turns in the same form as runs do, with a few database statements."""
+    """Store a run, its messages and its journal for each shared turn, in a few statements."""
     runs: list[Run] = []
     messages: list[Message] = []
     entries: list[JournalEntry] = []
@@ -142,7 +146,7 @@ def write_turns(
 def messages_of(
     turn: Mapping[str, Any], conversation: Conversation, share: Share, copied: CopiedFiles
 ) -> list[Message]:
-    """Return unsaved messages for a shared turn's question and answer, with their original
+    """Return unsaved messages with the question and the answer of a shared turn, and their original
     times.
     """
     found = []
@@ -165,7 +169,7 @@ def messages_of(
             created_at=at,
         )
         if is_answer:
-            # The content comes from other users.
+            # Another user shared this content.
             message.state = {UNTRUSTED: [f"the shared conversation “{share.title}”"]}
         found.append(message)
     return found

@@ -1,4 +1,4 @@
-"""Creates, lists, revokes and finds links to shared conversations."""
+"""Creates, finds and revokes links to shared conversations."""
 
 import json
 from collections.abc import Mapping
@@ -26,10 +26,10 @@ from apps.conversations.models import Conversation
 from apps.errors import Refused, TooLarge
 
 MOST_LINKS = 100
-"""The maximum number of active links per user, across all conversations of the current team."""
+"""The maximum number of active links that a user can have in one team or in their own workspace."""
 MOST_BYTES = 4 * 1024 * 1024
-"""The maximum number of bytes in the JSON of a link's turns: about 500 long answers, or 50 answers
-with many steps.
+"""The maximum size of a link's turns as JSON, enough for about 500 long answers, or 50 answers with
+many steps.
 """
 DAYS = {"1": 1, "7": 7, "30": 30, "never": None}
 AT_ONCE = 100
@@ -37,7 +37,7 @@ AT_ONCE = 100
 
 @dataclass(frozen=True, slots=True)
 class ShareWishes:
-    """The owner's choices for a new link. `days` is None for a link that does not expire."""
+    """The options of a new link. `days` is None for a link that does not expire."""
 
     with_steps: bool
     with_files: bool
@@ -46,7 +46,7 @@ class ShareWishes:
 
     @classmethod
     def read(cls, given: Mapping[str, str]) -> "ShareWishes":
-        """Parse the choices from a form. Raises `Refused` with the name of an invalid field."""
+        """Read the options from a form. Raises `Refused` with the name of the invalid field."""
         audience, days = given.get("audience", "people"), given.get("expires", "7")
         if audience not in Share.Audience.values:
             raise Refused("bad_request", "audience: use people or anyone.")
@@ -57,13 +57,15 @@ class ShareWishes:
 
 
 def own_shares(caller: Caller) -> QuerySet[Share]:
-    """Return the caller's links in the current team, without the shared content."""
+    """Return the caller's active links in the current team, without their content."""
     rows = Share.objects.live().filter(owner=caller.bucket).defer("turns", "files")
     return rows.select_related("conversation__application")
 
 
 def allows_anyone(application: Application | None) -> bool:
-    """Return True if signed-out readers can read the application's shared conversations."""
+    """Return True if conversations with this application can be shared with anyone, including
+    signed-out readers.
+    """
     if not settings.SHARES_FOR_ANYONE or application is None or not application.is_enabled:
         return False
     manifest = find_manifest(application.slug)
@@ -72,10 +74,10 @@ def allows_anyone(application: Application | None) -> bool:
 
 
 def create(user: User, caller: Caller, conversation: Conversation, wishes: ShareWishes) -> Share:
-    """Create a link to the current state of the conversation.
+    """Create a link to the current state of the conversation, and return it.
 
-    Raises `Refused` if the conversation is temporary, unanswered or too long, if the audience is
-    not allowed, or if the user has too many links.
+    Raises `Refused` if the conversation is temporary, unanswered or too long, the audience is not
+    allowed, or the user has too many links.
     """
     if wishes.audience == Share.Audience.ANYONE and not allows_anyone(conversation.application):
         raise Refused(
@@ -126,8 +128,8 @@ def create(user: User, caller: Caller, conversation: Conversation, wishes: Share
 
 @transaction.atomic
 def store_link(row: Share) -> None:
-    """Store a new link. Raises `Refused` if its owner already has `MOST_LINKS`."""
-    # Locks the owner, so that concurrent requests count each other's links.
+    """Store a new link. Raises `Refused` if its owner already has `MOST_LINKS` active links."""
+    # Lock the user's row, so that concurrent requests count each other's links.
     User.objects.select_for_update().get(pk=row.user_id)
     if Share.objects.live().filter(owner=row.owner).count() >= MOST_LINKS:
         raise Refused(
@@ -145,7 +147,7 @@ def revoke(caller: Caller, row: Share) -> None:
 
 
 def record(caller: Caller, row: Share, event: audit.Event) -> None:
-    """Record in the audit log that a link was created, revoked or opened."""
+    """Write an audit event about a link that was created, revoked or opened."""
     slug = row.conversation.application_slug
     subject = f"link {row.pk} for {row.audience}"
     audit.record(
@@ -156,11 +158,11 @@ def record(caller: Caller, row: Share, event: audit.Event) -> None:
 
 
 def find(token: str, reader: User | AnonymousUser) -> Share | None:
-    """Return the link with this token. Return None if it does not exist, has expired or is not
-    meant for this reader.
+    """Return the link with this token, or None if it does not exist, has expired or is not meant
+    for this reader.
     """
     rows = Share.objects.live().select_related("conversation__application", "user")
-    # The turns are not read, because they may be long, and a request for a file does not need them.
+    # The turns can be large, and a request for a file does not need them.
     row = rows.defer("turns").filter(token=token).first()
     if row is None or not is_given(row):
         return None
@@ -171,15 +173,15 @@ def find(token: str, reader: User | AnonymousUser) -> Share | None:
 
 
 def is_given(row: Share) -> bool:
-    """Return True if the link's owner is active and still has access to the workspace of the
-    conversation.
+    """Return True if the user who shared the conversation is active and can still access its
+    workspace.
     """
     place = owner_ids(row.owner)
     return place is not None and may_work_in(row.user, place[1])
 
 
 def describe_link(row: Share, address: str) -> dict[str, Any]:
-    """Return a link as JSON for its owner's page. `address` is its full URL."""
+    """Return a link as JSON for the sharing dialog. `address` is its full URL."""
     return {
         "id": row.pk,
         "address": address,
@@ -193,7 +195,6 @@ def describe_link(row: Share, address: str) -> dict[str, Any]:
 
 
 def erase_expired() -> int:
-    """Delete expired links. Return the number of deleted links."""
     late = Share.objects.filter(expires_at__lte=timezone.now())
     erased = 0
     while keys := list(late.values_list("pk", flat=True)[:AT_ONCE]):

@@ -1,4 +1,4 @@
-"""Database models for shared conversations and their links."""
+"""The database model of shared conversations."""
 
 import secrets
 
@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
 TOKEN_BYTES = 24
-"""The number of random bytes in a token: 192 bits, encoded as 32 characters."""
+"""The number of random bytes in a token, which is 32 characters long."""
 
 
 def new_token() -> str:
@@ -17,26 +17,26 @@ def new_token() -> str:
 
 class Shares(models.QuerySet["Share"]):
     def live(self) -> "Shares":
-        """Return links that have not expired and whose conversations are not deleted."""
+        """Return the links that have not expired and whose conversations are not deleted."""
         unexpired = models.Q(expires_at=None) | models.Q(expires_at__gt=timezone.now())
         return self.filter(unexpired, conversation__deleted_at=None)
 
 
 class Share(models.Model):
-    """A snapshot of a conversation, and the link through which others read it.
+    """A snapshot of a conversation, and the link with which others can read it.
 
-    `owner` is the bucket of `user`, who shared the conversation. Every query on behalf of a user
-    filters by `owner`. `turns` contain file URLs below the link, which end with a number. `files`
-    contains `{"path", "etag", "name"}` for each number. A file that has changed since has another
-    `etag` and is not served.
+    `owner` is the bucket of `user`, who shared it; every query for a user filters by `owner`.
+    `turns` contains the turns as JSON. File URLs in it are below the link and end with an index
+    into `files`, which contains `{"path", "etag", "name"}`. A file whose `etag` has changed is not
+    served.
     """
 
     class Audience(models.TextChoices):
         PEOPLE = "people", gettext_lazy("Signed-in users")
         ANYONE = "anyone", gettext_lazy("Anyone with the link")
 
-    # Stored in plain text, because the owner can copy the link again, and anyone who can read this
-    # table can read the conversation anyway.
+    # Not hashed, because the owner can copy the link again, and the same row contains the
+    # conversation.
     token = models.CharField(max_length=50, unique=True, default=new_token, editable=False)
     conversation = models.ForeignKey(
         "conversations.Conversation", on_delete=models.CASCADE, related_name="shares"

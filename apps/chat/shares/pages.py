@@ -1,4 +1,6 @@
-"""The pages for shared conversations: the owner's list of links, and the shared content."""
+"""The pages for shared conversations: the sharing dialog, the list of links, and the shared
+conversation.
+"""
 
 from collections.abc import Callable
 from functools import wraps
@@ -40,7 +42,7 @@ View = Callable[..., HttpResponseBase]
 
 
 def unlisted_view(view: View) -> View:
-    """Decorate a view so that its responses are not cached or indexed and send no referrer."""
+    """Return the view with responses that are not cached or indexed and send no referrer."""
 
     @wraps(view)
     def answer(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
@@ -56,8 +58,8 @@ def unlisted_view(view: View) -> View:
 @require_http_methods(["GET", "POST"])
 @with_json_errors
 def shares(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseBase:
-    """List the links to a conversation. A POST creates a link. Raises Http404 for another visitor's
-    conversation.
+    """List the links to a conversation. A POST creates one. Raises Http404 if the visitor has no
+    such conversation.
     """
     found, caller = find_conversation(request, slug, conversation), visitor(request)
     if not request.user.is_authenticated:
@@ -81,7 +83,7 @@ def shares(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseB
 
 
 def check_rate(request: HttpRequest, action: str) -> None:
-    """Raise `Refused` if the client has reached the rate limit for this action."""
+    """Raise `TooOften` if the client has reached the rate limit for this action."""
     if not ratelimit.consume(request, action=action):
         raise TooOften(
             "too_often", gettext("Too many attempts. Wait a few minutes, then try again.")
@@ -113,7 +115,7 @@ def extent(conversation: Conversation) -> dict[str, Any]:
 
 
 def list_links(request: HttpRequest, caller: Caller) -> list[dict[str, Any]]:
-    """Return the user's links as JSON for the settings page."""
+    """Return the user's links as template data for the settings page."""
     return [
         {
             "row": row,
@@ -127,8 +129,8 @@ def list_links(request: HttpRequest, caller: Caller) -> list[dict[str, Any]]:
 @login_required
 @require_POST
 def revoke(request: HttpRequest, share: int) -> HttpResponse:
-    """Revoke the user's link with this primary key. With the form field `back`, redirect to the
-    settings. Raises Http404 if the user has no such link.
+    """Revoke a link. With the form field `back`, redirect to the settings page. Raises Http404 if
+    the user has no such link.
     """
     caller = visitor(request)
     row = links.own_shares(caller).filter(pk=share).first()
@@ -145,8 +147,8 @@ def revoke(request: HttpRequest, share: int) -> HttpResponse:
 @ensure_csrf_cookie
 @unlisted_view
 def show_shared(request: HttpRequest, token: str) -> HttpResponse:
-    """Show a shared conversation. Unknown, revoked, expired and forbidden links all return the same
-    404.
+    """Show a shared conversation. Unknown, revoked and expired links, and links for others, all
+    return the same 404 page.
     """
     row = links.find(token, request.user)
     if row is None:
@@ -169,7 +171,9 @@ def show_shared(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def reader_of(request: HttpRequest) -> Caller:
-    """Return the caller who reads a shared conversation. Reading creates no session."""
+    """Return the reader of a shared conversation as a caller. A signed-out reader gets no
+    session.
+    """
     if request.user.is_authenticated:
         return visitor(request)
     return Caller("", client=ClientInfo(address=address_of(request)))
@@ -189,7 +193,9 @@ def find_usable(request: HttpRequest, row: Share) -> Application | None:
 @require_safe
 @unlisted_view
 def file(request: HttpRequest, token: str, number: int, name: str) -> HttpResponseBase:
-    """Return a shared file, unless it was changed or deleted since."""
+    """Return the file with this number from a shared conversation, or a 404 page if it has been
+    changed or deleted since.
+    """
     row = links.find(token, request.user)
     if row is None or not row.with_files or not 0 < number <= len(row.files):
         return show_gone(request)
@@ -206,7 +212,7 @@ def file(request: HttpRequest, token: str, number: int, name: str) -> HttpRespon
 @require_POST
 @with_json_errors
 def go_on(request: HttpRequest, token: str) -> HttpResponseBase:
-    """Copy the shared conversation for the reader. Return the copy's URL."""
+    """Copy the shared conversation for the reader, and return the copy's URL."""
     row = links.find(token, request.user)
     if row is None:
         raise Missing(

@@ -1,4 +1,4 @@
-"""Creates the snapshot of a shared conversation: its shown path without private data.
+"""Creates the snapshot of a shared conversation: its shown branch without private data.
 
 Memories, model requests, metrics, feedback, places, the to-do list, approvals, forms and sign-ins
 are never shared.
@@ -33,15 +33,15 @@ ANSWERS = frozenset(
 SENDER = ("kind", "title", "untrusted", "at")
 MOST_FILES = 200
 SOURCE = re.compile(r"\[\d{1,4}\] .*\S")
-"""Matches the title of an attachment that is a citation."""
+"""Matches the titles of attachments that are citations."""
 LONGEST_SOURCE = 600
 AFTER_ADDRESS = ".,;:!?`*_"
-"""Punctuation that may follow a URL in a text but does not belong to the URL."""
+"""Punctuation that can follow a URL in a text without belonging to it."""
 
 
 @dataclass(slots=True)
 class SnapshotFiles:
-    """Collects the owner's files that a snapshot mentions, and their URLs for readers."""
+    """The owner's files that a snapshot mentions, and their URLs below the link."""
 
     owner: str
     token: str
@@ -55,7 +55,7 @@ class SnapshotFiles:
         self.pattern = re.compile(rf"{ROOT}/(?:{names})/[^\s\"'<>()\[\]\\#?]+")
 
     def address_of(self, path: str) -> str:
-        """Return the URL below the link, or only the file's name if the file is not shared."""
+        """Return the file's URL below the link, or only its name if it is not shared."""
         if path not in self.addresses:
             self.addresses[path] = self.add(path) or unquote(path.rsplit("/", 1)[-1])
         return self.addresses[path]
@@ -77,7 +77,9 @@ class SnapshotFiles:
         return f"{address}files/{self.found.index(shared) + 1}/{quote(name, safe='')}"
 
     def rewrite(self, value: Any) -> Any:
-        """Return the JSON value with the owner's file URLs replaced by URLs for readers."""
+        """Return the JSON value with the URLs of the owner's files replaced by URLs below the
+        link.
+        """
         if isinstance(value, str):
             return self.pattern.sub(self.replace, value) if f"{ROOT}/" in value else value
         if isinstance(value, Mapping):
@@ -91,13 +93,15 @@ class SnapshotFiles:
         return self.address_of(path) + match[0][len(path) :]
 
     def attached(self, written: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """Return the attachments for readers, without files unless the owner shares files."""
+        """Return the attachments that readers can see, without files if the owner does not share
+        files.
+        """
         wanted = (one for one in written if self.is_wanted or not is_file(one))
         return [dict(one) for one in wanted if not self.is_foreign(str(one.get("url") or ""))]
 
     def is_foreign(self, url: str) -> bool:
-        """Return True if the URL belongs to a file in another user's bucket. Such files are not
-        shared, because the owner may not be allowed to read them.
+        """Return True if the file at this URL belongs to another user. Such files are not shared,
+        because the owner might not be allowed to read them.
         """
         if not url.startswith(f"{ROOT}/"):
             return False
@@ -105,9 +109,7 @@ class SnapshotFiles:
 
 
 def is_file(attachment: Mapping[str, Any]) -> bool:
-    """Return True if the attachment is a file or refers to one. Links and citations are not
-    files.
-    """
+    """Return True if the attachment is a file, not a link or a citation."""
     url, data = str(attachment.get("url") or ""), str(attachment.get("data") or "")
     if data:
         is_text = attachment.get("type") == "text/plain" and len(data) <= LONGEST_SOURCE
@@ -116,7 +118,7 @@ def is_file(attachment: Mapping[str, Any]) -> bool:
 
 
 def shared_runs(conversation: Conversation) -> list[UUID]:
-    """Return the IDs of the runs on the shown path whose answers are complete."""
+    """Return the IDs of the ended runs on the shown branch, in order."""
     rows = shown_path(conversation)
     answered = [
         UUID(row.run_id) for row in rows if row.role == Message.Role.ASSISTANT and row.run_id
@@ -132,8 +134,8 @@ def shared_runs(conversation: Conversation) -> list[UUID]:
 def take_turns(
     conversation: Conversation, runs: Sequence[UUID], shared: SnapshotFiles, *, with_steps: bool
 ) -> Iterator[dict[str, Any]]:
-    """Yield the runs' turns as JSON for the page, without private data. `with_steps` includes
-    steps, except the steps of memory tools.
+    """Yield the turns of these runs as JSON, without private data. `with_steps` includes steps,
+    except those of memory tools.
     """
     memories = memory_steps(conversation) if with_steps else frozenset()
     for at, run in enumerate(runs):
@@ -144,12 +146,12 @@ def take_turns(
 
 
 def str_run(at: int) -> str:
-    """Return a placeholder for a run's private ID. `at` is the turn's index."""
+    """Return a public ID for the run of turn `at`, because the run's own ID is private."""
     return f"answer-{at + 1}"
 
 
 def memory_steps(conversation: Conversation) -> frozenset[str]:
-    """Return the IDs of steps that call memory tools."""
+    """Return the IDs of the conversation's steps that call memory tools."""
     answers = conversation.messages.filter(role=Message.Role.ASSISTANT)
     states = answers.values_list("state", flat=True)
     said = (
@@ -163,7 +165,9 @@ def memory_steps(conversation: Conversation) -> frozenset[str]:
 def without_steps(
     frames: Iterable[dict[str, Any]], hidden: frozenset[str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the frames, except frames of hidden steps and of steps inside hidden steps."""
+    """Yield the frames, without those of hidden steps and the steps inside them. `hidden` contains
+    the IDs of steps.
+    """
     gone = set(hidden)
     for frame in frames:
         if frame["type"] == "stage.opened" and frame["parent"] in gone:
@@ -173,7 +177,7 @@ def without_steps(
 
 
 def as_text(frames: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the frames without steps. The answer's text is merged into one frame."""
+    """Yield the frames without steps, and with the whole answer in one text frame."""
     text = "".join(frame["text"] for frame in frames if frame["type"] == "message.delta")
     for frame in frames:
         if frame["type"] == "message.complete":
@@ -185,7 +189,9 @@ def as_text(frames: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def clean(frame: dict[str, Any], at: int, shared: SnapshotFiles) -> dict[str, Any] | None:
-    """Return the frame without private data, or None if the whole frame is private."""
+    """Return the frame without private data, or None if all of it is private. `at` is the index of
+    its turn.
+    """
     kind = frame["type"]
     if kind == "message.added":
         return {**frame, "message": clean_question(frame["message"], at, shared)}

@@ -1,4 +1,4 @@
-"""Handles the chat page's WebSocket. Runs continue after the socket closes."""
+"""Serves the WebSocket of the chat page. Runs continue after the socket closes."""
 
 import asyncio
 import logging
@@ -65,16 +65,18 @@ logger = logging.getLogger(__name__)
 
 MOVED = 4409  # Sent after the frame `team.changed`.
 LONGEST_INBOX = 8
-"""The maximum number of waiting frames. Additional frames are rejected."""
+"""The maximum number of received frames that wait. Further frames are rejected with an error."""
 
 
 class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
-    """Handles the WebSocket connection of one browser tab. A task handles the frames in order,
-    because Channels receives no frames while a handler runs.
+    """Serves the WebSocket of one browser tab.
+
+    A task executes the received frames in order, because Channels receives no frame while `receive`
+    runs.
     """
 
-    # The channel layer sends nothing to tabs. Without a layer, tabs can connect while Redis is
-    # down; `apps.live.journal.notifications` listens for the process's hub.
+    # Tabs need no channel layer, because `apps.live.journal.notifications` listens for the whole
+    # process. Without it, they can connect while Redis is down.
     channel_layer_alias = ""
 
     def __init__(self, hub: Hub = HUB, open_workspace: OpenWorkspace = open_workspace) -> None:
@@ -191,7 +193,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             self.hub.streams.wake(self.person)  # The tab now shows another queue.
 
     async def attend(self, sent: WatchFrame | Visibility) -> None:
-        """Subscribe the tab to the conversation list, or record whether the tab is visible."""
+        """Subscribe the tab to the conversation list, or record whether the tab is hidden."""
         if isinstance(sent, Visibility):
             if await self.viewed.hide(sent.hidden):
                 await wake_viewers(self.hub.streams, self.person)
@@ -224,8 +226,8 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             await self.open(OpenFrame(type="open", conversation=taken.conversation.pk))
 
     async def own_conversation(self) -> UUID:
-        """Return the ID of the open conversation. Raises `Refused` if no conversation is open or it
-        belongs to another user.
+        """Return the ID of the conversation that the tab shows. Raises `Missing` if it shows none,
+        or not the caller's own.
         """
         conversation = self.viewed.id
         if conversation is None or not await own(self.caller).filter(pk=conversation).aexists():
@@ -233,13 +235,13 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         return conversation
 
     async def stop_subagent(self, sent: SubagentStop) -> None:
-        """Stop one sub-agent of the running answer. Raises `Refused` if it does not exist."""
+        """Stop one sub-agent of the running answer. Raises `Refused` if it has already ended."""
         if not await interruptions.stop_subagent(self.hub, await self.own_conversation(), sent.key):
             raise Refused("no_helper", gettext("This sub-agent has already ended."))
 
     async def stop(self) -> None:
-        """Stop the open conversation's answer in any process. Raises `Refused` if no answer is
-        running.
+        """Stop the conversation's running answer, in whichever process it runs. Raises `Conflict`
+        if no answer is running.
         """
         conversation = await self.own_conversation()
         is_stopped = await interruptions.stop(self.hub, conversation)
@@ -248,8 +250,8 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             raise Conflict("no_run", gettext("No answer is in progress."))
 
     async def change(self, sent: QueueFrame | BranchFrame) -> None:
-        """Change a conversation's queue or branches. Raises `Refused` if the queued message, the
-        conversation or its message does not exist.
+        """Change the queue or the branches of a conversation. Raises `Refused` if the conversation
+        or the message does not exist.
         """
         if isinstance(sent, BranchSwitch | TurnDelete):
             change = switch_branch if isinstance(sent, BranchSwitch) else delete_turn
@@ -274,13 +276,17 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             await self.close(CUT_OFF)
 
     async def look(self, _: asyncio.Event) -> None:
-        """Send changes to the tab. Raises `Refused` if the session has ended."""
+        """Send changes in the conversation list to the tab. Raises `Refused` if the session has
+        ended.
+        """
         await check_session(self.scope)
         if not await self.leave_if_moved() and self.shows_list:
             await self.tell_news()
 
     async def leave_if_moved(self) -> bool:
-        """Close the socket and return True if the user has switched teams in another tab."""
+        """Close the socket and return True if the user has switched to another team in another
+        tab.
+        """
         if not await look_whether_moved(self.caller, self.scope["session"].session_key or ""):
             return False
         await self.viewed.unfollow()
@@ -289,7 +295,9 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         return True
 
     async def tell_news(self) -> None:
-        """Send changes to the conversation list and to the open conversation's queue."""
+        """Send changes in the conversation list, notifications and the conversation's queue to the
+        tab.
+        """
         read = database_sync_to_async(self.news.read)
         for frame in await read(self.caller, self.viewed.id):
             await self.send_text(to_json(frame))
@@ -304,8 +312,8 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
 
 def changed_queue(caller: Caller, sent: QueueFrame) -> UUID:
-    """Change the queue and return the ID of its conversation. Raises `Refused` if the message is no
-    longer queued or its new text is invalid.
+    """Apply a change to the queue, and return the ID of its conversation. Raises `Refused` if the
+    message is no longer queued or its new text is invalid.
     """
     match sent:
         case QueueChange(id=pk, text=text, held=held):

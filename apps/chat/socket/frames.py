@@ -1,4 +1,4 @@
-"""Defines the frames that the page sends over its WebSocket."""
+"""Defines and parses the frames that the page sends over its WebSocket."""
 
 from typing import Annotated, Literal
 from uuid import UUID
@@ -18,11 +18,11 @@ class Frame(BaseModel):
 
 
 class OpenFrame(Frame):
-    """Opens a conversation, or closes the open conversation if `conversation` is null.
+    """Opens a conversation in the tab, or none if `conversation` is null.
 
-    `application` is the slug of its application, unless it is the same as before. `after` is the
-    number of the newest event that the page has received. With `window`, the server first sends the
-    last turns, each in one piece, and then single events.
+    `application` is its slug, or "" if it is unchanged. `after` is the number of the last event
+    that the page has received. If `window` is true, the server first sends the last turns, and then
+    new events.
     """
 
     type: Literal["open"]
@@ -37,7 +37,7 @@ class AskFrame(Ask):
 
 
 class BranchSwitch(Frame):
-    """Shows the newest path that contains the message, in all tabs."""
+    """Shows the newest branch that contains this message, in all tabs."""
 
     type: Literal["branch.switch"]
     conversation: UUID
@@ -45,7 +45,7 @@ class BranchSwitch(Frame):
 
 
 class TurnDelete(Frame):
-    """Permanently deletes a question with its answers, but not the questions after them."""
+    """Permanently deletes a question with its answers. Later questions remain."""
 
     type: Literal["turn.delete"]
     conversation: UUID
@@ -57,27 +57,27 @@ class StopFrame(Frame):
 
 
 class SubagentStop(Frame):
-    """Stops the sub-agent with this key. The answer continues without it."""
+    """Stops one sub-agent. The answer continues without it."""
 
     type: Literal["helper.stop"]
     key: str = Field(max_length=LONGEST_SUBAGENT_KEY)
 
 
 class WatchFrame(Frame):
-    """Subscribes to the conversation list and to queued messages."""
+    """Subscribes to changes in the conversation list, folders, notifications and the queue."""
 
     type: Literal["watch"]
 
 
 class Visibility(Frame):
-    """Reports whether the page is visible. Answers that end while it is hidden are unseen."""
+    """Reports whether the page is hidden. Answers that end while it is hidden count as unseen."""
 
     type: Literal["visibility"]
     hidden: bool
 
 
 class QueueChange(Frame):
-    """Changes the text of a queued message, or holds or releases it."""
+    """Changes the text of a queued message, or holds it back or releases it with `held`."""
 
     type: Literal["queue.change"]
     id: UUID
@@ -91,7 +91,7 @@ class QueueRemove(Frame):
 
 
 class QueueSend(Frame):
-    """Stops the running answer and sends a queued message now."""
+    """Stops the running answer, and sends this queued message next."""
 
     type: Literal["queue.send"]
     id: UUID
@@ -116,7 +116,7 @@ _client_frame: TypeAdapter[ClientFrame] = TypeAdapter(
 
 
 def read_frame(frame: str | bytes) -> ClientFrame:
-    """Parse a frame. Raises `Refused` with the name of an invalid field."""
+    """Parse a frame. Raises `Refused` with the name of the first invalid field."""
     if isinstance(frame, bytes):
         raise Refused("bad_frame", "The frame is binary. Send JSON as text.")
     if is_too_large(frame):

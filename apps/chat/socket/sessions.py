@@ -1,5 +1,7 @@
-"""Creates a session for a signed-out browser when a page opens its socket. Page requests create no
-sessions, so that crawlers create no rows.
+"""Creates sessions for signed-out browsers.
+
+A session begins when a page opens its WebSocket, not with the page request, so that crawlers create
+no sessions.
 """
 
 from collections.abc import Mapping
@@ -16,10 +18,10 @@ Headers = list[tuple[bytes, bytes]]
 
 
 async def session_headers(scope: Mapping[str, Any]) -> Headers:
-    """Create a session if the browser has none. Return the headers that set its cookie.
+    """Create a session if the browser has none, and return the headers that set its cookie.
 
-    A browser whose session has expired gets no new session, because its page still shows data from
-    the old session.
+    A browser whose session has expired gets none, because its page still shows the data of the old
+    session.
     """
     if scope["user"].is_authenticated or scope["session"].session_key:
         return []

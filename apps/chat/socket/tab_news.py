@@ -1,4 +1,6 @@
-"""Sends a tab's updates outside its conversation: the list, folders, calls and the queue."""
+"""Collects a tab's updates apart from events: the conversation list, folders, notifications and the
+queue.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -14,15 +16,15 @@ from apps.doors.read_only_notice import read_only_notice
 
 @dataclass
 class TabNews:
-    """Tracks what was sent to a tab, so that only changes are sent."""
+    """The frames that a tab has received, so that only changes are sent."""
 
     rail: RailNews = field(default_factory=RailNews)
     told: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """Maps each frame type to the last frame that was sent."""
+    """Maps each frame type to the last frame of this type that was sent."""
 
     def read(self, caller: Caller, conversation: UUID | None) -> list[dict[str, Any]]:
         """Return frames with the changes since the last call. `conversation` is the ID of the
-        conversation that the tab shows, or None.
+        conversation that the tab shows.
         """
         news = self.rail.read(caller)
         frames = [] if news is None else [{"type": "list.changed", **news}]

@@ -1,4 +1,4 @@
-"""Sends a tab its conversation: first one frame with the existing content, then new events."""
+"""Sends the events of a conversation to a tab: first its content in one frame, then new events."""
 
 import asyncio
 import logging
@@ -30,18 +30,19 @@ from apps.live.replay import follow_events
 logger = logging.getLogger(__name__)
 
 CUT_OFF, RESTARTING = 3011, 3012
-"""The codes that replace 1011 and 1012, which Daphne cannot send. The page reconnects after each of
-these codes.
+"""The WebSocket close codes that replace 1011 and 1012, which Daphne cannot send. The page
+reconnects after both.
 """
 FRAME_SECONDS = 0.04
-"""The pause after each batch of frames, during which new events are merged. The first token of an
-answer is sent without a pause.
+"""The pause after a batch of frames, in which new events accumulate. The first event after an idle
+time is sent immediately.
 """
 
 
 class ViewedConversation:
-    """Follows one conversation for a tab. `send` sends a frame as JSON. `close` closes the socket
-    with a code.
+    """Sends the events of the conversation that a tab shows.
+
+    `send` sends a frame as JSON. `close` closes the socket with a code.
     """
 
     def __init__(
@@ -56,14 +57,14 @@ class ViewedConversation:
         self.id: UUID | None = None
         self.slug = ""
         self.temporary: UUID | None = None
-        """The ID of the conversation if it is temporary, otherwise None."""
+        """The ID of the shown conversation if it is temporary, otherwise None."""
         self.viewer: asyncio.Task[None] | None = None
         self.is_hidden = False
-        """True if the tab is in the background, where the user sees nothing."""
+        """True if the tab is in the background."""
 
     async def show(self, caller: Caller, slug: str, sent: OpenFrame) -> None:
-        """Follow the requested conversation, or none, instead of the previous conversation. If the
-        caller has no such conversation, raise `Refused` and still follow the previous conversation.
+        """Show the requested conversation instead of the previous one, or none. Raises `Refused`
+        and keeps the previous one if the caller has no such conversation.
         """
         if sent.conversation != self.id:
             await self.leave_temporary()
@@ -77,14 +78,14 @@ class ViewedConversation:
         await self.send(to_json(opened.frame))
         self.id, self.slug = sent.conversation, slug
         self.temporary = sent.conversation if opened.is_temporary else None
-        # Started before the steps below, for which a new answer need not wait.
+        # New events do not have to wait for the following database queries.
         self.viewer = asyncio.create_task(self.view(sent.conversation, opened.after, opened.shown))
         await self.mark_seen(sent.conversation)
         await self.tell_expired(sent.conversation)
 
     async def hide(self, hidden: bool) -> bool:
-        """Record whether the tab is hidden. Return True if the user now sees an answer that arrived
-        while the tab was hidden.
+        """Record whether the tab is hidden. Return True if it became visible with a conversation,
+        so that its answers were marked as seen.
         """
         self.is_hidden = hidden
         if hidden or self.id is None:
@@ -97,7 +98,9 @@ class ViewedConversation:
             await database_sync_to_async(mark_read)(conversation)
 
     async def tell_expired(self, conversation: UUID) -> None:
-        """Report tool results that the model no longer reads to the tab."""
+        """Send the tab the list of tool results that the model no longer reads, if there are
+        any.
+        """
         if (told := await results_expired(conversation, self.slug)) is not None:
             await self.send(to_json(told))
 
@@ -138,7 +141,7 @@ class ViewedConversation:
 
     async def tend(self, conversation: UUID) -> None:
         """Resume an answer whose process has died, and postpone the deletion of a temporary
-        conversation. Called while no events arrive.
+        conversation. This is called while there are no events.
         """
         await self.sweeper.sweep(conversation)
         if self.temporary == conversation:
@@ -146,15 +149,15 @@ class ViewedConversation:
 
 
 class FrameWriter:
-    """Writes the frames for one socket, without values that have not changed since the previous
-    frame.
+    """Encodes events as frames for one socket. Values that equal those of the previous frame are
+    omitted.
     """
 
     def __init__(self) -> None:
         self.run = ""
 
     def write(self, conversation: UUID, said: NumberedEvent) -> str:
-        """Return the event's frame as JSON, or "" for an event that is not shown."""
+        """Return the event's frame as JSON, or "" if the event is not shown."""
         whole = frame(conversation, said)
         if whole is None:
             return ""
@@ -168,8 +171,8 @@ class FrameWriter:
 
 @dataclass(frozen=True, slots=True)
 class OpenedConversation:
-    """The first frame of an opened conversation, and a filter for later events. Of the existing
-    events, only events on the shown path are sent.
+    """The first frame for an opened conversation. Later events are sent if their number exceeds
+    `after` and `shown` selects them.
     """
 
     frame: dict[str, Any]
@@ -181,10 +184,13 @@ class OpenedConversation:
 def open_conversation(
     hub: Hub, caller: Caller, conversation: UUID, sent: OpenFrame, application: str
 ) -> OpenedConversation:
-    """Open the caller's conversation. Raises `Refused` if the caller has no such conversation. In
-    the frame, `last` is the number of the newest event and `run` is the ID of the active run.
+    """Read the caller's conversation for the first frame.
+
+    In the frame, `last` is the number of the newest event, and `run` is the active run or None.
+    Raises `Refused` if the caller has no such conversation.
     """
-    # Read before the path: events up to this number that are not on the path are skipped.
+    # Read before the branches: events up to this number are skipped unless their run is on the
+    # shown branch.
     stored = journal.last_number(conversation)
     found = find_conversation(caller, conversation, application)
     is_temporary = found.temporary_until is not None

@@ -1,1 +1,1 @@
-"""The pages on which users see and manage their teams."""
+"""The pages on which users see their teams, change their members and leave them."""

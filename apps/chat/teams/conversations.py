@@ -1,7 +1,7 @@
 """Shows a team's conversations to its members.
 
-The team's visibility when a conversation began decides who can read it. Only the author can
-continue, rename or delete it. The audit log records each read.
+The team's visibility setting at the beginning of a conversation decides who can read it. Only its
+author can change or continue it. Each read is recorded in the audit log.
 """
 
 from collections.abc import Mapping
@@ -44,7 +44,7 @@ MEMBERS, ADMINISTRATORS = Team.Visibility.MEMBERS, Team.Visibility.ADMINISTRATOR
 
 
 def readable(caller: Caller) -> QuerySet[Conversation]:
-    """Return other members' conversations that the caller can read in the current team."""
+    """Return the conversations of other members that the caller can read in the current team."""
     if caller.user_id is None or caller.team is None:
         return Conversation.objects.none()
     rows = Conversation.objects.lasting().filter(team=caller.team).exclude(owner=caller.bucket)
@@ -66,7 +66,9 @@ def author_of(conversation: Conversation) -> str:
 @require_safe
 @never_cache
 def conversations(request: HttpRequest) -> HttpResponse:
-    """List the current team's conversations. Raises Http404 if the user works in no team."""
+    """List the conversations of the current team. Raises Http404 if the user has not chosen a
+    team.
+    """
     caller = visitor(request)
     if caller.team is None:
         raise Http404("You are not in a team at the moment.")
@@ -116,7 +118,7 @@ def record_reading(caller: Caller, found: Conversation, file: str = "") -> None:
 
 
 def shown_file(found: Conversation, attachment: Mapping[str, Any]) -> dict[str, str]:
-    """Return the attachment's title and its URL for the reader. The URL is "" if the attachment is
+    """Return the attachment's title and its URL for the reader, which is "" if the attachment is
     not a file of the conversation.
     """
     folder = f"files/{found.owner}/{folder_of(found.pk)}"

@@ -1,4 +1,4 @@
-"""Shows a user's teams, and manages their members."""
+"""The pages that show a user's teams, and add and remove their members."""
 
 from typing import Any
 
@@ -37,8 +37,8 @@ def teams(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def team(request: HttpRequest, number: int) -> HttpResponse:
-    """Show one of the user's teams. A POST applies the change in the form field `do`. Raises
-    Http404 if the user is not a member.
+    """Show one of the user's teams. A POST makes the change in the form field `do`. Raises Http404
+    if the user is not a member.
     """
     visitor(request)
     found = get_object_or_404(teams_of(request.user), pk=number)
@@ -73,8 +73,8 @@ def change(request: HttpRequest, found: Team, *, may_manage: bool) -> HttpRespon
 
 
 def done(request: HttpRequest, found: Team, what: str) -> str:
-    """Apply the change `what` to the team, and return the message for the user. Raises `Refused` if
-    the change is not possible, and Http404 if it is unknown.
+    """Make the change that the form requests, such as "add" or "leave", and return a message for
+    the user. Raises `Refused` if it is not possible, and Http404 if it is unknown.
     """
     match what:
         case "add":
@@ -115,8 +115,8 @@ def member(request: HttpRequest, found: Team) -> Any:
 
 
 def leave(found: Team, user: Any) -> None:
-    """Remove the user from the team, and notify the user's pages that are open in it. Raises
-    `Refused` if the user cannot be removed.
+    """Remove the user from the team, and notify the user's open pages. Raises `Refused` if the user
+    cannot be removed.
     """
     remove_member(found, user)
     async_to_sync(announce_growth)(person_stream(bucket_of(user.pk, found.pk)))

@@ -1,4 +1,4 @@
-"""The workspace switch, with which a user works alone or in one of their teams."""
+"""Switches between a user's teams and their own workspace."""
 
 from functools import partial
 from typing import Any
@@ -19,8 +19,8 @@ from apps.live.journal.notifications import announce_growth
 @login_required
 @require_POST
 def switch(request: HttpRequest) -> HttpResponse:
-    """Switch to the `team` in the form, or to the user's own workspace if it is empty. Raises
-    Http404 if the user is not a member of the team.
+    """Switch to the team in the form field `team`, or to the user's own workspace if it is empty.
+    Raises Http404 if the user is not a member.
     """
     before = visitor(request)
     written = request.POST.get("team", "")
@@ -35,8 +35,8 @@ def switch(request: HttpRequest) -> HttpResponse:
 
 
 def own_teams(request: HttpRequest) -> dict[str, Any]:
-    """Return a lazy template context with the user's teams. Only templates that show the teams
-    query the database.
+    """Return a template context with the user's teams. The database is queried only if a template
+    shows them.
     """
     user = getattr(request, "user", None)
     if user is None or not user.is_authenticated:
@@ -45,7 +45,7 @@ def own_teams(request: HttpRequest) -> dict[str, Any]:
 
 
 def shown_teams(request: HttpRequest) -> dict[str, Any] | None:
-    """Return the user's teams and the current team, or None if the user is in no team."""
+    """Return the user's teams and the current one, or None if the user is in no team."""
     teams = list(teams_of(request.user))
     if not teams:
         return None

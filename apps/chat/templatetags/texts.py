@@ -1,4 +1,4 @@
-"""Template tags for languages, loaded with `{% load texts %}`."""
+"""The template tag for the translated texts of scripts."""
 
 from django import template
 from django.conf import settings
@@ -14,8 +14,8 @@ register = template.Library()
 
 @register.simple_tag
 def texts_of_scripts() -> SafeString:
-    """Return the script tag for the scripts' translated texts, or "" for English. It must come
-    before all other scripts.
+    """Return the script tag for the scripts' translated texts, or "" in English. It must precede
+    all other scripts.
     """
     language = get_language() or settings.LANGUAGE_CODE
     if language == settings.LANGUAGE_CODE:

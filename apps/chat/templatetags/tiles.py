@@ -1,4 +1,4 @@
-"""Template tags for an application's tile: its icon, or letters from its title on a color."""
+"""The template filter for an application's tile: its icon, an emoji, or letters on a color."""
 
 from typing import Any
 
@@ -10,8 +10,8 @@ register = template.Library()
 
 
 def tile_data(title: str, slug: str, icon: str) -> dict[str, str | int]:
-    """Return the template data for a tile. It shows an `emoji` or an `icon` (a URL) if one is
-    set.
+    """Return template data for an application's tile. `icon` can be an image or an emoji; if it is
+    "", the tile shows letters of the title.
     """
     made = tile_of(title, slug, icon)
     return {"letters": made.letters, "tile": made.colour, "emoji": made.emoji, "icon": made.url}
@@ -19,5 +19,5 @@ def tile_data(title: str, slug: str, icon: str) -> dict[str, str | int]:
 
 @register.filter
 def tile(application: Any) -> dict[str, str | int]:
-    """Return the template data for the tile of an object with a title, a slug and an icon."""
+    """Return template data for the tile of an object with `title`, `slug` and `icon`."""
     return tile_data(application.title, application.slug, application.icon)

@@ -1,3 +1,3 @@
-"""The widget, which shows one application's chat in a frame on other sites. Browsers block cookies
-in such frames, so visitors have tokens instead.
+"""The widget, which shows the chat of one application in a frame on other sites. Browsers block
+cookies in such frames, so visitors send tokens instead.
 """

@@ -1,4 +1,6 @@
-"""Handles a widget's WebSocket. Its first frame contains a token instead of a session cookie."""
+"""Serves the WebSocket of the widget, where the first frame contains a token instead of a session
+cookie.
+"""
 
 import asyncio
 import json
@@ -24,10 +26,10 @@ from apps.errors import ApplicationNotFound, NotAdmitted, QuickAppError, Refused
 from apps.workspace.local.files.paths import find_place
 
 TOKEN_SECONDS = 10.0
-"""A new socket that sends no token is closed after this many seconds."""
+"""The time within which a new socket must send its token."""
 LONGEST_CONTEXT = 900
-"""The maximum number of characters in a question's context. Quoted, it is at most twice as long,
-which is below the limit for a narrative.
+"""The maximum number of characters in the context that the surrounding page adds to a question.
+Quoting can double it, which stays below the limit of `narrative`.
 """
 SHOWN_NEWS = frozenset(("queue.changed", "read_only.changed"))
 CONTEXT = (
@@ -37,8 +39,9 @@ CONTEXT = (
 
 
 class TokenFrame(BaseModel):
-    """The first frame, with the visitor's token. `host` is the origin of the site that shows the
-    widget.
+    """The first frame on a widget's socket.
+
+    `token` is the visitor's token. `host` is the origin of the site that shows the widget.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -50,7 +53,7 @@ class TokenFrame(BaseModel):
 
 
 class WidgetConsumer(ChatConsumer):
-    """Handles a widget's WebSocket connection. It never reads the browser's session."""
+    """Serves the WebSocket of one widget. It ignores the browser's session."""
 
     async def connect(self) -> None:
         await self.accept()
@@ -67,7 +70,7 @@ class WidgetConsumer(ChatConsumer):
         await super().work()
 
     async def admit(self) -> None:
-        """Wait for the token, and identify the visitor. Raises `NotAdmitted` if the token is
+        """Wait for the token, and identify the visitor by it. Raises `NotAdmitted` if the token is
         missing or invalid.
         """
         try:
@@ -85,7 +88,7 @@ class WidgetConsumer(ChatConsumer):
 
     async def check(self) -> None:
         """Raise `NotAdmitted` if the token or the widget is no longer valid."""
-        # `SameOrigin` has checked that the page in the frame is a page of this site.
+        # `SameOrigin` has already checked that the frame's page belongs to this site.
         sent = (value for name, value in self.scope["headers"] if name == b"origin")
         own_origin = next(sent, b"").decode("latin-1").lower()
         check = database_sync_to_async(check_token)
@@ -107,9 +110,9 @@ class WidgetConsumer(ChatConsumer):
             await self.tell_news()
 
     async def tell_news(self) -> None:
-        """Send changes to the open conversation's queue and to maintenance notices.
+        """Send changes in the conversation's queue and in the read-only notice.
 
-        The conversation list is not sent, because an account may have conversations with other
+        The conversation list is not sent, because an account can have conversations with other
         applications.
         """
         read = database_sync_to_async(self.news.read)
@@ -124,7 +127,7 @@ class WidgetConsumer(ChatConsumer):
 
 
 def check_files(caller: Caller, sent: Sequence[SentFile]) -> None:
-    """Raise `Refused` for a file of an account that belongs to other applications."""
+    """Raise `Refused` if a file belongs to another application's conversation."""
     for place in filter(None, (find_place(file.url) for file in sent)):
         if not is_within_scope(caller, *place):
             raise missing_attachment()
@@ -132,13 +135,13 @@ def check_files(caller: Caller, sent: Sequence[SentFile]) -> None:
 
 def with_context(sent: AskFrame) -> AskFrame:
     """Return the question with its context quoted for the model. Raises `TooLarge` if the context
-    has more than `LONGEST_CONTEXT` characters.
+    exceeds `LONGEST_CONTEXT`.
     """
     context = " ".join(sent.narrative.split())
     if len(context) > LONGEST_CONTEXT:
         text = f"The context has {len(context)} characters; the limit is {LONGEST_CONTEXT}."
         raise TooLarge("context_too_long", text)
-    # A bracket would end the text before the question.
+    # A bracket would end the narrative, which the prompt puts in brackets.
     quoted = json.dumps(context, ensure_ascii=False).replace("]", ")").replace("[", "(")
     told: dict[str, Any] = {"narrative": CONTEXT.format(quoted=quoted) if context else ""}
     return sent.model_copy(update={**told, "surface": "", "place": ""})

@@ -1,8 +1,8 @@
-"""Verifies identities: tokens with which another site's server identifies its user.
+"""Verifies identities: JSON Web Tokens with which another site's server identifies its user to a
+widget.
 
-An identity is a JSON Web Token. The key of the application's widget decides how it is signed: with
-a secret that both servers know (HS256), or with an Ed25519 key that only the other server has
-(EdDSA).
+The widget's key determines the algorithm: HS256 for a shared secret, or EdDSA for an Ed25519 public
+key.
 """
 
 import hashlib
@@ -19,18 +19,18 @@ from apps.chat.widget.models import UsedIdentity
 from apps.errors import NotAdmitted
 
 LONGEST_LIFE = 300
-"""An identity can be valid for at most this many seconds."""
+"""The maximum number of seconds for which an identity can be valid."""
 CLOCK_SECONDS = 30
-"""The servers' clocks may differ by this many seconds."""
+"""The maximum difference in seconds between the servers' clocks."""
 LONGEST_IDENTITY = 4_096
 LONGEST_NAME = 200
-"""The maximum number of characters in `sub` and in `jti`."""
+"""The maximum number of characters in the claims `sub` and `jti`."""
 REQUIRED = ("aud", "exp", "jti", "sub")
 
 
 def use_identity(widget: Widget, identity: str) -> str:
-    """Return the user's name (`sub`) from an identity, and mark the identity as used. Raises
-    `NotAdmitted` if the identity is invalid, expired or already used.
+    """Return the user's name (the claim `sub`) from an identity, which can be used only once.
+    Raises `NotAdmitted` if it is invalid, expired or already used.
     """
     claims = verified_claims(widget, identity)
     until = datetime.fromtimestamp(claims["exp"] + CLOCK_SECONDS, UTC)
@@ -39,8 +39,8 @@ def use_identity(widget: Widget, identity: str) -> str:
 
 
 def mark_as_used(name: str, until: datetime) -> None:
-    """Record that an identity was used. Raises `NotAdmitted` if it was used before. The record is
-    deleted after `until`.
+    """Store the hash of a one-time token's `name` until the token expires. Raises `NotAdmitted` if
+    it was stored before.
     """
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
     _, is_new = UsedIdentity.objects.get_or_create(digest=digest, defaults={"expires_at": until})
@@ -49,7 +49,7 @@ def mark_as_used(name: str, until: datetime) -> None:
 
 
 def verified_claims(widget: Widget, identity: str) -> dict[str, Any]:
-    """Return an identity's claims. Raises `NotAdmitted` if it is invalid or expired."""
+    """Return the claims of an identity. Raises `NotAdmitted` if it is invalid or expired."""
     if not widget.identity_key:
         raise refusal("the widget has no key for identities")
     if len(identity) > LONGEST_IDENTITY:
@@ -58,7 +58,7 @@ def verified_claims(widget: Widget, identity: str) -> dict[str, Any]:
         claims: dict[str, Any] = jwt.decode(
             identity,
             widget.identity_key,
-            # Never the algorithm that the identity names: a public key is no secret.
+            # The token's own `alg` is ignored: with HS256, the public key would pass as the secret.
             algorithms=[algorithm_of(widget.identity_key)],
             audience=widget.application.slug,
             leeway=CLOCK_SECONDS,
@@ -81,7 +81,4 @@ def refusal(reason: str) -> NotAdmitted:
 
 
 def delete_expired() -> int:
-    """Delete the records of used identities that have expired. Return the number of deleted
-    records.
-    """
     return UsedIdentity.objects.filter(expires_at__lt=timezone.now()).delete()[0]

@@ -1,10 +1,10 @@
-"""Database models for widgets."""
+"""The database model of used identities."""
 
 from django.db import models
 
 
 class UsedIdentity(models.Model):
-    """Records that an identity was used, until the identity expires."""
+    """An identity or a sign-in code that was used. The row is deleted after it has expired."""
 
     digest = models.CharField(
         max_length=64, primary_key=True, help_text="A hash of the application and the `jti`."

@@ -1,4 +1,6 @@
-"""Serves the script that other sites include, the frame's page, and visitors' tokens."""
+"""Serves the script that other sites include, the page in the widget's frame, and visitors'
+tokens.
+"""
 
 from functools import cache
 from pathlib import Path
@@ -32,10 +34,10 @@ LOADER = "chat/scripts/widget/loader.js"
 
 
 class TokenRequest(BaseModel):
-    """A request for a token.
+    """A request for a visitor's token.
 
     `identity` identifies a user of the other site, and `code` a user of this installation who has
-    signed in. Both are "" for other visitors.
+    signed in. Both are "" for anonymous visitors.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -48,12 +50,11 @@ class TokenRequest(BaseModel):
 @require_safe
 @cache_control(public=True, max_age=3600)
 def loader(request: HttpRequest) -> HttpResponse:
-    """Return the script that other sites include.
-
-    All versions have the same URL, so browsers cache the script only briefly.
+    """Return the script that other sites include. Its URL has no version, so browsers cache it for
+    an hour.
     """
     response = HttpResponse(loader_source(), content_type="text/javascript; charset=utf-8")
-    # Pages with cross-origin isolation can load the script as well.
+    # Pages with cross-origin isolation can load it too.
     response["Cross-Origin-Resource-Policy"] = "cross-origin"
     return response
 
@@ -69,22 +70,22 @@ def loader_source() -> bytes:
 @never_cache
 @xframe_options_exempt
 def frame(request: HttpRequest, slug: str) -> HttpResponse:
-    """Return the frame's page, which only sites from the widget's list of origins can show. Raises
-    Http404 if the application has no active widget.
+    """Return the page in the widget's frame, which only the widget's listed origins can show.
+    Raises Http404 if the application has no active widget.
     """
     widget = find_widget(slug)
     with translation.override(language_of(request)):
         response = render(request, "chat/widget.html", page_context(request, widget))
         response.headers["Content-Language"] = translation.get_language()
-    # The header differs between applications. `X-Frame-Options` cannot list origins.
+    # Each widget has its own origins, and `X-Frame-Options` cannot list several.
     policy = {"frame-ancestors": ["'self'", *widget.origins], "form-action": ["'none'"]}
-    # The attribute with which django-csp's own decorators replace directives.
+    # django-csp's decorators set the same attribute to replace directives.
     vars(response)["_csp_replace"] = policy
     return response
 
 
 def language_of(request: HttpRequest) -> str:
-    """Return the language that the site requests, or else the browser's language. The language of
+    """Return the language in the query parameter `locale`, or else the browser's. The language of
     an account is ignored.
     """
     asked = request.GET.get("locale", "").lower().partition("-")[0]
@@ -115,8 +116,8 @@ def page_context(request: HttpRequest, widget: Widget) -> dict[str, Any]:
 
 
 def upload_limits(manifest: Manifest | None) -> dict[str, Any] | None:
-    """Return the limits for visitors' uploads, or None if visitors cannot upload files. They can
-    upload files only if the application lists the types that it accepts.
+    """Return the limits for visitors' uploads, or None if the application does not list the file
+    types that it accepts.
     """
     if manifest is None or not manifest.input_attachment_types:
         return None
@@ -126,7 +127,7 @@ def upload_limits(manifest: Manifest | None) -> dict[str, Any] | None:
 
 
 def own_origin(request: HttpRequest) -> str:
-    """Return this site's origin, on which the studio shows previews of the widget."""
+    """Return the origin of this site, where the studio shows previews of widgets."""
     return f"{request.scheme}://{request.get_host()}".lower()
 
 
@@ -134,8 +135,8 @@ def own_origin(request: HttpRequest) -> str:
 @require_POST
 @never_cache
 def token(request: HttpRequest, slug: str) -> JsonResponse:
-    """Return a token for a visitor, or for a user whom the other site has identified. Raises
-    Http404 if the application has no active widget.
+    """Return a token for a visitor as JSON. Raises Http404 if the application has no active
+    widget.
     """
     widget = find_widget(slug)
     with translation.override(language_of(request)):
@@ -154,8 +155,8 @@ def token(request: HttpRequest, slug: str) -> JsonResponse:
 
 
 def admit(request: HttpRequest, widget: Widget, asked: TokenRequest) -> VisitorToken:
-    """Return a token for the visitor. Raises `Refused` if the origin is unknown, or the identity or
-    the code is invalid.
+    """Return a new token for an anonymous visitor, or for the user whom the identity or the code
+    identifies. Raises `Refused` if the origin is unknown, or the identity or the code is invalid.
     """
     if asked.host not in (own_origin(request), *widget.origins):
         raise Forbidden("origin_unknown", f"Unknown origin: '{asked.host[:100]}'.")

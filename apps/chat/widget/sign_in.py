@@ -1,7 +1,7 @@
 """Signs users of this installation in to a widget, in a separate window.
 
-Browsers block this site's cookies in the frame, but not in a window. The window gives the frame a
-code, which the frame exchanges for a token. Only a frame of this site can receive the code.
+Browsers block this site's cookies in the frame, but not in a window. The window sends a code to the
+frame, which exchanges it for a token. The code is only sent to frames of this site.
 """
 
 import secrets
@@ -28,7 +28,7 @@ from apps.chat.widget.tokens import (
 
 SALT = "quickapps.widget.sign-in"
 LIFE = 60
-"""A code can be exchanged for this many seconds."""
+"""The number of seconds for which a sign-in code is valid."""
 LONGEST_CODE = 500
 
 
@@ -36,8 +36,8 @@ LONGEST_CODE = 500
 @never_cache
 @csrf_protect
 def sign_in(request: HttpRequest, slug: str) -> HttpResponse:
-    """Ask the signed-in user for permission to use the widget with their account. Raises Http404 if
-    the application has no active widget.
+    """Ask the signed-in user to confirm that the widget can use their account. A POST confirms
+    this. Raises Http404 if the application has no active widget.
     """
     widget = find_widget(slug)
     address = reverse("widget-sign-in", args=(slug,))
@@ -52,7 +52,7 @@ def sign_in(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and shown["may_use"]:
         shown["code"] = new_code(request, widget)
     response = render(request, "chat/widget_sign_in.html", shown)
-    # The default would hide the frame that has opened this window.
+    # By default, the window could not send the code to the frame that opened it.
     response["Cross-Origin-Opener-Policy"] = "unsafe-none"
     return response
 
@@ -67,8 +67,8 @@ def new_code(request: HttpRequest, widget: Widget) -> str:
 
 
 def use_code(widget: Widget, host: str, code: str) -> VisitorToken:
-    """Exchange a code for a token. Raises `NotAdmitted` if the code is invalid, expired or already
-    used, or if the account cannot use the application.
+    """Exchange a sign-in code for a token. Raises `NotAdmitted` if the code is invalid, expired or
+    already used, or the account cannot use the application.
     """
     try:
         found = signing.loads(code[: LONGEST_CODE + 1], salt=SALT, max_age=LIFE)

@@ -1,7 +1,7 @@
-"""Issues and checks the tokens of a widget's visitors, which replace cookies.
+"""Creates and checks the tokens of a widget's visitors, which replace cookies.
 
-A token is signed and not stored. It is bound to the application and to the site that shows the
-widget, and expires after a day.
+A token is signed, not stored. It is valid for a day, for one application, and for the site that
+shows the widget.
 """
 
 import hashlib
@@ -23,8 +23,8 @@ from apps.errors import NotAdmitted
 
 SALT = "quickapps.widget"
 FILES_SALT = "quickapps.widget.files"
-"""Signs the keys with which a visitor's browser reads files. Nothing else accepts such a key,
-because it is part of URLs.
+"""The salt of the keys with which browsers read a visitor's files. The keys are part of URLs, so
+nothing else accepts them.
 """
 LIFE = 24 * 60 * 60
 LONGEST_TOKEN = 1_000
@@ -32,11 +32,11 @@ LONGEST_TOKEN = 1_000
 
 @dataclass(frozen=True, slots=True)
 class VisitorToken:
-    """The content of a visitor's token. `host` is the origin that the browser reported, without
-    proof.
+    """The content of a visitor's token.
 
-    `key` identifies the key that signed the visitor's identity or the account's session, and is ""
-    for other visitors.
+    `host` is the origin that the browser reported, without proof. `key` identifies the widget's key
+    that verified the visitor's identity, or the account's session, and is "" for anonymous
+    visitors.
     """
 
     application: int
@@ -51,8 +51,8 @@ class VisitorToken:
 
 
 def find_widget(slug: str) -> Widget:
-    """Return the application's widget. Raises Http404 if the application or its widget is not
-    active.
+    """Return the application's widget. Raises Http404 if the application or its widget is disabled
+    or does not exist.
     """
     rows = Widget.objects.select_related("application")
     found = rows.filter(application__slug=slug, application__is_enabled=True, is_enabled=True)
@@ -63,8 +63,8 @@ def find_widget(slug: str) -> Widget:
 
 
 def new_token(widget: Widget, host: str, user: str | None) -> VisitorToken:
-    """Return a token for a new visitor, or for the `user` whom the other site has identified.
-    Raises `NotAdmitted` if `user` is None and the application is not public.
+    """Return a token for a user of the other site, or for an anonymous visitor if `user` is None.
+    Raises `NotAdmitted` for an anonymous visitor if the application is not public.
     """
     if user is None and not widget.application.is_public:
         raise NotAdmitted("identity_required", gettext("Sign in on this site to use the chat."))
@@ -75,17 +75,15 @@ def new_token(widget: Widget, host: str, user: str | None) -> VisitorToken:
 
 
 def token_of_account(widget: Widget, host: str, user_id: int, session: int) -> VisitorToken:
-    """Return a token for a user of this installation, valid until the session ends. `session` is
-    the primary key of the session's row.
+    """Return a token for a user of this installation. It is no longer valid once the session ends.
+    `session` is the session's primary key.
     """
     expires = int(time.time()) + LIFE
     return VisitorToken(widget.pk, host, bucket_of(user_id), expires, str(session))
 
 
 def read_token(text: str, salt: str = SALT) -> VisitorToken:
-    """Return the content of a token. Raises `NotAdmitted` if its signature is invalid or it has
-    expired.
-    """
+    """Parse a token. Raises `NotAdmitted` if its signature is invalid or it has expired."""
     try:
         content: Any = signing.loads(text[: LONGEST_TOKEN + 1], salt=salt, max_age=LIFE)
         return VisitorToken(*content)
@@ -94,10 +92,10 @@ def read_token(text: str, salt: str = SALT) -> VisitorToken:
 
 
 def check_token(token: VisitorToken, slug: str, host: str, own_origin: str) -> Widget:
-    """Return the widget if the token is valid for it on the site with the origin `host`.
+    """Return the widget for which the token is valid on the site with the origin `host`.
 
-    `own_origin` is this site's origin, on which the studio shows previews. Raises `NotAdmitted` if
-    the token is not valid.
+    `own_origin` is this site's origin, where the studio shows previews. Raises `NotAdmitted` if the
+    token is not valid.
     """
     try:
         widget = find_widget(slug)
@@ -121,9 +119,7 @@ def is_admitted(token: VisitorToken, widget: Widget) -> bool:
 
 
 def caller_of(token: VisitorToken, client: ClientInfo) -> Caller:
-    """Return the visitor as a caller, who can use only the widget's application, without
-    memories.
-    """
+    """Return the visitor as a caller who can use only the widget's application, without memory."""
     account = owner_ids(token.bucket)
     caller = Caller(token.bucket, client=client, is_remembered=False)
     if account is None:

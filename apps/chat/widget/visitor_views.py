@@ -1,5 +1,5 @@
-"""Handles widget visitors' files, feedback and earlier messages. Browsers send a token, not a
-cookie.
+"""The views for a widget's visitors: files, feedback and earlier messages. Requests contain a
+token, not a cookie.
 """
 
 from collections.abc import Callable
@@ -34,14 +34,14 @@ from apps.runs.explanations import error_text
 from apps.workspace.local.models import StoredFile
 
 MOST_FILES = 50
-"""The maximum number of stored files per visitor."""
+"""The maximum number of files that a visitor can store."""
 
 View = Callable[..., HttpResponseBase]
 
 
 def for_visitors(view: View) -> View:
-    """Decorate a view so that it requires a valid token and returns errors as JSON. The view is
-    called with the request, the caller and the widget.
+    """Return a view that requires a valid token and returns errors as JSON. It calls `view` with
+    the request, the caller and the widget.
     """
 
     @csrf_exempt  # The view does not use cookies.
@@ -81,7 +81,9 @@ def refusal(error: QuickAppError) -> JsonResponse:
 @for_visitors
 @require_POST
 def upload(request: HttpRequest, caller: Caller, widget: Widget) -> HttpResponseBase:
-    """Upload one file for a conversation, which may not have started yet. It counts as a request."""
+    """Upload one file for a conversation, before or after its first message. The upload counts
+    toward the rate limits.
+    """
     limit = settings.DEFAULT_FILE_LOADING_SIZE_LIMIT
     check_length(request, limit)
     manifest = find_manifest(widget.application.slug)
@@ -109,9 +111,10 @@ def delete_file(
 def show_file(
     request: HttpRequest, slug: str, key: str, bucket: str, name: str
 ) -> HttpResponseBase:
-    """Return a file. Links and images send no token, so their URLs contain a key that only reads
-    files of the application's conversations. Raises Http404 if the key is invalid or the visitor
-    may not read the file.
+    """Return a visitor's file.
+
+    Links and images cannot send a token, so their URLs contain a key that can only read files.
+    Raises Http404 if the key is invalid or the visitor cannot read the file.
     """
     try:
         token = read_token(key, FILES_SALT)
@@ -124,7 +127,7 @@ def show_file(
 
 
 def check_file(caller: Caller, bucket: str, name: str) -> None:
-    """Raise Http404 for a file of an account that belongs to other applications."""
+    """Raise Http404 if the file belongs to another application's conversation."""
     if not is_within_scope(caller, bucket, name):
         raise Http404("This file does not exist.")
 
@@ -132,17 +135,15 @@ def check_file(caller: Caller, bucket: str, name: str) -> None:
 @for_visitors
 @require_safe
 def listing(request: HttpRequest, caller: Caller, widget: Widget) -> HttpResponseBase:
-    """Return the visitor's feedback on the answers in the query, which repeats the field
-    `message`.
-    """
+    """Return the visitor's feedback on the answers whose IDs the query repeats in `message`."""
     return list_feedback(request, caller)
 
 
 @for_visitors
 @require_http_methods(["POST", "DELETE"])
 def rate(request: HttpRequest, caller: Caller, widget: Widget, message: UUID) -> HttpResponseBase:
-    """Store or delete the visitor's feedback on an answer. Raises Http404 for other visitors'
-    answers.
+    """Store or delete the visitor's feedback on an answer. Raises Http404 if the answer is not the
+    visitor's own.
     """
     return change_feedback(request, caller, message)
 
@@ -152,5 +153,5 @@ def rate(request: HttpRequest, caller: Caller, widget: Widget, message: UUID) ->
 def turns(
     request: HttpRequest, caller: Caller, widget: Widget, conversation: UUID
 ) -> HttpResponseBase:
-    """Return turns of the visitor's conversation that the frame has not loaded yet."""
+    """Return the turns of the visitor's conversation that the frame has not loaded yet."""
     return send_turns(request, conversation_of(caller, widget.application.slug, conversation))

@@ -1,1 +1,1 @@
-"""Writes answers in background runs, in any process."""
+"""Writes answers in background tasks."""

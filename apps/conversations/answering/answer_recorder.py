@@ -1,4 +1,4 @@
-"""Records the events of an answer in the journal and in the answer's transcript."""
+"""Records the events of an answer while it is written."""
 
 from dataclasses import dataclass
 
@@ -12,13 +12,13 @@ from apps.live.journal.run_record import RunRecord
 
 @dataclass(frozen=True, slots=True)
 class AnswerRecorder:
-    """Records the events of a run in the journal and in the answer's transcript."""
+    """Records a run's events in the journal and in the answer's transcript."""
 
     record: RunRecord
     transcript: Transcript
 
     def count(self, report: ModelCallReport) -> None:
-        """Emit the updated cost of the answer after a model call."""
+        """Emit the answer's updated metrics after a model call."""
         self.emit(CallCounted(with_call(self.transcript.figures, report)))
 
     def emit(self, event: StreamEvent) -> None:

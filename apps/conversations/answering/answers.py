@@ -1,5 +1,5 @@
-"""Starts answers. Each answer is written in the background, even without viewers, and stored at the
-end.
+"""Starts answers. A background task of this process writes each answer, even if no page shows it,
+and stores it at the end.
 """
 
 import asyncio
@@ -60,7 +60,7 @@ logger = logging.getLogger(__name__)
 OpenWorkspace = Callable[[Caller], Workspace]
 
 LATER = frozenset({"run_going", "too_many_runs", "not_queued"})
-"""The error codes after which a queued message stays in the queue and is sent later."""
+"""The error codes after which a queued message stays queued, to be sent later."""
 
 
 async def ask(
@@ -72,7 +72,7 @@ async def ask(
     door: str = PAGE,
 ) -> StartedAnswer:
     """Store a question and start its answer. Raises `Refused` if the question is rejected, for
-    example if an answer is already running.
+    example because an answer is already running.
     """
 
     async def begin_and_start() -> StartedAnswer:
@@ -88,7 +88,7 @@ async def ask(
         hub.summaries.keep_audit(*question_events(begun, caller, is_first=is_first))
         return begun
 
-    # Once the question is stored, its answer starts even if the page has disconnected.
+    # Once the question is stored, its answer must start, even if the page disconnects.
     return await asyncio.shield(hub.hold(begin_and_start()))
 
 
@@ -99,12 +99,12 @@ async def take_place(
     caller: Caller,
     begin: Callable[[str], StartedAnswer],
 ) -> StartedAnswer:
-    """Store a question with `begin` and start its answer, or queue the answer if no slot is free.
-    `begin` gets the name of this process, or "" if any process may answer.
+    """Store a question with `begin`, and start its answer or queue it if no slot is free. `begin`
+    is called with the name of this process, or "" if the answer is queued for any process.
     """
     with hub.places.reserved(1) as room:
         begun: StartedAnswer = await database_sync_to_async(begin)(hub.name if room else "")
-        # Files that the answer creates are stored next to the uploads and deleted with them.
+        # The answer's files go into the conversation's folder, with which they are deleted.
         asking = replace(caller, folder=folder_of(begun.conversation.pk))
         start(hub, begun, application, open_workspace, asking)
     if begun.run.status == Run.Status.QUEUED:
@@ -113,7 +113,7 @@ async def take_place(
 
 
 async def tell_of_queued(hub: Hub, run: Run) -> None:
-    """Notify the run's viewers that it is queued, and notify all processes in case one has a free
+    """Notify the run's viewers that it is queued, and all processes, because one may have a free
     slot.
     """
     hub.has_queue = True
@@ -132,15 +132,15 @@ async def ask_or_queue(
 ) -> StartedAnswer | QueuedMessage:
     """Store a question and start its answer.
 
-    If an answer is running and `sent.while_running` is not `refuse`, queue the question instead.
-    Raises `Refused` if the question is rejected, and `RateLimitReached`.
+    If an answer is running, the question is queued, unless `sent.while_running` is `refuse`. Raises
+    `Refused` if the question is rejected, and `RateLimitReached`.
     """
     rates = rates_of(caller, application)
     if rates and not await database_sync_to_async(queue.was_taken)(caller, sent.id):
         await admit_request(rates)
     conversation = sent.conversation
-    # A question on another branch refers to the path that is currently shown, so it cannot wait for
-    # further answers.
+    # A question that begins a branch refers to what is shown now, so it cannot wait for other
+    # answers.
     if sent.while_running == "refuse" or conversation is None or sent.is_branching:
         return await ask(hub, caller, application, open_workspace, sent)
     if not await database_sync_to_async(queue.has_to_wait)(conversation, sent.id):
@@ -159,11 +159,11 @@ async def ask_or_queue(
 
 
 async def ask_next(hub: Hub, open_workspace: OpenWorkspace, conversation: UUID) -> None:
-    """Send the next queued message of a conversation, unless an answer is running."""
-    # If this process cannot send it, another one does, or the sweeper does after the read-only mode
-    # ends.
+    """Send the conversation's next queued message, unless an answer is running."""
+    # While this process is closing, another one sends it. After the read-only mode, the sweeper
+    # sends it.
     if not hub.is_closing and not await read_only.is_on_async():
-        # Once the question is stored, its answer starts even if the client that triggered this call
+        # Once the question is stored, its answer must start, even if the calling client
         # disconnects.
         await asyncio.shield(hub.hold(ask_due(hub, open_workspace, conversation)))
 
@@ -187,14 +187,18 @@ async def ask_due(hub: Hub, open_workspace: OpenWorkspace, conversation: UUID) -
 
 
 async def ask_all_due(open_workspace: OpenWorkspace, hub: Hub) -> None:
-    """Send the next message of each queue that is due, in case the responsible process has died."""
+    """Send the next message of each due queue, because the process that should have sent it may
+    have died.
+    """
     for conversation in await database_sync_to_async(queue.due_conversations)():
         await ask_next(hub, open_workspace, conversation)
 
 
 @dataclass(frozen=True, slots=True)
 class EarlierOutput:
-    """The output of a run before this process took it over: texts, tool calls and questions."""
+    """The output of a resumed run from its earlier processes: the answer so far, the completed
+    steps, and questions to the user.
+    """
 
     transcript: Transcript = field(default_factory=Transcript)
     steps: Sequence[Step] = ()
@@ -209,8 +213,8 @@ def start(
     caller: Caller,
     past: EarlierOutput | None = None,
 ) -> None:
-    """Start writing the answer in this process, unless the answer was already started or is queued.
-    `past` is the earlier output of a resumed run.
+    """Start writing the answer in this process, unless it is queued or was started before. `past`
+    is the earlier output of a resumed run.
     """
     if begun.log is not None:
         RunningAnswer(
@@ -219,8 +223,8 @@ def start(
 
 
 class RunningAnswer:
-    """An answer that a task of this process is writing, even without viewers. When the answer ends,
-    the task sends the next queued message.
+    """An answer that a background task of this process is writing. At its end, the conversation's
+    next queued message is sent.
     """
 
     def __init__(
@@ -245,7 +249,9 @@ class RunningAnswer:
         self.transcript.note_application(application.number, told)
         self.progress = Progress()
         self.is_over = False
-        """True if the run has ended, and False if it waits for a user or another process."""
+        """True if the run has ended. False if it waits for a user, or if another process continues
+        it.
+        """
         before = (past.steps, past.interactions, begun.consents)
         self.supervisor = RunSupervisor(hub, log, self.end, *before)
         recorder = AnswerRecorder(self.supervisor.record, self.transcript)
@@ -259,8 +265,8 @@ class RunningAnswer:
         self.workspace = open_workspace(self.caller)
 
     def limit(self, unattended: Unattended, before: Sequence[Step]) -> None:
-        """Apply the budget and the question timeout of a run that no user started. `before`
-        contains the steps that the run completed in other processes.
+        """Apply the budget and the question timeout of a run that no user started. `before` are the
+        steps that the run completed in other processes.
         """
         spending = Spending(unattended, self.transcript, usage_of_steps(before))
         self.progress.meter = CappedMeter(self.progress.meter, spending)
@@ -268,7 +274,7 @@ class RunningAnswer:
         self.emit = unattended.emitting(self.emit)
 
     def start(self) -> None:
-        # Texts for models are in English, whatever the language of the user's pages.
+        # Texts for models are in English, regardless of the user's language.
         with (
             translation.override(settings.LANGUAGE_CODE),
             request_ids.use_request_id(self.begun.run.request_id),
@@ -281,7 +287,7 @@ class RunningAnswer:
             self.hub.hold(self.follow_up(stored))
 
     async def write(self) -> str | None:
-        """Write the answer. Return its finish reason, or None if there is none."""
+        """Write the answer. Return the model's finish reason, or None."""
         with translation.override(
             accepted_language(self.caller.client.locale)
         ):  # The events that this method emits.
@@ -300,7 +306,7 @@ class RunningAnswer:
         return conclude(self.begun.run, self.transcript, self.progress, outcome)
 
     async def follow_up(self, stored: asyncio.Task[None]) -> None:
-        """Wait until the answer is stored, then summarize ahead, send the next queued message and
+        """Wait until the answer is stored. Then summarize ahead, send the next queued message and
         update the mirror.
         """
         await asyncio.wait([stored])
@@ -318,7 +324,7 @@ class RunningAnswer:
 
 async def summarise_ahead(row: Run, progress: Progress) -> None:
     """Summarize the conversation if the next question may need it, and store the new context use.
-    If this fails, log the error; the next question then works without the summary.
+    If this fails, only log the error.
     """
     try:
         if await write_ahead(row.stream, progress):

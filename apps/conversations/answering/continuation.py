@@ -1,4 +1,4 @@
-"""Resumes runs after their process has died or a user has answered their question."""
+"""Resumes runs after their process has died or a user has answered a question."""
 
 import logging
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class TakenOverRun:
-    """A run that this process has taken over, with the state from which it resumes."""
+    """A run that this process has taken over, with everything that is needed to resume it."""
 
     begun: StartedAnswer
     application: ResolvedApplication
@@ -57,7 +57,7 @@ def sweeper(hub: Hub, workspaces: OpenWorkspace = open_workspace) -> Sweeper:
 
 
 async def go_on(workspaces: OpenWorkspace, hub: Hub, run: Run) -> None:
-    """Resume a run whose lease this process holds. If this fails, the run ends as failed."""
+    """Resume a run whose lease this process holds. If this fails, end the run as failed."""
     with request_ids.use_request_id(run.request_id):
         await resume(workspaces, hub, run)
 
@@ -76,7 +76,7 @@ async def resume(workspaces: OpenWorkspace, hub: Hub, run: Run) -> None:
 
 
 def take_up(run: Run) -> TakenOverRun:
-    """Read the state of a run, and notify its viewers that it resumes.
+    """Read the state of a run from the database, and notify its viewers that it resumes.
 
     Raises `ApplicationNotFound` if the caller can no longer use the application, and
     `ApplicationBroken` if its manifest is invalid.
@@ -92,8 +92,7 @@ def take_up(run: Run) -> TakenOverRun:
         *end_lost_questions(run),
         *((Continued(),) if is_interrupted(transcript) else ()),
         StatusChanged(run.status),
-        # Without recorded steps, the run starts from the beginning. Otherwise, the stored output is
-        # emitted first.
+        # Without recorded steps, the run starts again, and viewers must drop the text so far.
         *((TurnRestarted(),) if transcript.has_begun and not past.steps else ()),
     )
     before = journal.add(run.stream, run.pk, events, gap=journal.GAP)
@@ -118,12 +117,14 @@ def take_up(run: Run) -> TakenOverRun:
 
 
 def is_interrupted(transcript: Transcript) -> bool:
-    """Return True if the run had started writing and was not waiting for a user."""
+    """Return True if the process died while it was writing, not while the run was waiting for a
+    user.
+    """
     return transcript.has_begun and transcript.status != Run.Status.WAITING
 
 
 def kept_application(run: Run, conversation: Conversation, caller: Caller) -> ResolvedApplication:
-    """Return the application with the manifest with which the run began. Raises
+    """Return the application with the manifest that the run began with. Raises
     `ApplicationNotFound` if the caller can no longer use the application.
     """
     row = usable(caller).filter(conversations=conversation).first()

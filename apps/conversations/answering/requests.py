@@ -1,4 +1,6 @@
-"""Builds a run's inputs: its meter, its request, and the search in earlier conversations."""
+"""Builds what a run needs: its meter, its request, the user's schedules and the conversation
+search.
+"""
 
 from collections.abc import Sequence
 from functools import partial
@@ -60,8 +62,8 @@ def request_of(
 def desk_of(
     begun: StartedAnswer, application: ResolvedApplication, caller: Caller
 ) -> UserSchedules | None:
-    """Return the user's schedules, which the model can read and change. Return None if the caller
-    has no account or uses an API key that another user created.
+    """Return the schedules that the model can read and change. Return None if the conversation is
+    temporary, or the caller has no account or uses an API key that another user created.
     """
     if caller.person is None or caller.kind not in ("user", "key"):
         return None
@@ -70,7 +72,7 @@ def desk_of(
     kept = caller.at(surface="")
     owner = Owner(caller.bucket, caller.person, caller.team, reference_of(kept))
     row = begun.conversation
-    # The live version replaces a withdrawn one.
+    # A withdrawn pinned version is not used; the live version answers instead.
     version = application.number if row.pinned_version == application.number else None
     find_saver = partial(responsible_user, caller, caller.person, begun.run.unattended)
     return UserSchedules(owner, application.id, row.pk, find_saver, caller.client.timezone, version)
@@ -79,8 +81,8 @@ def desk_of(
 def earlier_conversations(
     caller: Caller, application: ResolvedApplication, current: UUID
 ) -> SearchConversations | None:
-    """Return a function that searches the caller's conversations except `current`. Return None if
-    the caller has no account.
+    """Return a function that searches the caller's conversations with the application, except
+    `current`. Return None if the caller is not a signed-in user.
     """
     if caller.kind != "user":
         return None

@@ -1,4 +1,4 @@
-"""Limits runs that no user started, with their own budget and their own question timeout."""
+"""Limits runs that no user started by a budget and a question timeout of their own."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -17,13 +17,15 @@ from apps.conversations.outcome.transcript import Transcript
 from apps.errors import BudgetSpent
 
 LIMITED: frozenset[InteractionKind] = frozenset({"approval", "question", "sign_in"})
-"""The kinds of questions whose default timeout assumes that a user is present."""
+"""The kinds of questions whose timeout is replaced. Their default timeouts assume that a user is
+present.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Unattended:
-    """The limits of a run that no user started. `seconds` is the question timeout, or None for no
-    timeout.
+    """The limits of a run that a schedule, alarm or webhook started. `seconds` is the question
+    timeout; None means no timeout. None for `tokens` or `money` means no limit.
     """
 
     seconds: float | None = None
@@ -46,13 +48,11 @@ class Unattended:
         )
 
     def patient(self, asked: InteractionRequest) -> InteractionRequest:
-        """Return the question with this run's timeout instead of its default timeout."""
+        """Return the question with this run's timeout in place of the default."""
         return replace(asked, seconds=self.seconds) if asked.kind in LIMITED else asked
 
     def emitting(self, emit: Emit) -> Emit:
-        """Return an `emit` function that applies this run's timeout to the questions that it
-        emits.
-        """
+        """Return an `emit` function that applies this run's timeout to questions."""
 
         def emit_patiently(event: Event) -> None:
             if isinstance(event, InteractionRequested):
@@ -65,14 +65,14 @@ class Unattended:
 
 
 class Spending:
-    """Tracks a run's spending against its own budget, including spending in other processes."""
+    """The tokens and money that a run has spent, in all processes, compared with its own budget."""
 
     def __init__(
         self, limits: Unattended, transcript: Transcript, usage: Iterable[ModelUsage] = ()
     ) -> None:
         self.limits = limits
         self.transcript = transcript
-        """The transcript, which contains the costs of the calls in the journal."""
+        """The transcript, whose metrics contain the costs of the calls so far."""
         self.tokens = tokens_of(usage)
 
     def check(self) -> None:
@@ -104,7 +104,7 @@ def tokens_of(usage: Iterable[ModelUsage]) -> int:
 
 
 class CappedMeter(msgspec.Struct):
-    """A meter that rejects model calls when the run's own budget is exhausted."""
+    """A meter that rejects model calls once the run's own budget is exhausted."""
 
     meter: Meter
     spending: Spending

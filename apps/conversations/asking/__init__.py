@@ -1,1 +1,1 @@
-"""Accepts questions, and stores or queues them."""
+"""Checks questions, and stores or queues them."""

@@ -1,4 +1,4 @@
-"""The audit events of conversations."""
+"""Creates the audit events of conversations."""
 
 from collections.abc import Iterator
 
@@ -10,8 +10,8 @@ from apps.conversations.asking.questions import StartedAnswer
 def question_events(
     begun: StartedAnswer, caller: Caller, *, is_first: bool = False
 ) -> Iterator[AuditEvent]:
-    """Yield the audit events for a question that was accepted now, or nothing for a repeated
-    request.
+    """Yield the audit events for an accepted question, or none if it was accepted before.
+    `is_first` is True if the question began the conversation.
     """
     if not begun.is_new:
         return

@@ -1,4 +1,4 @@
-"""Applies the model that a user chose for a conversation or for a repeated answer."""
+"""Applies the model that a user has chosen for a conversation or for another answer."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,8 +21,10 @@ NOTICE = "other-model"
 
 @dataclass(frozen=True, slots=True)
 class ModelChoice:
-    """A user's choice of model. `deployment_id` is "" for the application's own model. `withdrawn`
-    is an earlier choice that the application no longer offers, or "".
+    """A user's choice of model.
+
+    `deployment_id` is "" for the application's own model. `withdrawn` is a stored choice that the
+    application no longer offers, or "".
     """
 
     deployment_id: str = ""
@@ -35,8 +37,8 @@ OWN = ModelChoice()
 def choice_of(
     application: ResolvedApplication, ask: Ask, conversation: Conversation
 ) -> ModelChoice:
-    """Return the model chosen for the question or, if there is none, for its conversation. Raises
-    `Refused` if the application does not offer the question's model, or if `check_question` fails.
+    """Return the model that the question or, if it has none, its conversation chooses. Raises
+    `Refused` if the question's choice is not allowed or not offered.
     """
     if ask.deployment:
         check_question(ask)
@@ -49,8 +51,8 @@ def choice_of(
 
 
 def check_question(ask: Ask) -> None:
-    """Raise `Refused` if a question may not choose a model. Only new conversations and repeated
-    answers can choose one.
+    """Raise `Refused` if the question chooses a model, but neither begins a conversation nor asks
+    for another answer.
     """
     if ask.conversation is not None and ask.again is None:
         raise Refused(
@@ -71,8 +73,8 @@ def check_offered(application: ResolvedApplication, deployment_id: str) -> None:
 
 
 def recorded_with(application: ResolvedApplication, choice: ModelChoice) -> ResolvedApplication:
-    """Return the application with the chosen model in its manifest, to be stored with a run. A
-    process that resumes the run then uses the same model.
+    """Return the application with the chosen model in its stored document, so that a process that
+    resumes the run uses the same model.
     """
     if choice.deployment_id in ("", application.deployment_id):
         return application
@@ -83,8 +85,8 @@ def recorded_with(application: ResolvedApplication, choice: ModelChoice) -> Reso
 async def answering(
     application: ResolvedApplication, choice: ModelChoice, workspace: Workspace, emit: Emit
 ) -> ResolvedApplication:
-    """Return the application with the chosen model. If this model is no longer available, emit a
-    notice and use the application's own model.
+    """Return the application with the chosen model. If that model is no longer available, emit a
+    notice and return the application with its own model.
     """
     gone, wanted = choice.withdrawn, choice.deployment_id
     if wanted:
@@ -107,8 +109,8 @@ def notice_of(gone: str, application: ResolvedApplication) -> str:
 async def titled_models(
     application: ResolvedApplication | None, workspace: Workspace
 ) -> Sequence[dict[str, str]]:
-    """Return the `id` and `title` of each model that users can choose, the application's own model
-    first. Return [] if `application` is None or offers no choice.
+    """Return the `id` and `title` of each model that users can choose, the application's own first.
+    Return [] if there is no choice.
     """
     found = []
     for one in () if application is None else offered_models(application):
@@ -121,8 +123,8 @@ async def titled_models(
 
 
 def offered_models(application: ResolvedApplication) -> tuple[str, ...]:
-    """Return the IDs of the deployments that users can choose, the application's own deployment
-    first. Return () if the application offers no choice.
+    """Return the IDs of the deployments that users can choose, the application's own first. Return
+    () if there is no choice.
     """
     own, others = application.deployment_id, application.manifest.orchestrator.choices
     found = tuple(dict.fromkeys((own, *others)))
@@ -130,8 +132,8 @@ def offered_models(application: ResolvedApplication) -> tuple[str, ...]:
 
 
 def with_model(application: ResolvedApplication, deployment_id: str) -> ResolvedApplication:
-    """Return the application with another model and newly prepared capabilities. Some capabilities
-    depend on what the model supports.
+    """Return the application with another model. Its capabilities are prepared again, because some
+    depend on the model.
     """
     if deployment_id in ("", application.deployment_id):
         return application
@@ -153,9 +155,7 @@ def manifest_with(manifest: Manifest, deployment_id: str) -> Manifest:
 
 
 def document_with(document: Mapping[str, Any], deployment_id: str) -> dict[str, Any]:
-    """Return a manifest's JSON with another model. Also rename the old key `name` to
-    `deployment_id`.
-    """
+    """Return a manifest's document with another model."""
     orchestrator = document.get("orchestrator") or {}
     deployment = {**(orchestrator.get("deployment") or {}), "deployment_id": deployment_id}
     return {**document, "orchestrator": {**orchestrator, "deployment": deployment}}

@@ -1,5 +1,7 @@
-"""Stores questions from API clients that send the whole conversation, such as Responses API
-clients. Only the page uses the stored messages. The run reads the client's request instead.
+"""Stores questions of API clients that send the whole conversation with each request, such as
+clients of the Responses API.
+
+The stored messages are for the chat page. The run reads the client's request.
 """
 
 from collections.abc import Sequence
@@ -40,15 +42,15 @@ from apps.live.models import Run
 from apps.runs.requests import RunRequest
 
 UNTITLED = "Request"
-"""The title of a conversation whose first question has no text."""
+"""The title of a conversation whose first question is empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClientQuestion:
     """A question from an API client.
 
-    The page shows `text` and `attachments`. `after` is the ID of the previous answer's run, or
-    None. `begin` is the ID of the conversation if a new conversation is created.
+    `text` and `attachments` are shown on the page. `after` is the run of the previous answer, or
+    None. `begin` is the ID for a new conversation.
     """
 
     caller: Caller
@@ -63,8 +65,9 @@ class ClientQuestion:
 
 
 def begin_client_answer(question: ClientQuestion, holder: str) -> StartedAnswer:
-    """Store a question and a run that answers it, in the current transaction. If `holder` is "",
-    any process can answer. Raises `BudgetSpent`, and `Refused` if a limit is reached.
+    """Store a question and the run that answers it, in the current transaction. `holder` is the
+    name of this process, or "" to queue the run. Raises `BudgetSpent`, or `Refused` if a limit is
+    reached.
     """
     check_start(question.caller, question.door, question.application.slug, "")
     PRICES.refresh()
@@ -88,7 +91,7 @@ def begin_client_answer(question: ClientQuestion, holder: str) -> StartedAnswer:
 def store_client_answer(
     question: ClientQuestion, transcript: Transcript, started_at: datetime
 ) -> StartedAnswer:
-    """Store a question with its complete answer, in the current transaction."""
+    """Store a question with its complete answer and an ended run, in the current transaction."""
     conversation, place = find_place(question)
     now = timezone.now()
     run = run_of(question, conversation)
@@ -139,8 +142,8 @@ def run_of(question: ClientQuestion, conversation: Conversation) -> Run:
 
 
 def find_place(question: ClientQuestion) -> tuple[Conversation, AskedPlace]:
-    """Return the locked conversation and the question's position in it. Create a conversation if
-    the question follows no stored answer of this application, or if another answer is running.
+    """Return the locked conversation, and the position of the question in it. A new conversation is
+    created if `after` is not a stored answer of this application, or if another answer is running.
     """
     before = answer_before(question)
     if before is not None:
@@ -149,7 +152,7 @@ def find_place(question: ClientQuestion) -> tuple[Conversation, AskedPlace]:
             return conversation, place_after(conversation, before)
     title = question_title(storable_value(question.text)) or UNTITLED
     ask = Ask(id=question.run, text="")
-    # This process chose the ID, so it is free.
+    # This process chose the ID, so it is unused.
     conversation = create(question.begin, question.caller, question.application, ask, title)
     return conversation, AskedPlace()
 

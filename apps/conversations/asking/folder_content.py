@@ -1,4 +1,4 @@
-"""Adds a folder's instructions and files to the questions in its conversations."""
+"""The instructions and files of a folder, which are part of every question in its conversations."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +24,7 @@ from apps.workspace.stored_files import FileInfo
 
 ROOT = "folders"
 MOST_FILES = 50
-"""The maximum number of files in one folder, because all of them are sent with each question."""
+"""The maximum number of files in a folder, all of which are sent with each question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,8 @@ NOTHING = FolderContent()
 
 
 def content_for(conversation: Conversation, types: Sequence[str] = ()) -> FolderContent:
-    """Return the content of the conversation's folder, or `NOTHING` if it is in no folder. If
-    `types` is not empty, omit files of other types.
+    """Return the content of the conversation's folder, or `NOTHING` if it has none. `types` limits
+    the files to these types; () means all.
     """
     mine = Folder.objects.filter(owner=conversation.owner)
     folder = mine.filter(pk=conversation.folder_id).first() if conversation.folder_id else None
@@ -65,8 +65,8 @@ def content_for(conversation: Conversation, types: Sequence[str] = ()) -> Folder
 
 
 def rows_of(folder: Folder) -> list[StoredFile]:
-    """Return the folder's files, sorted by name. Includes files that the owner added as a visitor,
-    before signing in.
+    """Return the folder's files, sorted by name, including those that the owner added before
+    signing in.
     """
     prefix = prefix_of(folder)
     buckets = files.buckets_of(folder.owner)

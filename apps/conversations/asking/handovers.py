@@ -1,4 +1,4 @@
-"""Hands conversations over to other applications."""
+"""Hands a conversation over to another application."""
 
 from collections.abc import Iterable, Sequence
 from uuid import UUID
@@ -24,7 +24,9 @@ LONGEST_DETAIL = 200
 
 
 def successors(caller: Caller, conversation: Conversation) -> list[dict[str, str]]:
-    """Return the slug, title and description of each other application that the caller can use."""
+    """Return the slug, title and description of each application that can continue the
+    conversation.
+    """
     rows = usable(caller).exclude(pk=conversation.application_id or 0)
     return [
         {"slug": row.slug, "title": row.title, "detail": row.description[:LONGEST_DETAIL]}
@@ -34,7 +36,7 @@ def successors(caller: Caller, conversation: Conversation) -> list[dict[str, str
 
 def hand_over(caller: Caller, conversation: Conversation, slug: str) -> None:
     """Hand the conversation over to the application with this slug. Raises `Refused` if the caller
-    cannot use the application, or while an answer is running.
+    cannot use it or an answer is running.
     """
     application = usable(caller).filter(slug=slug).first()
     if application is None:
@@ -51,7 +53,7 @@ def hand_over(caller: Caller, conversation: Conversation, slug: str) -> None:
         if row.application_id == application.pk:
             return
         now = timezone.now()
-        # The choices for the previous application do not apply to the new application.
+        # Choices that depend on the previous application are reset.
         Conversation.objects.filter(pk=row.pk).update(
             application=application,
             former_application=None,
@@ -70,8 +72,8 @@ def hand_over(caller: Caller, conversation: Conversation, slug: str) -> None:
 def of_application(
     conversation: Conversation, messages: Sequence[Message], application: ResolvedApplication
 ) -> Sequence[Message]:
-    """Return the messages without the data that other applications' tools stored. Untrusted content
-    remains marked as untrusted.
+    """Return the messages without the state that other applications' tools stored. The marks of
+    untrusted content remain.
     """
     if conversation.handed_over_at is None:
         return messages
@@ -93,8 +95,8 @@ def runs_of_others(messages: Iterable[Message], application: ResolvedApplication
 def begins_with(
     conversation: Conversation, stands: AskedPlace, application: ResolvedApplication
 ) -> dict[str, str] | None:
-    """Return the application's slug and title for the first question after a handover. Return None
-    if the same application gave the previous answer.
+    """Return the application's slug and title if another application gave the previous answer,
+    otherwise None.
     """
     if conversation.handed_over_at is None:
         return None

@@ -1,4 +1,4 @@
-"""Stops running answers and sub-agents in any process."""
+"""Stops running answers and sub-agents, in whichever process they run."""
 
 from uuid import UUID
 
@@ -12,13 +12,13 @@ from apps.live.journal.notifications import wake_viewers
 
 
 async def stop(hub: Hub, conversation: UUID) -> bool:
-    """Stop the conversation's answer and pause its queue. Return False if no answer is running."""
+    """Stop the conversation's answer, and pause its queue. Return False if no answer is running."""
     await database_sync_to_async(queue.hold)(conversation)
     return await interrupt(hub, conversation)
 
 
 async def interrupt(hub: Hub, conversation: UUID) -> bool:
-    """Stop the conversation's answer in any process. Return False if no answer is running."""
+    """Stop the conversation's answer. Return False if no answer is running."""
     supervisor = hub.supervisors.get(conversation)
     if supervisor is not None:
         supervisor.stop()
@@ -34,12 +34,10 @@ def stop_elsewhere(conversation: UUID) -> bool:
 
 
 async def stop_subagent(hub: Hub, conversation: UUID, key: str) -> bool:
-    """Stop one sub-agent in any process. Return False if there is no such sub-agent. `key`
-    identifies the sub-agent within its run.
-    """
+    """Stop the sub-agent with this key. Return False if it does not exist or has ended."""
     supervisor = hub.supervisors.get(conversation)
     is_here = supervisor is not None and supervisor.stop_subagent(key)
-    # Another process may be running the sub-agent. It reads the row once a second, or when it
+    # If another process runs the sub-agent, it reads this request within a second, or when it
     # resumes the run.
     is_noted: bool = await database_sync_to_async(subagents.request_stop)(conversation, key)
     return is_here or is_noted

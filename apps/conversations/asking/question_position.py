@@ -1,4 +1,4 @@
-"""Finds the position of a new question in the conversation's tree."""
+"""Finds the position of a new question in a conversation's message tree."""
 
 from dataclasses import dataclass
 
@@ -21,11 +21,11 @@ from apps.errors import Refused
 
 @dataclass(frozen=True, slots=True)
 class AskedPlace:
-    """The position of a question in the tree. `parent` is the primary key of the previous message.
+    """The position of a question in a conversation's message tree.
 
-    `again` is an existing question to answer again. `is_root` is True if the question is an
-    alternative to the first question. `is_branch` is True if the question hides the branch that is
-    currently shown.
+    `parent` is the primary key of the previous message. `again` is an existing question to answer
+    again. `is_root` is True for an alternative to the first question. `is_branch` is True if the
+    question begins a branch.
     """
 
     parent: int | None = None
@@ -35,8 +35,8 @@ class AskedPlace:
 
 
 def find_asked_place(conversation: Conversation, ask: Ask) -> AskedPlace:
-    """Return the position of a question. Raises `Refused` if a message that the question refers to
-    does not exist, or cannot be continued.
+    """Return the position of a question. Raises `Refused` if a message that it refers to does not
+    exist or cannot be continued.
     """
     if ask.again is not None:
         question = find_message(branching(conversation), ask.again, USER)
@@ -61,8 +61,8 @@ def find_asked_place(conversation: Conversation, ask: Ask) -> AskedPlace:
 
 
 def branching(conversation: Conversation) -> Tree[OutlineRow]:
-    """Store the parent of each message, so that a branch can be added, and return the
-    conversation's tree.
+    """Return the conversation's message tree. Before this, store missing parents, because a new
+    branch would change them.
     """
     found = outline(conversation)
     write_parents(found)

@@ -1,4 +1,4 @@
-"""Stores a question together with the run that answers it."""
+"""Stores a question together with the run that will answer it."""
 
 import json
 from collections.abc import Mapping
@@ -53,18 +53,17 @@ from apps.manifest.markdown.chat_place import ChatPlace
 from apps.runs.requests import RunRequest
 
 CONTINUE = "Your answer was cut off. Continue exactly where it stopped: repeat nothing, and add no introduction."
-"""The prompt that continues a truncated answer. The page shows both answers as one."""
+"""The question that continues a truncated answer. The page shows both answers as one."""
 
 
 @dataclass(frozen=True, slots=True)
 class StartedAnswer:
-    """An answer whose question is stored. `log` is None if the answer is queued or was started
-    earlier.
+    """A stored question and the run that answers it.
 
-    `is_new` is True if the question was stored now. `place` is the place where the user is. `model`
-    is the user's choice of model; for a resumed run, the manifest contains the model. `folder` is
-    the content of the conversation's folder. `request` is set if an API client sent the whole
-    conversation.
+    `log` is None if the run is queued or was started before. `is_new` is False for a repeated
+    request. `place` is the user's place in the host application. `model` is the user's choice.
+    `folder` is the content of the conversation's folder. `request` is set if an API client sent the
+    whole conversation.
     """
 
     conversation: Conversation
@@ -83,8 +82,8 @@ class StartedAnswer:
 class NewQuestion:
     """A question to store.
 
-    `text` is the validated text. `holder` is the name of the process that will answer, or "" for
-    any process. `sender` is set if a schedule, alarm or webhook sent the question.
+    `text` is the validated text. `holder` is the name of the process that will answer, or "" to
+    queue the run. `sender` is set for a message from a schedule, alarm or webhook.
     """
 
     caller: Caller
@@ -105,11 +104,11 @@ def begin_answer(
     sender: Sender | None = None,
     door: str = PAGE,
 ) -> StartedAnswer:
-    """Store a question and a run that answers it. If `holder` is "", the run is queued.
+    """Store a question and the run that answers it.
 
-    `sender` is set if a schedule, alarm or webhook sent the question. Raises `Refused` if the
-    question is rejected, `BudgetSpent`, `PlaceNotFound`, and `ApplicationNotFound` if the
-    application was deleted in the meantime.
+    `holder` is the name of this process, or "" to queue the run. `sender` is set for a message from
+    a schedule, alarm or webhook. Raises `Refused` if the question is rejected, `BudgetSpent`,
+    `PlaceNotFound`, or `ApplicationNotFound` if the application was just deleted.
     """
     text = read_question(ask)
     try:
@@ -118,11 +117,11 @@ def begin_answer(
             question = NewQuestion(caller, application, ask, text, holder, sender, door=door)
             return before or begin_new(question)
     except Refused as error:
-        # Another process may have accepted the same frame concurrently.
+        # Another process may have accepted the same request at the same time.
         before = find_begun(caller, application.slug, ask.id)
         if before is None:
             if error.code == NOT_FOUND and ask.conversation is not None:
-                # The audit event from `find_conversation` was rolled back with the transaction.
+                # The audit event of `find_conversation` was rolled back with the transaction.
                 record_denial(caller, ask.conversation, application.slug)
             raise
         return before
@@ -133,7 +132,9 @@ def begin_answer(
 
 
 def find_begun(caller: Caller, slug: str, request: UUID) -> StartedAnswer | None:
-    """Return the answer to the request with this ID, or None if the request is new."""
+    """Return the answer to the caller's request with this ID, or None if the request is new. `slug`
+    is the application's.
+    """
     known = Run.objects.filter(bucket=caller.bucket, request=request).first()
     return (
         None
@@ -143,7 +144,7 @@ def find_begun(caller: Caller, slug: str, request: UUID) -> StartedAnswer | None
 
 
 def begin_new(question: NewQuestion) -> StartedAnswer:
-    """Store a question and its run, in the current transaction. Raises the same errors as
+    """Store a question and its run, in the current transaction. Raises the errors of
     `begin_answer`.
     """
     caller, application, ask = question.caller, question.application, question.ask
@@ -184,8 +185,8 @@ def begin_new(question: NewQuestion) -> StartedAnswer:
 
 
 def read_question(ask: Ask) -> str:
-    """Return the validated text of a question. Raises `Refused` if it is empty or too long, or if a
-    repeated question has no conversation.
+    """Return the question's text, ready to be stored. Raises `Refused` if it is empty or too long,
+    or if `again` or `continues` is sent without a conversation.
     """
     if ask.again or ask.continues:
         if ask.conversation is None:
@@ -209,8 +210,8 @@ def read_question(ask: Ask) -> str:
 
 
 def free_id(begin: UUID | None) -> UUID:
-    """Return `begin`, or a new ID if `begin` is None or in use."""
-    # A duplicate of a browser tab sends the same ID as the first tab.
+    """Return `begin`, or a new ID if `begin` is None or already used."""
+    # A duplicated browser tab sends the same ID as the original tab.
     is_free = begin is not None and not Conversation.objects.filter(pk=begin).exists()
     return begin if is_free and begin is not None else uuid4()
 
@@ -234,8 +235,8 @@ def create(
 
 
 def keep_manifest(application: ResolvedApplication) -> KeptManifest:
-    """Store the application's manifest, unless it is already stored, and return its row. Call this
-    function in the transaction that stores the run.
+    """Return the row of the application's manifest, and store it if it is new. Must be called in
+    the transaction that stores the run.
     """
     kept = KeptManifest(digest=application.digest, text=json.dumps(application.document))
     if not KeptManifest.hold(kept.pk):
@@ -244,7 +245,9 @@ def keep_manifest(application: ResolvedApplication) -> KeptManifest:
 
 
 def noted_place(place: ChatPlace | None, narrative: str) -> dict[str, Any] | None:
-    """Return the place and the narrative in the stored format, or None if both are missing."""
+    """Return the user's place and the description of their screen as JSON, or None if both are
+    missing.
+    """
     said = str(storable_value(narrative)).strip()
     if place is None and not said:
         return None
@@ -300,8 +303,8 @@ def shown_sender(sender: Sender | None) -> dict[str, Any] | None:
 
 
 def question_added(question: Message, application: dict[str, str] | None = None) -> QuestionAdded:
-    """Return the event for a new question. `application` is set if another application answered the
-    previous question.
+    """Return the event for a new question. `application` names the application if another one gave
+    the previous answer.
     """
     return QuestionAdded(
         {

@@ -1,6 +1,4 @@
-"""Manages the queue of each conversation, whose messages wait until earlier answers are
-complete.
-"""
+"""The queue of each conversation, in which messages wait until earlier answers have ended."""
 
 from typing import Any
 from uuid import UUID
@@ -29,20 +27,20 @@ from apps.live import leases
 from apps.live.models import Run
 
 MOST = 10
-"""The maximum number of queued messages in one conversation."""
+"""The maximum number of queued messages per conversation."""
 AT_ONCE = 50
-"""The maximum number of conversations that one sweep handles."""
+"""The maximum number of due conversations that one sweep reads."""
 
 
 def was_taken(caller: Caller, request: UUID) -> bool:
-    """Return True if the caller's request with this ID was already accepted or queued."""
+    """Return True if the caller's request with this ID was accepted or queued before."""
     is_asked = Run.objects.filter(bucket=caller.bucket, request=request).exists()
     return is_asked or mine(caller).filter(request=request).exists()
 
 
 def has_to_wait(conversation: UUID, request: UUID) -> bool:
-    """Return True if an answer is running, other messages are queued, or this message is already
-    queued.
+    """Return True if an answer is running, messages are due, or the message with this request ID is
+    already queued.
     """
     waiting = QueuedMessage.objects.filter(conversation=conversation)
     before = waiting.filter(Q(is_held=False) | Q(request=request))
@@ -50,15 +48,16 @@ def has_to_wait(conversation: UUID, request: UUID) -> bool:
 
 
 def add(caller: Caller, slug: str, ask: Ask, sender: Sender | None = None) -> QueuedMessage:
-    """Append a message to the queue, or put it first if it stops the running answer. Raises
-    `Refused` if the message is invalid, the conversation cannot be continued or the queue is full.
+    """Append a message to the conversation's queue. With `while_running="stop"`, put it first.
+    Raises `Refused` if the message is invalid, the conversation cannot be continued or the queue is
+    full.
     """
     text = read_question(ask)
     if ask.conversation is None:
         raise Missing("conversation_not_found", gettext("This conversation does not exist."))
     if ask.deployment:
         check_question(ask)
-    # Outside the transaction, because a rollback would remove the audit event.
+    # This is outside the transaction, because a rollback would remove the audit event.
     found = find_open(caller, ask.conversation, slug)
     return add_to(found, caller, ask, text, sender)
 
@@ -67,10 +66,10 @@ def add(caller: Caller, slug: str, ask: Ask, sender: Sender | None = None) -> Qu
 def add_to(
     found: Conversation, caller: Caller, ask: Ask, text: str, sender: Sender | None = None
 ) -> QueuedMessage:
-    """Add a message to the conversation's queue, unless it is already queued. Return its row.
-    Raises `Refused` if the queue is full or an attached file does not exist.
+    """Append a message to the conversation's queue, unless it is already queued, and return its
+    row. Raises `Refused` if the queue is full or an attached file does not exist.
     """
-    # Locked, so that messages from several tabs are counted sequentially.
+    # Lock the conversation, so that messages from several tabs are counted one after the other.
     waiting = Conversation.objects.select_for_update().get(pk=found.pk).queued
     known = waiting.filter(request=ask.id).select_related("conversation").first()
     if known is not None:
@@ -100,8 +99,9 @@ def add_to(
 
 
 def change(caller: Caller, pk: UUID, text: str | None, held: bool | None) -> UUID:
-    """Change the text or the `held` flag of a queued message, unless they are None. Return the
-    conversation's ID. Raises `Refused` if the text is invalid or the message is not queued.
+    """Change the text of a queued message, or hold it back or release it; None changes nothing.
+    Return the conversation's ID. Raises `Refused` if the text is invalid or the message is no
+    longer queued.
     """
     row = find(caller, pk)
     changed: dict[str, Any] = {"problem": ""}
@@ -116,8 +116,8 @@ def change(caller: Caller, pk: UUID, text: str | None, held: bool | None) -> UUI
 
 
 def remove(caller: Caller, pk: UUID) -> UUID:
-    """Remove a queued message and return its conversation's ID. Raises `Refused` if the message is
-    no longer queued.
+    """Remove a queued message, and return the conversation's ID. Raises `Refused` if it is no
+    longer queued.
     """
     row = find(caller, pk)
     if not mine(caller).filter(pk=pk).delete()[0]:
@@ -127,8 +127,8 @@ def remove(caller: Caller, pk: UUID) -> UUID:
 
 @transaction.atomic
 def put_first(caller: Caller, pk: UUID) -> UUID:
-    """Move a message to the front, resume the queue, and return the conversation's ID. Raises
-    `Refused` if the message is no longer queued.
+    """Move a message to the front of its queue, resume the queue, and return the conversation's ID.
+    Raises `Refused` if it is no longer queued.
     """
     row = find(caller, pk)
     waiting = QueuedMessage.objects.filter(conversation=row.conversation_id)
@@ -145,14 +145,14 @@ def hold(conversation: UUID) -> None:
 
 @transaction.atomic
 def hold_refused(row: QueuedMessage, problem: str) -> None:
-    """Pause the queue because this message was rejected. `problem` is the reason."""
+    """Pause the queue of a message that was rejected for the reason `problem`."""
     hold(row.conversation_id)
     QueuedMessage.objects.filter(pk=row.pk).update(problem=problem)
 
 
 def next_of(conversation: UUID) -> QueuedMessage | None:
-    """Return the queued message that can be sent now, or None if an answer is running or no message
-    is due.
+    """Return the queued message that can be sent now, or None if an answer is running or the queue
+    is empty or paused.
     """
     if leases.open_run(conversation) is not None:
         return None
@@ -166,7 +166,9 @@ def due_messages() -> QuerySet[QueuedMessage]:
 
 
 def due_conversations() -> list[UUID]:
-    """Return the IDs of conversations whose next queued message can be sent now."""
+    """Return the IDs of up to `AT_ONCE` conversations with a queued message that can be sent
+    now.
+    """
     ids = due_messages().order_by("conversation").values_list("conversation", flat=True)
     return list(ids.distinct()[:AT_ONCE])
 
@@ -181,8 +183,10 @@ def caller_of(row: QueuedMessage) -> Caller:
 
 @transaction.atomic
 def begin(caller: Caller, application: ResolvedApplication, pk: UUID, holder: str) -> StartedAnswer:
-    """Convert a queued message into a question and a run. If `holder` is "", the run is queued.
-    Raises `Refused` if the message is no longer queued, and the same errors as `begin_answer`.
+    """Convert a queued message to a question with a run.
+
+    `holder` is the name of this process, or "" to queue the run. Raises `Refused` if the message is
+    no longer queued, and the errors of `begin_answer`.
     """
     row = QueuedMessage.objects.select_for_update().filter(pk=pk, is_held=False).first()
     if row is None:

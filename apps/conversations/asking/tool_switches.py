@@ -1,4 +1,4 @@
-"""Applies the user's choice of toolsets, for those that the application lets users switch."""
+"""Applies the user's choice of toolsets, if the application allows one."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -16,9 +16,7 @@ MOST_SWITCHES = 50
 
 @dataclass(frozen=True, slots=True)
 class ToolSwitch:
-    """A toolset that users can turn on and off. `name` identifies it, and `is_on` is its state in
-    new conversations.
-    """
+    """A toolset that users can turn on and off. `is_on` is its state in new conversations."""
 
     name: str
     title: str
@@ -27,7 +25,9 @@ class ToolSwitch:
 
 
 def tool_switches(manifest: Manifest, locale: str = "en") -> list[ToolSwitch]:
-    """Return the switches of an application, one for each name, with texts in the locale."""
+    """Return the toolsets of an application that users can turn on and off, with texts in the
+    locale.
+    """
     found: dict[str, ToolSwitch] = {}
     for toolset in manifest.tool_sets:
         if is_switched(toolset) and toolset.label not in found and len(found) < MOST_SWITCHES:
@@ -41,7 +41,7 @@ def tool_switches(manifest: Manifest, locale: str = "en") -> list[ToolSwitch]:
 
 
 def is_switched(toolset: object) -> TypeGuard[Described]:
-    """Return True for an enabled toolset that users can switch."""
+    """Return True if the toolset is enabled and users can turn it on and off."""
     return (
         isinstance(toolset, Described)
         and toolset.enabled
@@ -51,7 +51,7 @@ def is_switched(toolset: object) -> TypeGuard[Described]:
 
 
 def check_switches(application: ResolvedApplication, chosen: Mapping[str, bool]) -> None:
-    """Raise `Refused` if one of the toolsets has no switch."""
+    """Raise `Refused` if users cannot turn one of these toolsets on and off."""
     known = [one.name for one in tool_switches(application.manifest)]
     for name in chosen:
         if name not in known:
@@ -62,8 +62,8 @@ def check_switches(application: ResolvedApplication, chosen: Mapping[str, bool])
 def with_switches(
     application: ResolvedApplication, chosen: Mapping[str, bool] | None
 ) -> ResolvedApplication:
-    """Return the application without the toolsets that are off. Toolsets without a choice are in
-    their default state.
+    """Return the application without the toolsets that are off. `chosen` overrides the default
+    states.
     """
     states = {one.name: one.is_on for one in tool_switches(application.manifest)} | dict(
         chosen or {}

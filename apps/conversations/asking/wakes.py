@@ -1,7 +1,7 @@
-"""Stores many questions from schedules and alarms at once. Any process can then answer them.
+"""Stores many questions from schedules and alarms at once, as queued runs.
 
-Thousands of schedules may be due at a popular time of day, so they share queries. The calling code
-must validate the texts first.
+Thousands of schedules can be due at a popular time of day, so they share queries. The caller must
+have validated the texts.
 """
 
 from collections import defaultdict
@@ -30,11 +30,11 @@ from apps.live.models import JournalEntry, Run
 
 @dataclass(frozen=True, slots=True)
 class Wake:
-    """A message from a schedule or an alarm.
+    """A message that a schedule or an alarm sends.
 
-    If `conversation` is None or was deleted, the message starts a new conversation. `source`
-    identifies the schedule or the alarm. `pinned_version` is the application version for the
-    conversation, or None.
+    If `conversation` is None or was deleted, a new one begins, with the ID `new_conversation`.
+    `source` is the ID of the schedule or the alarm. `pinned_version` is the application version for
+    the conversation, or None.
     """
 
     caller: Caller
@@ -52,8 +52,10 @@ class Wake:
 
 @dataclass(frozen=True, slots=True)
 class QueuedWake:
-    """The result of sending a message, which now has a run or waits in its conversation's queue.
-    `problem` is the reason why the message was rejected, or "".
+    """The result of sending a message.
+
+    If `is_waiting` is True, it waits in its conversation's queue. `problem` is the reason why it
+    was rejected, or "".
     """
 
     wake: Wake
@@ -66,8 +68,8 @@ FULL = gettext_noop("Too many messages are already waiting in the conversation."
 
 
 def ask_all(wakes: Sequence[Wake]) -> list[QueuedWake]:
-    """Store the questions and their queued runs in the current transaction. Return a result for
-    each.
+    """Store the messages as questions with queued runs, in the current transaction, and return
+    their results. A message waits in its conversation's queue if a run is active there.
     """
     if not wakes:
         return []
@@ -94,7 +96,9 @@ def ask_all(wakes: Sequence[Wake]) -> list[QueuedWake]:
 
 
 def conversations_of(wakes: Sequence[Wake]) -> dict[UUID, UUID]:
-    """Return the conversation's ID for each run's ID, and create missing conversations."""
+    """Return the ID of each message's conversation, by the message's run ID, and create missing
+    conversations.
+    """
     wanted = [wake.conversation for wake in wakes if wake.conversation is not None]
     rows = Conversation.objects.kept().filter(pk__in=wanted)
     known = {(row.pk, row.owner, row.application_id) for row in rows}
@@ -121,14 +125,14 @@ def conversations_of(wakes: Sequence[Wake]) -> dict[UUID, UUID]:
                 pinned_version=wake.pinned_version,
             )
         )
-    # Several runs of a schedule may start the same conversation concurrently.
+    # Several messages can begin the same conversation.
     Conversation.objects.bulk_create({row.pk: row for row in new}.values())
     return found
 
 
 def store_runs(wakes: Sequence[Wake], places: Mapping[UUID, UUID]) -> set[UUID]:
-    """Store a queued run for each message. Return the IDs of the stored runs. A message gets no run
-    if its conversation already has an active run.
+    """Store a queued run for each message, and return the IDs of the stored runs. Conversations
+    with an active run get no other one.
     """
     manifests = {wake.application.digest: wake.application for wake in wakes}
     kept = {digest: keep_manifest(application) for digest, application in manifests.items()}
@@ -157,7 +161,7 @@ def store_runs(wakes: Sequence[Wake], places: Mapping[UUID, UUID]) -> set[UUID]:
                 turn_at=turn,
             )
         )
-    # One run per conversation may already exist.
+    # A conversation can have only one active run.
     Run.objects.bulk_create(rows, ignore_conflicts=True)
     return set(Run.objects.filter(pk__in=[row.pk for row in rows]).values_list("pk", flat=True))
 
@@ -196,14 +200,14 @@ def store_questions(wakes: Sequence[Wake], places: Mapping[UUID, UUID]) -> None:
 
 
 def queue_all(wakes: Sequence[Wake], places: Mapping[UUID, UUID]) -> set[UUID]:
-    """Append the messages to their conversations' queues, up to the limit. Return the IDs of their
-    runs.
+    """Append the messages to their conversations' queues, up to the limit. Return the run IDs of
+    those that fit.
     """
     by_place: dict[UUID, list[Wake]] = defaultdict(list)
     for wake in wakes:
         by_place[places[wake.run]].append(wake)
     queued: set[UUID] = set()
-    # These are few messages: only those whose conversation has an active run.
+    # Only the few messages whose conversation has an active run reach this loop.
     for pk, waiting in by_place.items():
         rows = QueuedMessage.objects.filter(conversation=pk)
         room, last = MOST - rows.count(), rows.last()

@@ -1,1 +1,1 @@
-"""Stores the files that users upload to conversations."""
+"""The files that users upload to conversations."""

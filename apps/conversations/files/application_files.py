@@ -1,4 +1,4 @@
-"""Limits the files of an account to the conversations of the applications that a caller may use."""
+"""Restricts a caller's files to conversations of the applications that the caller may use."""
 
 from django.db.models import QuerySet
 
@@ -10,8 +10,8 @@ from apps.workspace.local.files.store import buckets_of
 
 
 def is_within_scope(caller: Caller, bucket: str, name: str) -> bool:
-    """Return True unless the file belongs to the caller, but to no conversation of an application in
-    the caller's scope.
+    """Return False if the file is the caller's own, but is outside the conversations of the
+    applications in the caller's scope.
     """
     scope = caller.limits.scope
     if scope is None or bucket not in buckets_of(caller.bucket):
@@ -21,8 +21,8 @@ def is_within_scope(caller: Caller, bucket: str, name: str) -> bool:
 
 
 def is_in_folder(conversations: QuerySet[Conversation], name: str) -> bool:
-    """Return True for a file of one of these conversations, or of a question that was not sent
-    yet.
+    """Return True if the file was uploaded for one of these conversations, or for a question that
+    has not been sent.
     """
     root, _, rest = name.partition("/")
     folder = rest.partition("/")[0]
@@ -34,8 +34,8 @@ def is_in_folder(conversations: QuerySet[Conversation], name: str) -> bool:
 
 
 def is_attached(conversations: QuerySet[Conversation], path: str) -> bool:
-    """Return True if a message of these conversations has the file. A copied or imported
-    conversation uses files of its original.
+    """Return True if the file is attached to a message of these conversations. Copied conversations
+    refer to files of their originals.
     """
     rows = Message.objects.filter(
         conversation__in=conversations.order_by().values("pk"), attachments__icontains=path

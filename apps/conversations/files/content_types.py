@@ -1,5 +1,5 @@
-"""Detects an uploaded file's content type from its bytes, or from its name if the bytes match no
-type.
+"""Detects the content type of an uploaded file from its bytes or, if they match no known type, its
+name.
 """
 
 import codecs
@@ -16,12 +16,10 @@ from apps.errors import Refused
 UNKNOWN = "application/octet-stream"
 PLAIN = "text/plain"
 HEAD_BYTES = 8192
-"""Signatures are searched in this many bytes at the beginning of a file."""
+"""The number of bytes at the beginning of a file that are searched for signatures."""
 
 CONTAINERS = frozenset({"application/zip"})
-"""The types of container formats. Files in such a format can be of many types, which only their
-names distinguish.
-"""
+"""Container formats. The name of a file in such a format decides its type."""
 WRITTEN = frozenset(
     {
         "application/javascript",
@@ -34,7 +32,7 @@ WRITTEN = frozenset(
         "image/svg+xml",
     }
 )
-"""The types of text files that do not begin with `text/`."""
+"""The content types of text files that do not begin with `text/`."""
 NAMED = {
     ".csv": "text/csv",
     ".json": "application/json",
@@ -54,7 +52,7 @@ NAMED = {
     ".odt": "application/vnd.oasis.opendocument.text",
     ".epub": "application/epub+zip",
 }
-"""Types by file extension that some versions of the standard library do not contain."""
+"""The content types of file extensions that Python's `mimetypes` may not know."""
 
 _types = mimetypes.MimeTypes()
 _recognized = frozenset(kind.mime for kind in filetype.TYPES) - {UNKNOWN}
@@ -62,8 +60,8 @@ _control = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]")
 
 
 def detect_content_type(name: str, content: File[Any]) -> str:
-    """Return the file's content type. Raises `Refused` if the bytes contradict the file
-    extension.
+    """Return the content type of a file with this name. Raises `Refused` if the bytes contradict
+    the extension.
     """
     named = type_of_name(name)
     content.seek(0)
@@ -86,7 +84,7 @@ def detect_content_type(name: str, content: File[Any]) -> str:
 
 
 def type_of_name(name: str) -> str:
-    """Return the content type for a name's extension, or "" if the extension is unknown."""
+    """Return the content type for the name's extension, or "" if it is unknown."""
     ending = f".{name.rsplit('.', 1)[-1].lower()}" if "." in name else ""
     return NAMED.get(ending) or _types.guess_type(f"x{ending}", strict=False)[0] or ""
 
@@ -102,7 +100,7 @@ def type_of_text(named: str, head: bytes) -> str:
 
 
 def is_written(content_type: str) -> bool:
-    """Return True if files of this content type contain text."""
+    """Return True if files of this type contain text."""
     bare = content_type.partition(";")[0].strip().lower()
     return bare.startswith("text/") or bare in WRITTEN or bare.endswith(("+json", "+xml", "jsonl"))
 
@@ -112,8 +110,8 @@ def is_zipped(content_type: str) -> bool:
 
 
 def is_text(content: File[Any]) -> bool:
-    """Return True if the content is text: no control characters, or UTF-16 with a byte order
-    mark.
+    """Return True if the content is text: it has no control characters, or is UTF-16 with a byte
+    order mark.
     """
     content.seek(0)
     mark = content.read(2)

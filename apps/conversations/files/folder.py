@@ -24,16 +24,12 @@ ROOT = "conversations"
 MOST_FILES = 200
 """The maximum number of files in one conversation."""
 ATTEMPTS = 5
-"""The number of attempts to store a file under a free name, because concurrent uploads may use the
-same name.
-"""
+"""The number of attempts to store a file, because a concurrent upload can use the same name."""
 NEW = files.Condition(is_new=True)
 
 _own_address = re.compile(r"files/[^/]+/.+")
 LONGEST_NAME = 120
-"""The length in characters to which a file name is truncated, so that the path does not exceed its
-limit.
-"""
+"""The maximum number of characters in a stored file name. Longer names are truncated."""
 LONGEST_NAME_BYTES = 240
 
 _unsafe = re.compile(r'[\\/:*?"<>|#%]+')
@@ -51,9 +47,11 @@ def store_upload(
     types: Sequence[str] = (),
     limit: int | None = None,
 ) -> FileInfo:
-    """Store a file that a visitor uploaded. `types` limits its type; () allows the types that the
-    installation accepts. `limit` is its maximum size in bytes, by default
-    `DEFAULT_FILE_LOADING_SIZE_LIMIT`. Raises `Refused` and `FileRefused`.
+    """Store a file that a visitor uploaded to a conversation.
+
+    `types` limits its content type; () allows all types that the installation accepts. `limit` is
+    its maximum size in bytes, by default `DEFAULT_FILE_LOADING_SIZE_LIMIT`. Raises `Refused` or
+    `FileRefused`.
     """
     taken = names_in(caller.bucket, conversation)
     if len(taken) >= MOST_FILES:
@@ -75,8 +73,10 @@ def store_file(
     types: Sequence[str] = (),
     limit: int | None = None,
 ) -> FileInfo:
-    """Store a file in a folder. `taken` contains the names in use; `types` and `limit` are those of
-    `store_upload`. Raises `Refused` and `FileRefused`.
+    """Store a file in a folder.
+
+    `written` is its name, and `taken` the names that are already used there. `types` and `limit`
+    are as in `store_upload`. Raises `Refused` or `FileRefused`.
     """
     name = safe_name(written)
     if not content.size:
@@ -100,8 +100,8 @@ def store_file(
 
 
 def check_type(name: str, content_type: str, wanted: Sequence[str] | None = None) -> None:
-    """Raise `Refused` if no pattern in `wanted` matches the type. An empty `wanted` allows every
-    type. None stands for the types that the installation accepts.
+    """Raise `OddType` if no pattern in `wanted` matches the content type. An empty `wanted` allows
+    all types. None means the types that the installation accepts.
     """
     wanted = settings.CHAT_UPLOAD_TYPES if wanted is None else wanted
     if not wanted or any(matches_type(content_type, pattern) for pattern in wanted):
@@ -132,8 +132,8 @@ def names_in(bucket: str, conversation: UUID) -> list[str]:
 def attach_files(
     caller: Caller, paths: Iterable[str], types: Sequence[str] = ()
 ) -> list[dict[str, str]]:
-    """Return the caller's files with these paths as attachments of a question. `types` limits their
-    types; () allows any. Raises `Refused` if a file is missing or of another type.
+    """Return the caller's files at these paths as attachments. `types` limits their content types;
+    () allows all. Raises `Refused` if a file is missing or has another type.
     """
     found = []
     for path in dict.fromkeys(paths):
@@ -157,8 +157,8 @@ def file_title(path: str) -> str:
 
 
 def list_files(caller: Caller, conversation: UUID) -> list[dict[str, Any]]:
-    """Return JSON for each file that was uploaded to a conversation or appears in it, newest
-    first.
+    """Return JSON for each file of the caller that was uploaded to the conversation or is attached
+    to one of its messages or steps, newest first.
     """
     uploaded = set(paths_in_folder(caller, conversation))
     found = []
@@ -178,9 +178,7 @@ def paths_in_folder(caller: Caller, conversation: UUID) -> Iterator[str]:
 
 
 def paths_mentioned(conversation: UUID) -> Iterator[str]:
-    """Yield the paths of the files in a conversation's messages and in the stages of its
-    answers.
-    """
+    """Yield the paths of the files that are attached to the conversation's messages and steps."""
     for attachments in Message.objects.filter(conversation=conversation).values_list(
         "attachments", flat=True
     ):
@@ -222,7 +220,7 @@ def is_uuid(text: str) -> bool:
 
 
 def safe_name(written: str) -> str:
-    """Convert a file name to one path segment that is valid in every file system."""
+    """Return a file name that is valid in all file systems and fits in one path segment."""
     text = unicodedata.normalize("NFC", written.replace("\\", "/").rsplit("/", 1)[-1])
     kept = "".join(c for c in text if unicodedata.category(c)[0] != "C" or c == "\u200d")
     name = " ".join(_unsafe.sub("_", kept).split()).strip(". ") or "file"
@@ -239,7 +237,7 @@ def too_long(name: str) -> bool:
 
 
 def free_file_name(name: str, taken: Iterable[str]) -> str:
-    """Return `name`, with a number if it is in `taken`: "report.pdf" becomes "report (2).pdf"."""
+    """Return `name`, or a numbered name such as "report (2).pdf" if it is in `taken`."""
     known = {other.casefold() for other in taken}
     if name.casefold() not in known:
         return name

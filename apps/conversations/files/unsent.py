@@ -1,4 +1,4 @@
-"""Deletes files that users uploaded for questions that they never sent."""
+"""Deletes the files of questions that were never sent."""
 
 from collections.abc import Collection, Iterator
 from datetime import datetime, timedelta
@@ -13,16 +13,16 @@ from apps.workspace.local.files import files
 from apps.workspace.local.models import StoredFile
 
 HOURS = 24
-"""The files of an unsent question are deleted this many hours after the last upload for the
-question.
-"""
+"""The files of an unsent question are deleted this many hours after the last upload."""
 AT_ONCE = 500
-"""The maximum number of values in one query, because databases limit them."""
+"""The maximum number of values in one query, which databases limit."""
 
 
 def delete(buckets: Collection[str] | None = None, *, but: UUID | None = None) -> int:
-    """Delete the files of unsent questions after `HOURS`, except in the conversation `but`. If
-    `buckets` is None, this includes all owners. Return the number of affected conversations.
+    """Delete the files of questions that were not sent within `HOURS`.
+
+    `buckets` limits this to these owners. The files for the conversation `but` are kept. Return the
+    number of questions.
     """
     before = timezone.now() - timedelta(hours=HOURS)
     rows = StoredFile.objects.filter(name__startswith=f"{ROOT}/").exclude(holds("bucket"))
@@ -51,7 +51,7 @@ def without_conversation(waiting: Collection[tuple[str, UUID]]) -> Iterator[tupl
 
 
 def is_in_use(bucket: str, conversation: UUID, since: datetime) -> bool:
-    """Return True if a file was uploaded for the same question at or after `since`."""
+    """Return True if a file was uploaded for the conversation at or after `since`."""
     prefix = folder_of(conversation)
     return StoredFile.objects.filter(
         bucket=bucket, name__startswith=prefix, updated_at__gte=since

@@ -1,1 +1,1 @@
-"""Processes users' answers to the questions that waiting runs ask."""
+"""Checks and delivers users' answers to the questions of waiting runs."""

@@ -1,4 +1,4 @@
-"""Defines the frames with which users answer a waiting run's questions."""
+"""Defines the frames with which users answer the questions of waiting runs."""
 
 import json
 from collections.abc import Mapping
@@ -24,11 +24,11 @@ from apps.live.models import LONGEST_KEY, LONGEST_REASON
 
 LONGEST_ERROR = 2_000
 LARGEST_RESULT = 200_000
-"""The maximum number of characters in the JSON result of a tool that runs on the page."""
+"""The maximum number of characters in the JSON result of a tool that runs in the browser."""
 LONGEST_LABEL = 1_000
 MOST_CHOICES = 100
 LARGEST_ARGUMENTS = 200_000
-"""The maximum number of characters in the JSON of arguments that a user changed."""
+"""The maximum number of characters in the JSON of the arguments that a user has changed."""
 
 
 class GivenAnswer(BaseModel):
@@ -36,8 +36,10 @@ class GivenAnswer(BaseModel):
 
 
 class ApprovalGiven(GivenAnswer):
-    """A user's answer to an approval request. `arguments` contains the arguments that the user
-    changed. `always` is the scope of *Don't ask again*, or None.
+    """A user's answer to an approval request.
+
+    `arguments` contains the arguments that the user has changed. `always` is the scope of *Don't
+    ask again*, or None.
     """
 
     outcome: Literal["approved", "denied"]
@@ -48,13 +50,13 @@ class ApprovalGiven(GivenAnswer):
     @field_validator("arguments")
     @classmethod
     def storable_arguments(cls, arguments: dict[str, Any]) -> dict[str, Any]:
-        # Infinity and NaN, which are not valid JSON, raise a ValueError.
+        # Infinity and NaN are not valid JSON and raise a ValueError.
         if len(json.dumps(arguments, allow_nan=False)) > LARGEST_ARGUMENTS:
             raise ValueError(f"too long; the limit is {LARGEST_ARGUMENTS:,} characters")
         return arguments
 
     def check(self, asked: Mapping[str, Any]) -> None:
-        """Raise `Refused` if the card does not offer this answer."""
+        """Raise `Refused` if the approval request does not allow this answer."""
         if unknown := sorted(self.arguments.keys() - asked.get("editable", {}).keys()):
             raise misfit(gettext("“{unknown}” can’t be changed.").format(unknown=unknown[0][:100]))
         if self.always is not None and self.always not in asked.get("always", ()):
@@ -64,8 +66,8 @@ class ApprovalGiven(GivenAnswer):
 
 
 class QuestionGiven(GivenAnswer):
-    """A user's answer to a question. `choices` are labels of options, and `text` is the user's own
-    text.
+    """A user's answer to a question. `choices` contains the labels of the chosen options, and
+    `text` the user's own answer.
     """
 
     outcome: Literal["answered", "skipped"]
@@ -75,15 +77,13 @@ class QuestionGiven(GivenAnswer):
     text: str = ""
 
     def check(self, asked: Mapping[str, Any]) -> None:
-        """Raise `Refused` if the card does not offer this answer."""
+        """Raise `Refused` if the question does not allow this answer."""
         if problem := question_problem(asked, self.model_dump()):
             raise misfit(problem)
 
 
 class ClientToolGiven(GivenAnswer):
-    """The result of a tool that ran in the browser. `error` is the error message if the tool
-    failed.
-    """
+    """The result of a tool that ran in the browser. `error` is the message of a failed call."""
 
     outcome: Literal["done", "failed"]
     result: Any = None
@@ -92,17 +92,17 @@ class ClientToolGiven(GivenAnswer):
     @field_validator("result")
     @classmethod
     def storable_result(cls, result: Any) -> Any:
-        # Infinity and NaN, which are not valid JSON, raise a ValueError.
+        # Infinity and NaN are not valid JSON and raise a ValueError.
         if len(json.dumps(result, allow_nan=False)) > LARGEST_RESULT:
             raise ValueError(f"too long; the limit is {LARGEST_RESULT:,} characters")
         return result
 
     def check(self, asked: Mapping[str, Any]) -> None:
-        """Accept every result, because the call came from the page itself."""
+        """Accept any result, because the page made the call itself."""
 
 
 class ElicitationGiven(GivenAnswer):
-    """A user's answer to an MCP server's question. `content` maps the names of form fields to
+    """A user's answer to a question of an MCP server. `content` maps the names of form fields to
     values. It is empty if the server asked the user to open a URL.
     """
 
@@ -112,7 +112,7 @@ class ElicitationGiven(GivenAnswer):
     )
 
     def check(self, asked: Mapping[str, Any]) -> None:
-        """Raise `Refused` if the card does not offer this answer."""
+        """Raise `Refused` if the server's form does not allow this answer."""
         if self.outcome != "accepted":
             if self.content:
                 raise misfit(gettext("A declined answer can’t include `content`."))
@@ -121,8 +121,8 @@ class ElicitationGiven(GivenAnswer):
 
 
 class SignInGiven(GivenAnswer):
-    """The frame with which a user skips a sign-in request. A completed sign-in is proven by the
-    sign-in service's redirect, not by a frame.
+    """The answer with which a user skips a sign-in. A completed sign-in needs no frame, because the
+    service redirects the browser.
     """
 
     outcome: Literal["skipped"]
@@ -135,7 +135,7 @@ def misfit(text: str) -> Refused:
 
 
 class AnsweredInteraction(BaseModel):
-    """Identifies the answered card by its run and its key within the run."""
+    """Identifies the question that is answered, by its run and its key within the run."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

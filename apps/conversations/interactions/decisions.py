@@ -1,4 +1,4 @@
-"""Checks the answers that users and their pages give to a waiting run's questions."""
+"""Checks users' answers to the questions of waiting runs, and delivers them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,10 +21,10 @@ from apps.live.models import Interaction, Run
 async def answer_interaction(
     hub: Hub, caller: Caller, application: str | None, sent: AnswerFrame
 ) -> None:
-    """Deliver the answer to a question in the caller's conversation to the waiting run.
+    """Deliver a user's answer to the waiting run.
 
-    `application` is a slug, or None for any application. Raises `Refused` if the answer does not
-    fit.
+    `application` is the slug of the conversation's application, or None for any. Raises `Refused`
+    if the answer is not allowed or the caller has no such run.
     """
     run = await database_sync_to_async(find_asking)(caller, application, sent)
     given = sent.answer.model_dump(mode="json", exclude_none=True)
@@ -32,8 +32,8 @@ async def answer_interaction(
 
 
 def find_asking(caller: Caller, application: str | None, sent: AnswerFrame) -> Run:
-    """Return the run that asked the question. Raises `Refused` if the caller has no such run or if
-    the card does not offer this answer.
+    """Return the run that asked the question. Raises `Refused` if the caller has no such run, or
+    the question does not allow this answer.
     """
     run = find_run(caller, application, sent.run)
     rows = Interaction.objects.filter(run=run, key=kept_key(sent.key), kind=sent.kind)
@@ -46,8 +46,8 @@ def find_asking(caller: Caller, application: str | None, sent: AnswerFrame) -> R
 
 
 def find_run(caller: Caller, application: str | None, pk: UUID) -> Run:
-    """Return the run with this ID. Raises `Refused` if it does not exist in a conversation between
-    the caller and the application.
+    """Return the run with this ID. Raises `Refused` if it does not exist in the caller's
+    conversations with the application.
     """
     run = Run.objects.filter(pk=pk).first()
     if run is None:
@@ -57,6 +57,6 @@ def find_run(caller: Caller, application: str | None, pk: UUID) -> Run:
 
 
 def check_permission(caller: Caller, asked: Mapping[str, Any]) -> None:
-    """Raise `Refused` if the caller may not use the tool that asks this question."""
+    """Raise `Forbidden` if the caller lacks the permission that the tool requires."""
     if not has_permission(caller, asked["permission"]):
         raise Forbidden("forbidden", gettext("You can’t use this tool."))

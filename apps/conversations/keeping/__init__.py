@@ -1,1 +1,3 @@
-"""Organizes, searches, retains and deletes conversations."""
+"""Arranges, searches and tags conversations, and deletes them on request or after their retention
+period.
+"""

@@ -1,4 +1,4 @@
-"""Pins, archives, moves, tags, deletes and restores conversations, and manages folders."""
+"""Pins, archives, moves, deletes and restores conversations, and edits folders."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -27,14 +27,14 @@ from apps.live.hub import Hub
 MOST_FOLDERS = 200
 LONGEST_NAME = 100
 UNDO = timedelta(seconds=30)
-"""A deleted conversation can be restored at least for this long."""
+"""The minimum time for which a deleted conversation can be restored."""
 AT_ONCE = 100
 
 
 @transaction.atomic
 def arrange(caller: Caller, conversation: Conversation, given: Mapping[str, str]) -> None:
-    """Pin, archive, move or tag a conversation. The fields in `given` select the changes. Raises
-    `Refused`.
+    """Pin, archive, move or tag a conversation, as the fields in `given` request. Raises `Refused`
+    if a field is invalid.
     """
     changes, tags = read_changes(caller, given), read_tag_changes(given)
     change(conversation, **changes)
@@ -42,8 +42,8 @@ def arrange(caller: Caller, conversation: Conversation, given: Mapping[str, str]
 
 
 def read_changes(caller: Caller, given: Mapping[str, str]) -> dict[str, Any]:
-    """Return the new values of columns for the given fields. Raises `Refused` if there are none and
-    no tags are changed.
+    """Return the values of the columns that the fields in `given` change. Raises `Refused` if a
+    field is invalid or there is no known field.
     """
     now, changes = timezone.now(), dict[str, Any]()
     for name, column in (("pinned", "pinned_at"), ("archived", "archived_at")):
@@ -61,13 +61,15 @@ def read_changes(caller: Caller, given: Mapping[str, str]) -> dict[str, Any]:
 
 
 def change(conversation: Conversation, **columns: Any) -> None:
-    """Update columns of a conversation and the time of its last change."""
+    """Set columns of the conversation, and the time at which it was last changed."""
     rows = Conversation.objects.filter(pk=conversation.pk, owner=conversation.owner)
     rows.update(**columns, arranged_at=timezone.now())
 
 
 def rename_if(conversation: Conversation, known: str, title: str) -> bool:
-    """Rename the conversation if its current title is `known`, else return False."""
+    """Rename the conversation if its title is still `known`. Return False if the user has changed
+    it.
+    """
     rows = Conversation.objects.kept().filter(pk=conversation.pk, title=known)
     if not rows.update(title=title, arranged_at=timezone.now()):
         return False
@@ -76,7 +78,9 @@ def rename_if(conversation: Conversation, known: str, title: str) -> bool:
 
 
 def delete(hub: Hub, caller: Caller, conversation: Conversation, slug: str) -> None:
-    """Hide the conversation until it is permanently deleted, and stop its running answer."""
+    """Mark the conversation as deleted, hide its files, and stop its running answer.
+    `erase_deleted` deletes it permanently.
+    """
     change(conversation, deleted_at=timezone.now())
     hide_folder(conversation.owner, conversation.pk, is_hidden=True)
     async_to_sync(interruptions.stop)(hub, conversation.pk)
@@ -95,29 +99,28 @@ def restore(conversation: Conversation) -> None:
 
 
 def keep(conversation: Conversation) -> None:
-    """Convert a temporary conversation into a normal conversation.
-
-    Memory remains off until the user turns it on.
+    """Convert a temporary conversation to a permanent one. Memory remains off until the user turns
+    it on.
     """
     change(conversation, temporary_until=None)
     mirror(conversation.pk)
 
 
 def erase_temporary() -> int:
-    """Delete expired temporary conversations. Return the number of deleted conversations."""
+    """Permanently delete expired temporary conversations, and return their number."""
     return erase(Conversation.objects.filter(temporary_until__lt=timezone.now()))
 
 
 def erase_deleted() -> int:
-    """Permanently delete conversations that were deleted and not restored in time. Return the
-    number of these conversations.
+    """Permanently delete conversations that were deleted and can no longer be restored. Return
+    their number.
     """
     return erase(Conversation.objects.filter(deleted_at__lt=timezone.now() - UNDO))
 
 
 def erase(due: QuerySet[Conversation]) -> int:
-    """Permanently delete the conversations in `due` with all their data. Conversations under a
-    legal hold are only hidden until the hold is lifted. Return the number of deleted conversations.
+    """Permanently delete the conversations in `due` with all their data, and return their number.
+    Those under a legal hold are only hidden until the hold is lifted.
     """
     hide_held(due)
     due = due.exclude(holds("owner", "pk"))
@@ -125,8 +128,8 @@ def erase(due: QuerySet[Conversation]) -> int:
     while keys := list(due.order_by().values_list("pk", flat=True)[:AT_ONCE]):
         for key in keys:
             with transaction.atomic():
-                # Locked, so that a concurrent restore either comes first or finds the conversation
-                # deleted.
+                # With the lock, a concurrent restoration either comes first, so that the row no
+                # longer matches, or finds no row.
                 row = due.order_by().select_for_update(of=("self",)).filter(pk=key).first()
                 if row is not None:
                     row.delete()
@@ -135,8 +138,8 @@ def erase(due: QuerySet[Conversation]) -> int:
 
 
 def hide_held(due: QuerySet[Conversation]) -> None:
-    """Hide the conversations in `due` that are under a legal hold. `erase_deleted` deletes them
-    after the hold is lifted.
+    """Mark the conversations in `due` that are under a legal hold as deleted. `erase_deleted`
+    deletes them after the hold has been lifted.
     """
     for row in due.order_by().filter(holds("owner", "pk"), deleted_at=None).only("pk", "owner"):
         change(row, deleted_at=timezone.now())
@@ -145,9 +148,7 @@ def hide_held(due: QuerySet[Conversation]) -> None:
 
 
 def find_folder(caller: Caller, written: str) -> Folder:
-    """Return the caller's folder with this ID. Raises `Refused` if the caller has no such
-    folder.
-    """
+    """Return the caller's folder whose ID is `written`. Raises `Refused` if there is none."""
     found = Folder.objects.filter(owner=caller.bucket, pk=read_integer(written) or 0).first()
     if found is None:
         raise Refused("folder_not_found", gettext("This folder no longer exists. Reload the page."))
@@ -155,8 +156,8 @@ def find_folder(caller: Caller, written: str) -> Folder:
 
 
 def create_folder(caller: Caller, name: str) -> Folder:
-    """Create a folder. Raises `Refused` if the name is invalid or the caller has too many
-    folders.
+    """Create a folder after all others. Raises `Refused` if the name is invalid or the caller has
+    too many folders.
     """
     mine = Folder.objects.filter(owner=caller.bucket)
     if mine.count() >= MOST_FOLDERS:
@@ -171,7 +172,9 @@ def create_folder(caller: Caller, name: str) -> Folder:
 
 
 def read_name(written: str) -> str:
-    """Return the cleaned name of a folder. Raises `Refused` if it is empty or too long."""
+    """Return the folder name without extra white space. Raises `Refused` if it is empty or too
+    long.
+    """
     name = " ".join(written.replace("\0", "").split())
     if not name or len(name) > LONGEST_NAME:
         raise Refused(
@@ -183,7 +186,7 @@ def read_name(written: str) -> str:
 
 @transaction.atomic
 def change_folder(caller: Caller, folder: Folder, given: Mapping[str, str]) -> None:
-    """Rename, collapse or move a folder, depending on the fields in `given`. `before` is the ID of
+    """Rename, collapse or move a folder, as the fields in `given` request. `before` is the ID of
     the folder that will follow it, or "" for the end. Raises `Refused` if a field is invalid.
     """
     if "name" in given:
@@ -201,8 +204,8 @@ def change_folder(caller: Caller, folder: Folder, given: Mapping[str, str]) -> N
 
 @transaction.atomic
 def delete_folder(folder: Folder) -> None:
-    """Delete a folder and its files, but not its conversations. Raises `Refused` if the folder has
-    files that are under a legal hold.
+    """Delete a folder and its files, but not its conversations. Raises `Conflict` if it has files
+    under a legal hold.
     """
     if is_held(folder.owner) and rows_of(folder):
         raise Conflict("legal_hold", refusal())

@@ -1,7 +1,7 @@
-"""Deletes a conversation's data, and handles deleted, renamed and restored applications.
+"""Signal receivers that delete a conversation's data, and follow applications that are deleted,
+renamed or restored.
 
-These functions are receivers of Django's signals, because some deletions, such as those in the
-admin, call none of our functions.
+They are receivers because some deletions, such as those in the admin, call none of our functions.
 """
 
 from collections.abc import Collection
@@ -22,8 +22,8 @@ from apps.workspace.local.memories.remembered import former_name, rename_applica
 
 
 def delete_belongings(sender: type[Conversation], instance: Conversation, **kwargs: Any) -> None:
-    """Delete a conversation's journal, runs, alarm and files, and stop its active run. Each run
-    leaves a `RunSummary` row without content.
+    """Delete the journal, runs, alarm and files of a deleted conversation, and stop its active run.
+    Each run leaves a `RunSummary` row without content.
     """
     run_rows.stop(instance.pk)
     journal.delete(instance.pk)
@@ -36,10 +36,10 @@ def delete_belongings(sender: type[Conversation], instance: Conversation, **kwar
 def keep_former_name(
     sender: type[Application], instance: Application, using: str, **kwargs: Any
 ) -> None:
-    """Store a deleted application's slug and title on its conversations, and rename its
-    memories.
+    """Before an application is deleted, store its slug and title on its conversations, and rename
+    its memories.
     """
-    # The row is locked, so that no conversation begins between this update and the deletion.
+    # The lock prevents new conversations between this update and the deletion.
     rows = Application.objects.using(using).select_for_update(of=("self",))
     row = rows.filter(pk=instance.pk).values("pk", "slug", "title").first()
     if row is not None:
@@ -56,7 +56,7 @@ def follow_slug(
     update_fields: Collection[str] | None = None,
     **kwargs: Any,
 ) -> None:
-    """Rename an application's memories in the transaction that changes its slug."""
+    """Rename the memories of an application whose slug changes, in the same transaction."""
     if update_fields is not None and "slug" not in update_fields:
         return
     rows = Application.objects.using(using).filter(pk=instance.pk)
@@ -68,9 +68,9 @@ def follow_slug(
 def reconnect(
     sender: type[Application], instance: Application, created: bool, using: str, **kwargs: Any
 ) -> None:
-    """Connect a restored application with its earlier conversations and memories."""
-    # Only the row of a restored application is new and has an old primary key. Another application
-    # with the same name has a different key.
+    """Connect a restored application with its conversations and memories."""
+    # Only a restored application is created with an old primary key. A new one with the same slug
+    # has another key.
     if created:
         Conversation.objects.using(using).filter(former_application=instance.pk).update(
             application=instance.pk, former_application=None, former_slug="", former_title=""

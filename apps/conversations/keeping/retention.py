@@ -1,7 +1,7 @@
-"""Deletes inactive conversations after the application's or the user's retention period.
+"""Deletes inactive conversations after the retention period of the application or the user.
 
-If both are set, the shorter period applies. It starts when a message is added or when the
-conversation is renamed, moved or imported. A user's period does not apply to pinned conversations.
+The shorter period applies. It begins with the last message, rename, move or import. The user's
+period does not apply to pinned conversations.
 """
 
 import logging
@@ -26,9 +26,7 @@ logger = logging.getLogger(__name__)
 
 
 def erase_untouched() -> int:
-    """Delete conversations whose retention period has expired. Return the number of deleted
-    conversations.
-    """
+    """Delete the conversations whose retention period has ended, and return their number."""
     return sum(map(erase, due()))
 
 
@@ -45,7 +43,9 @@ def due() -> Iterator[QuerySet[Conversation]]:
 
 
 def retentions() -> Iterator[tuple[int, Retention]]:
-    """Yield the primary key and retention settings of each application with a retention period."""
+    """Yield the primary key and the retention settings of each application with a retention
+    period.
+    """
     rows = Application.objects.filter(manifest__features__retention__days__gte=1)
     for pk, written in rows.values_list("pk", "manifest__features__retention"):
         try:
@@ -55,7 +55,9 @@ def retentions() -> Iterator[tuple[int, Retention]]:
 
 
 def inactive_conversations(days: int) -> QuerySet[Conversation]:
-    """Return conversations that were inactive for this many days and have no active run."""
+    """Return the conversations that have been inactive for this many days and have no active
+    run.
+    """
     limit = timezone.now() - timedelta(days=days)
     rows = Conversation.objects.filter(updated_at__lt=limit)
     rows = rows.filter(Q(arranged_at=None) | Q(arranged_at__lt=limit))
@@ -63,8 +65,8 @@ def inactive_conversations(days: int) -> QuerySet[Conversation]:
 
 
 def retention_words(manifest: Manifest | None, bucket: str) -> str:
-    """Return the page's text about the retention period, or "" if there is none. `bucket`
-    identifies the user, who may have chosen a period.
+    """Return the page's text about the retention period, or "" if there is none. `bucket` is that
+    of the user, who can also have chosen a period.
     """
     features = manifest.features if manifest is not None else None
     retention = (features and features.retention) or Retention()

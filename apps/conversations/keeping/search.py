@@ -21,28 +21,28 @@ from apps.live.events import storable_value
 
 MOST_WORDS = 10
 LONGEST_WORD = 60
-"""The number of characters to which words are truncated. PostgreSQL rejects words of more than 2
-KB.
-"""
+"""The length to which words are truncated. PostgreSQL rejects words of more than 2 KB."""
 MOST_MESSAGES = 20_000
-"""The maximum number of a user's messages that a search reads for one word, newest first."""
+"""The maximum number of messages that a search reads for one word, newest first."""
 MOST_FOUND = 10_000
-"""A word is frequent if more than this many messages of the installation contain it. An indexed
-search for a frequent word would read all of these messages.
+"""The number of messages in the whole installation above which a word counts as frequent. Finding a
+frequent word through the index would read all these messages.
 """
 MOST_CONVERSATIONS = 1_000
-"""Frequent and unindexed words are searched in this many of the user's newest conversations."""
+"""The number of the user's newest conversations that are searched for frequent words and for words
+without an index.
+"""
 EXCERPT_CHARACTERS = 300
 BEFORE_CHARACTERS = 30
-"""The maximum number of characters before the match in an excerpt, so that narrow lists show the
-match.
+"""The maximum number of characters before the match in an excerpt, so that the match is visible in
+narrow lists.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """A matching conversation. `excerpt` shows the first match in the best message. If only the
-    title matches, `excerpt` and `message` are "".
+    """A conversation that matches a search. `excerpt` shows the first match in the best message. If
+    only the title matches, `excerpt` and `message` are "".
     """
 
     id: UUID
@@ -50,18 +50,18 @@ class SearchHit:
     updated_at: datetime
     excerpt: str
     message: str = ""
-    """The ID of the best message, or "" if only the title matches."""
+    """The ID of the message with the most matches, or "" if only the title matches."""
 
 
 def search_in(
     mine: QuerySet[Conversation], query: str, most: int, filters: SearchFilters = ANY
 ) -> list[SearchHit]:
-    """Return up to `most` conversations from `mine` that match the query and the filters, best
+    """Return up to `most` of the conversations `mine` that match the query and the filters, best
     first.
 
-    Conversations are sorted by the total length of the matched words, then newest first.
-    Conversations with less than half of the best total are omitted. With filters but no query,
-    return the newest conversations.
+    The score is the total length of the matched words; newer conversations come first among equals.
+    Those with less than half of the best score are omitted. Without words in the query, return the
+    newest conversations that match the filters.
     """
     mine, words = filters.narrow(mine, timezone.now()), words_of(query)
     if not words:
@@ -95,32 +95,30 @@ def hit_of(row: Conversation, best: Message | None, words: list[str]) -> SearchH
 
 
 def words_of(query: str) -> list[str]:
-    """Return the distinct lowercase words in the query, split at white space and truncated."""
+    """Return the distinct words of the query, in lowercase and truncated."""
     plain = str(storable_value(query[: MOST_WORDS * LONGEST_WORD])).lower()
     return list(dict.fromkeys(word[:LONGEST_WORD] for word in plain.split()))[:MOST_WORDS]
 
 
 @dataclass(slots=True)
 class Match:
-    """The matches of a query in one conversation's title and messages."""
+    """The matches of the query in one conversation."""
 
     score: int = 0
-    """The total length of the matched words, each counted once."""
+    """The total length of the words that match, each counted once."""
     messages: Counter[int] = field(default_factory=Counter)
-    """The total length of the matched words in each message."""
+    """The total length of the matching words in each message, by primary key."""
 
     @property
     def best_message(self) -> int | None:
-        """Return the primary key of the newest message with the highest score. Return None if only
-        the title matches.
+        """Return the primary key of the message with the highest score, the newest of several.
+        Return None if only the title matches.
         """
         return max(self.messages, key=lambda pk: (self.messages[pk], pk), default=None)
 
 
 def find_matches(mine: QuerySet[Conversation], words: list[str]) -> dict[UUID, Match]:
-    """Return the matches by conversation ID. Each word causes at most two queries for messages and
-    one query for titles.
-    """
+    """Return the matches by the conversations' IDs. Each word takes up to three queries."""
     found: defaultdict[UUID, Match] = defaultdict(Match)
     for word in words:
         messages = messages_of(mine, word)
@@ -133,8 +131,8 @@ def find_matches(mine: QuerySet[Conversation], words: list[str]) -> dict[UUID, M
 
 
 def messages_of(mine: QuerySet[Conversation], word: str) -> list[tuple[UUID, int]]:
-    """Return the newest messages that contain the word, as pairs of conversation ID and primary
-    key.
+    """Return the newest messages that contain the word, as pairs of a conversation's ID and a
+    message's primary key.
     """
     if not is_indexed(word):
         found, among = Q(text__icontains=word), newest_of(mine)
@@ -151,11 +149,11 @@ def newest_of(mine: QuerySet[Conversation]) -> QuerySet[Conversation]:
 
 
 def excerpt(text: str, words: list[str], most: int = EXCERPT_CHARACTERS) -> str:
-    """Return up to `most` characters around the longest matching word, on one line. The excerpt
-    begins and ends with whole words if the script has spaces.
+    """Return up to `most` characters around the longest matching word, on one line and without
+    partial words at the ends.
     """
     place = place_of(text, words)
-    # Read more than is shown, because white space is collapsed.
+    # More is read than shown, because white space is collapsed.
     before = lined_up(text[max(place - 10 * BEFORE_CHARACTERS, 0) : place])
     begin = before if len(before) <= BEFORE_CHARACTERS else end_of(before, BEFORE_CHARACTERS)
     after = lined_up(text[place : place + 10 * most])
@@ -166,7 +164,7 @@ def excerpt(text: str, words: list[str], most: int = EXCERPT_CHARACTERS) -> str:
 
 
 def place_of(text: str, words: list[str]) -> int:
-    """Return the position of the longest matching word, or 0 if no word matches."""
+    """Return the index of the longest word that occurs in the text, or 0 if none does."""
     for word in sorted(words, key=len, reverse=True):
         if found := re.search(re.escape(word), text, re.IGNORECASE):
             return found.start()
@@ -178,14 +176,14 @@ def lined_up(text: str) -> str:
 
 
 def end_of(text: str, most: int) -> str:
-    """Return up to `most` characters from the end of the text, without a partial word."""
+    """Return up to `most` characters at the end of the text, without a partial word."""
     part = text[-most:]
     _, blank, whole = part.partition(" ")
     return whole if blank and whole and text[-most - 1] != " " else part.lstrip()
 
 
 def begin_of(text: str, most: int) -> str:
-    """Return up to `most` characters from the beginning of the text, without a partial word."""
+    """Return up to `most` characters at the beginning of the text, without a partial word."""
     part = text[:most]
     whole, blank, _ = part.rpartition(" ")
     return whole if blank and whole and text[most] != " " else part.rstrip()

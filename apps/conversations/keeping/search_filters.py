@@ -1,4 +1,4 @@
-"""Filters of a search in a user's conversations: application, age, tag, files and code."""
+"""Filters a search in a user's conversations by application, age, tag, files and code."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -20,8 +20,10 @@ LONGEST_SLUG = 50
 
 @dataclass(frozen=True, slots=True)
 class SearchFilters:
-    """The filters of a search: an application's slug, a maximum age in `days`, and the required
-    content. `has` can contain `files` and `code`. Empty values do not filter.
+    """The filters of a search.
+
+    `application` is a slug, `days` the maximum age, and `has` can contain `files` and `code`. Empty
+    values filter nothing.
     """
 
     application: str = ""
@@ -33,9 +35,7 @@ class SearchFilters:
         return self != ANY
 
     def narrow(self, mine: QuerySet[Conversation], now: datetime) -> QuerySet[Conversation]:
-        """Return the conversations of the application that have the tag and were changed recently
-        enough.
-        """
+        """Return the conversations that match the application, the age and the tag."""
         found = mine.filter(under(self.application)) if self.application else mine
         if self.days:
             found = found.filter(updated_at__gte=now - timedelta(days=self.days))
@@ -45,8 +45,8 @@ class SearchFilters:
         return found
 
     def with_content(self, mine: QuerySet[Conversation]) -> QuerySet[Conversation]:
-        """Apply the content filters to the conversations. `mine` must be limited, because the
-        database reads all messages in these conversations.
+        """Return the conversations with files or code, as `has` requires. The database reads all
+        their messages, so `mine` must be small.
         """
         said = Message.objects.said().filter(conversation=OuterRef("pk"))
         if FILES in self.has:
@@ -60,8 +60,8 @@ ANY = SearchFilters()
 
 
 def read_filters(asked: Mapping[str, str], has: Collection[str]) -> SearchFilters:
-    """Read the filters of a request: `app`, `days`, `tag`, and the values of `has`. Raises
-    `Refused`.
+    """Parse the query parameters `app`, `days` and `tag`, and the values of `has`. Raises `Refused`
+    if one is invalid.
     """
     days = asked.get("days", "")
     if days not in ("", *map(str, DAYS)):
@@ -77,7 +77,9 @@ def read_filters(asked: Mapping[str, str], has: Collection[str]) -> SearchFilter
 
 
 def searched_applications(mine: QuerySet[Conversation]) -> list[dict[str, str]]:
-    """Return the slug and title of each application in the conversations, sorted by title."""
+    """Return the slug and title of each application of the conversations, including deleted ones,
+    sorted by title.
+    """
     names = ("application__slug", "application__title", "former_slug", "former_title")
     rows = mine.order_by().values_list(*names).distinct()[:MOST_APPLICATIONS]
     found = {slug or former: title or last for slug, title, former, last in rows}

@@ -1,4 +1,4 @@
-"""Archives, moves, tags, deletes and restores several conversations of a user at once."""
+"""Archives, moves, tags, deletes and restores several conversations at once."""
 
 from collections.abc import Iterable, Mapping
 from uuid import UUID
@@ -26,10 +26,11 @@ MOST_SELECTED = 100
 
 
 def change_selected(hub: Hub, caller: Caller, given: Mapping[str, str]) -> list[UUID]:
-    """Change the caller's conversations with the comma-separated IDs in `given["conversations"]`.
+    """Change the caller's conversations whose IDs are in `given["conversations"]`, separated by
+    commas, and return the IDs of those that changed.
 
-    The other fields are the same as in `arrange`, or `deleted`. Other users' conversations are
-    skipped. Return the IDs of the changed conversations. Raises `Refused` if a field is invalid.
+    The other fields are those of `arrange`, or `deleted`. Other users' conversations are skipped.
+    Raises `Refused` if a field is invalid.
     """
     keys = read_selection(given.get("conversations", ""))
     is_deletion = given.get("deleted") == "true"
@@ -41,7 +42,7 @@ def change_selected(hub: Hub, caller: Caller, given: Mapping[str, str]) -> list[
         mine = Conversation.objects.filter(
             owner=caller.bucket, deleted_at__isnull=not is_restoration, pk__in=keys
         )
-        # Locked in one order, so that two selections with the same conversations never deadlock.
+        # Rows are always locked in the same order, so that concurrent selections cannot deadlock.
         rows = list(
             mine.select_for_update(of=("self",)).select_related("application").order_by("pk")
         )
@@ -98,7 +99,7 @@ def record_deletions(caller: Caller, rows: Iterable[Conversation]) -> None:
 
 
 def find_busy(keys: Iterable[UUID]) -> list[UUID]:
-    """Return the IDs of conversations that have an active run or queued messages."""
+    """Return the IDs of those conversations that have an active run or queued messages."""
     asked = list(keys)
     going = Run.objects.filter(stream__in=asked, status__in=Run.OPEN)
     queued = QueuedMessage.objects.filter(conversation__in=asked)

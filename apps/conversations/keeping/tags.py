@@ -1,4 +1,4 @@
-"""Adds tags to a user's conversations, removes them, and lists them."""
+"""Adds, removes and lists the tags of conversations."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -14,9 +14,9 @@ from apps.conversations.models import Conversation
 from apps.errors import Conflict, Refused
 
 MOST_TAGS = 10
-"""The maximum number of tags of one conversation."""
+"""The maximum number of tags per conversation."""
 MOST_OWN_TAGS = 200
-"""The maximum number of different tags of one user."""
+"""The maximum number of different tags per user."""
 ADD, REMOVE = "add_tags", "remove_tags"
 FIELDS = frozenset({ADD, REMOVE})
 
@@ -28,8 +28,8 @@ class TagChanges:
 
 
 def read_tag_changes(given: Mapping[str, str]) -> TagChanges:
-    """Read `add_tags` and `remove_tags`, which contain names separated by commas. Raises
-    `Refused`.
+    """Parse `add_tags` and `remove_tags`, which are comma-separated lists. Raises `Refused` if a
+    tag is too long.
     """
     added, removed = (names_in(given.get(field, "")) for field in (ADD, REMOVE))
     if any(len(name) > LONGEST_TAG for name in added):
@@ -45,15 +45,16 @@ def names_in(written: str) -> list[str]:
 
 
 def clean_tag(written: str) -> str:
-    """Return the name of a tag on one line, without the `#` before it."""
+    """Return a tag without extra white space and without a leading `#`."""
     return " ".join(written.replace("\0", "").split()).lstrip("#").strip()
 
 
 def change_tags(caller: Caller, conversations: Collection[UUID], changes: TagChanges) -> None:
-    """Change the tags of the caller's conversations, which the transaction must have locked.
+    """Add and remove tags of the caller's conversations, whose rows the transaction must have
+    locked.
 
-    A new tag that differs from one of the caller's tags only in case gets its spelling. Raises
-    `Refused`.
+    A new tag that the caller already uses in another case gets the existing spelling. Raises
+    `Conflict` if there would be too many tags.
     """
     rows = ConversationTag.objects.filter(conversation__in=conversations)
     if changes.removed:
@@ -80,8 +81,8 @@ def change_tags(caller: Caller, conversations: Collection[UUID], changes: TagCha
 
 
 def spell(caller: Caller, names: Iterable[str]) -> list[str]:
-    """Return the names as the caller's tags spell them. Raises `Refused` if there are too many
-    different tags.
+    """Return the tags in the spelling that the caller already uses. Raises `Conflict` if the caller
+    would have too many different tags.
     """
     mine = Conversation.objects.filter(owner=caller.bucket)
     known = {name.casefold(): name for name in used_tags(mine)}
@@ -97,14 +98,14 @@ def spell(caller: Caller, names: Iterable[str]) -> list[str]:
 
 
 def used_tags(mine: QuerySet[Conversation]) -> list[str]:
-    """Return the different tags of the conversations, sorted. Runs one query."""
+    """Return the distinct tags of the conversations, sorted."""
     rows = ConversationTag.objects.filter(conversation__in=mine.order_by().values("pk"))
     names = rows.order_by("name").values_list("name", flat=True).distinct()[:MOST_OWN_TAGS]
     return sorted(names, key=sort_key)
 
 
 def tags_of(conversations: Collection[UUID]) -> dict[UUID, list[str]]:
-    """Return the sorted tags of each conversation that has any. Runs one query."""
+    """Return the sorted tags of the conversations that have any, by ID."""
     found: defaultdict[UUID, list[str]] = defaultdict(list)
     rows = ConversationTag.objects.filter(conversation__in=conversations)
     for conversation, name in rows.values_list("conversation", "name"):
@@ -113,8 +114,8 @@ def tags_of(conversations: Collection[UUID]) -> dict[UUID, list[str]]:
 
 
 def add_known_tags(conversation: Conversation, names: Iterable[str]) -> None:
-    """Add the tags of an imported or copied conversation to its new row. Names that are too long
-    and names beyond the limit are left out.
+    """Add tags to a new imported or copied conversation. Tags that are too long, contain a comma or
+    exceed the limit are omitted.
     """
     cleaned = dict.fromkeys(map(clean_tag, names))
     kept = [name for name in cleaned if name and len(name) <= LONGEST_TAG and "," not in name]

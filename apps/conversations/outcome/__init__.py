@@ -1,1 +1,1 @@
-"""Stores an answer with its metrics, summary and context use."""
+"""Stores an answer with its metrics and context use, and summarizes conversations."""

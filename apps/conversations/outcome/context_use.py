@@ -1,4 +1,4 @@
-"""Stores how much of the model's context window each answer used, and reports it to the page."""
+"""Stores and reports how much of the model's context window a conversation uses."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -19,13 +19,15 @@ from apps.runs.history import expand
 WARNING = 0.8
 DANGER = 0.95
 RECENT = 20
-"""A stored value is searched first in this many newest messages."""
+"""The number of newest messages in which a stored value is searched."""
 CONTEXT = "context"
-"""The key of the context use in an answer's `usage`."""
+"""The key of the context use in `Message.usage`."""
 
 
 def context_to_dict(progress: Progress) -> dict[str, Any]:
-    """Return the context use of the next request as JSON, or {} if the model is unknown."""
+    """Return the estimated context use of the conversation's next request as JSON, or {} if it is
+    unknown.
+    """
     fitter = progress.fitter
     if fitter is None:
         return {}
@@ -35,7 +37,7 @@ def context_to_dict(progress: Progress) -> dict[str, Any]:
 
 
 def update_context(run: Run, progress: Progress) -> None:
-    """Update the context use in the run's answer after a summary was written."""
+    """Store the context use in the run's answer again after a summary was written."""
     answer = Message.objects.filter(run=run, role=Message.Role.ASSISTANT).first()
     if answer is not None:
         answer.usage |= context_to_dict(progress)
@@ -43,7 +45,7 @@ def update_context(run: Run, progress: Progress) -> None:
 
 
 def newest_context(messages: Sequence[Message]) -> dict[str, Any]:
-    """Return the context use from the newest answer that contains it, or {} if no answer does."""
+    """Return the context use that the newest of these answers stored, or {} if none did."""
     known = (message.usage.get(CONTEXT) for message in reversed(messages))
     return next(filter(None, known), {})
 
@@ -53,8 +55,8 @@ def newest_correction(messages: Sequence[Message]) -> float:
 
 
 def context_usage(conversation: Conversation) -> dict[str, Any]:
-    """Return the conversation's context use as JSON for the page. It contains the tokens by
-    purpose, their total and limit, the newest summary, and the total usage of all answers.
+    """Return the conversation's context use as JSON for the page: the tokens by purpose, their
+    total and limit, the newest summary, and the usage of all answers.
     """
     shown = shown_path(conversation)
     said = conversation.messages.filter(pk__in=[row.pk for row in shown[-RECENT:]])
@@ -81,7 +83,7 @@ def context_usage(conversation: Conversation) -> dict[str, Any]:
 
 
 def estimate_use(conversation: Conversation, shown: Sequence[OutlineRow]) -> dict[str, int]:
-    """Estimate the context use in tokens by purpose, without the prompt and the tools."""
+    """Return the estimated tokens of the messages by purpose, without the prompt and the tools."""
     rows = only(shown, conversation.messages.said(), *SpokenRow._fields)
     said = expand(spoken_text(SpokenRow(*row)) for row in rows)
     return asdict(use_of(said, Estimator()))
@@ -90,10 +92,10 @@ def estimate_use(conversation: Conversation, shown: Sequence[OutlineRow]) -> dic
 def only(
     shown: Sequence[OutlineRow], messages: QuerySet[Message], *fields: str
 ) -> Iterator[Sequence[Any]]:
-    """Yield the values of `fields` for each message on the shown path."""
+    """Yield the values of `fields` for each message in `messages` that is also in `shown`."""
     wanted = {row.pk for row in shown}
-    # Databases return all rows faster than they filter by thousands of keys, and some do not
-    # support that many keys.
+    # Reading all rows is faster than a filter with thousands of keys, which some databases do not
+    # support.
     for key, *found in messages.values_list("pk", *fields):
         if key in wanted:
             yield found
@@ -108,8 +110,8 @@ def state_of(ratio: float | None) -> str:
 
 
 def summary_to_dict(summary: Message) -> dict[str, Any]:
-    """Return the summary as JSON for the page. `after` is the ID of the last summarized answer's
-    run, because the page identifies answers by runs.
+    """Return the summary as JSON for the page. `after` is the ID of the run that wrote the last
+    summarized answer.
     """
     last = summary.parent
     run = None if last is None or last.run_id is None else str(last.run_id)

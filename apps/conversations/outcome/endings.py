@@ -1,4 +1,4 @@
-"""Ends answers: emits the last events, and stores the answers in the same transaction."""
+"""Ends answers: emits their last events, and stores the answers in the same transaction."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -34,11 +34,13 @@ from apps.runs.failures import failure
 from apps.runs.history import unseal
 
 REASONS = {Run.Status.STOPPED: "stopped", Run.Status.FAILED: "error"}
-"""Maps run statuses to the finish reasons of answers that the model did not complete."""
+"""The finish reasons of answers that the model did not complete, by the status of the run."""
 
 
 def conclude(run: Run, transcript: Transcript, progress: Progress, outcome: RunOutcome) -> Ending:
-    """Return a run's ending: its status, its last events, and a function that stores the answer."""
+    """Return how the run ends: its status, its last events, and a function that stores the
+    answer.
+    """
     answer = Message(
         conversation_id=run.stream,
         run=run,
@@ -65,10 +67,10 @@ def conclude(run: Run, transcript: Transcript, progress: Progress, outcome: RunO
 
 
 def end_lost(run: Run) -> bool:
-    """End a run that no process can resume, and store its answer from the journal.
+    """End a run that no process can resume, and store its answer so far.
 
-    The run's status becomes failed, or stopped if a stop was requested. Return False if another
-    process ended the run first.
+    The run has failed or, if a stop was requested, is stopped. Return False if another process
+    ended it first.
     """
     outcome = RunOutcome(Run.Status.FAILED, RunAbandoned())
     if run.is_stop_requested:
@@ -77,7 +79,9 @@ def end_lost(run: Run) -> bool:
 
 
 def stop_waiting(conversation: UUID) -> bool:
-    """Stop the conversation's run if no process holds it. Return False if there is no such run."""
+    """Stop the conversation's run if it waits and no process holds it. Return False if there is no
+    such run.
+    """
     resting = leases.resting().filter(stream=conversation)
     run = resting.first()
     return run is not None and end_row(run, resting, RunOutcome(Run.Status.STOPPED))
@@ -85,7 +89,9 @@ def stop_waiting(conversation: UUID) -> bool:
 
 @transaction.atomic
 def end_row(run: Run, rows: QuerySet[Run], outcome: RunOutcome) -> bool:
-    """End the run if `rows` still contains it, else return False."""
+    """End the run and store its answer, if `rows` still selects the run. Otherwise, return
+    False.
+    """
     transcript = gather_transcript(run)
     ending = conclude(run, transcript, run_rows.recorded_progress(run), outcome)
     if not leases.close(rows.filter(pk=run.pk), ending.status):
@@ -97,7 +103,7 @@ def end_row(run: Run, rows: QuerySet[Run], outcome: RunOutcome) -> bool:
 
 
 def gather_transcript(run: Run) -> Transcript:
-    """Return the transcript of the run's answer, collected from the journal."""
+    """Return the transcript of the run's answer so far, as read from the journal."""
     transcript = Transcript()
     for event in journal.read_run(run.pk):
         transcript.take(event)
@@ -106,7 +112,7 @@ def gather_transcript(run: Run) -> Transcript:
 
 
 def store(answer: Message, figures: RunFigures) -> None:
-    """Store an answer and its run's summary row, in the transaction that ends the run."""
+    """Store an answer and the summary row of its run, in the transaction that ends the run."""
     run_rows.write([figures])
     subagents.end_all(figures.id, figures.status)
     answer.pk = None  # If the transaction is repeated, it inserts the row again.
@@ -118,7 +124,7 @@ def store(answer: Message, figures: RunFigures) -> None:
 
 def run_failed(error: BaseException) -> RunFailed:
     found = failure(error)
-    # The page shows the reference next to the text.
+    # The page shows the reference separately.
     text = found.text.removesuffix(f" (error reference: {found.reference})")
     return RunFailed(text, found.reference)
 
@@ -141,7 +147,7 @@ def answer_stored(answer: Message) -> AnswerStored:
 
 
 def todo_of(state: Mapping[str, Any]) -> str:
-    """Return the to-do list from an answer's state, or "" if it has none."""
+    """Return the to-do list in an answer's state, or "" if there is none."""
     found = unseal(state).get(TODO)
     return found if isinstance(found, str) else ""
 

@@ -1,4 +1,4 @@
-"""Finds tool results that the next model request will omit. The page shows these results faded."""
+"""Finds the tool results that the model no longer reads, which the page shows faded."""
 
 from typing import Any
 from uuid import UUID
@@ -15,8 +15,8 @@ from apps.runs.history import expand_one
 
 
 async def results_expired(conversation: UUID, application: str) -> dict[str, Any] | None:
-    """Return the frame that reports a conversation's expired results to the page. Return None if no
-    result has expired.
+    """Return the frame that lists the conversation's expired tool results, or None if there are
+    none. `application` is a slug.
     """
     try:
         manifest = (await resolve_application(application)).manifest
@@ -31,7 +31,7 @@ async def results_expired(conversation: UUID, application: str) -> dict[str, Any
 
 
 def expired_calls(conversation: UUID, durations: Durations) -> dict[str, list[str]]:
-    """Return the IDs of the tool calls whose results the next model request omits, by run ID."""
+    """Return the IDs of the tool calls whose results have expired, by the ID of their run."""
     found: dict[str, list[str]] = {}
     age = 1
     shown = Conversation.objects.filter(pk=conversation).first()

@@ -1,4 +1,4 @@
-"""Computes the metrics that are stored with an answer, and selects the metrics that users see."""
+"""Computes the metrics that are stored with an answer, and selects those that users see."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
@@ -23,16 +23,16 @@ KEYS = {
     "first_text_seconds": "first_text",
     "seconds": "seconds",
 }
-"""Maps the stored names of an answer's metrics to their names in `ANSWER_FIGURES`."""
+"""The setting names of an answer's metrics, as in `ANSWER_FIGURES`, by their stored names."""
 TOLD = "told"
-"""The key of an answer's usage that lists the visible metrics. It is missing if all metrics are
-visible.
+"""The key in `Message.usage` of the list of metrics that the application shows. Without it, it
+shows all.
 """
 TOKENS = ("prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_tokens")
 
 
 def answer_usage(run: Run, transcript: Transcript, ended_at: datetime) -> dict[str, Any]:
-    """Return the known metrics of a run's answer in the stored format."""
+    """Return the known metrics of a run's answer, as they are stored."""
     usage, first_at = transcript.usage, transcript.first_text_at
     seconds = {
         "seconds": ended_at.timestamp(),
@@ -66,8 +66,8 @@ def usage_to_dict(usage: Usage) -> dict[str, Any]:
 
 
 def figures_to_dict(figures: AnswerFigures) -> dict[str, Any]:
-    """Return the metrics as JSON. Costs are omitted if the cost of a call is unknown, because their
-    sum would be too low.
+    """Return the metrics as JSON. The costs are omitted if one call's cost is unknown, because
+    their sum would be too low.
     """
     found: dict[str, Any] = {}
     if figures.version:
@@ -87,19 +87,19 @@ def plain(cost: Decimal) -> str:
 
 
 def figures_of(usage: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a stored answer's visible metrics in the format of the page's frames."""
+    """Return the metrics of a stored answer that its application shows, for a frame."""
     tokens = {name: usage[name] for name in TOKENS if name in usage}
     rest = {name: usage[name] for name in KEYS if name in usage}
     return within({"usage": tokens, **rest}, usage.get(TOLD, KEYS.values()))
 
 
 def visible_metrics(message: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a frame without the metrics that the operator hides from users."""
+    """Return a frame without the metrics that the setting `ANSWER_FIGURES` hides."""
     return within(message, settings.ANSWER_FIGURES)
 
 
 def sum_of(usages: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the total tokens and costs of several answers. `is_partial` is True if the cost of an
+    """Return the total tokens and costs of several answers. `is_partial` is True if the cost of one
     answer is unknown.
     """
     tokens, is_partial = 0, False
@@ -123,7 +123,9 @@ def within(message: Mapping[str, Any], wanted: Collection[str]) -> dict[str, Any
 
 
 def figure_line(usage: Mapping[str, Any]) -> str:
-    """Return a stored answer's visible metrics as a line of Markdown, or "" if none are visible."""
+    """Return the visible metrics of a stored answer as a line of Markdown, or "" if there are
+    none.
+    """
     told = visible_metrics(figures_of(usage))
     tokens = told.get("usage", {})
     texts = (
@@ -142,7 +144,7 @@ def figure_line(usage: Mapping[str, Any]) -> str:
 
 
 def tokens_in(whole: int | None, cached: int | None) -> str:
-    """Return a text with the number of input tokens, or "" if the number is unknown."""
+    """Return a text with the numbers of input and cached tokens, or "" if they are unknown."""
     if not whole:
         return ""
     words = gettext("Input tokens: {tokens} ({cached} from the cache)")

@@ -1,5 +1,6 @@
-"""Derives the list of memories below an answer, which the answer read or wrote. They come from the
-tool calls in the answer's state, because an application can hide its stages.
+"""Lists the memories that an answer has read or changed.
+
+They are taken from the tool calls in the answer's state, because an application can hide its steps.
 """
 
 import json
@@ -20,22 +21,26 @@ ACTIONS = {
     "forget_memory": "forgotten",
     "delete_all_memories": "deleted",
 }
-"""Maps each memory tool's name to its action."""
+"""The actions of the memory tools, by tool name."""
 MOST = 50
 CHARACTERS = 300
-"""Memories are truncated to this many characters. The memory page shows the whole text."""
+"""The maximum number of characters that are shown of a memory. The memory page shows the whole
+text.
+"""
 
 _memory = re.compile(
     r"^(?:\d+\.|Stored:|Changed:|Forgotten:) "
     r'("(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-f]{4})*") \(id \d+',
     re.MULTILINE,
 )
-"""A pattern that matches a line of a result with a memory as JSON."""
+"""Matches a line of a tool result that contains a memory as JSON."""
 _all_deleted = re.compile(r"^All memories .* deleted\.")
 
 
 def memory_notes(state: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Return the `action` and `text` of each distinct memory, in the order of the tool calls."""
+    """Return the `action` and `text` of each distinct memory, in the order of the tool calls.
+    `state` is the answer's state.
+    """
     found = dict.fromkeys(read_notes(state))
     return [{"action": action, "text": text} for action, text in islice(found, MOST)]
 

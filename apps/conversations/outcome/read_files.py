@@ -1,5 +1,6 @@
-"""Derives the names of the files that an answer read with tools. They come from the tool calls in
-the answer's state, because an application can hide its stages.
+"""Lists the files that an answer has read with tools.
+
+They are taken from the tool calls in the answer's state, because an application can hide its steps.
 """
 
 import json
@@ -23,16 +24,18 @@ FILES_OF = {
     USUAL.answer: (FILE_URL, FILE_URLS),
     SOURCE.answer: (FILE_URLS,),
 }
-"""Maps each tool's name to the names of its arguments that contain file names."""
+"""The names of the arguments that contain file URLs, by tool name."""
 FAILED = ("Error", "> ##### Error")
-"""The texts with which the results of failed calls begin."""
+"""The beginnings of the results of failed tool calls."""
 MOST = 50
 CHARACTERS = 200
-"""File names are truncated to this many characters."""
+"""The maximum number of characters that are shown of a file name."""
 
 
 def files_read(state: Mapping[str, Any]) -> list[str]:
-    """Return the distinct file names in the order of the tool calls."""
+    """Return the distinct names of the files, in the order of the tool calls. `state` is the
+    answer's state.
+    """
     return list(islice(dict.fromkeys(names_in(state)), MOST))
 
 
@@ -48,8 +51,8 @@ def names_in(state: Mapping[str, Any]) -> Iterator[str]:
 
 
 def addresses(arguments: str, names: tuple[str, ...]) -> Iterator[str]:
-    """Yield the file URLs in a tool call's arguments. `names` are the names of the arguments to
-    read. URLs of folders end with a slash.
+    """Yield the file URLs in the arguments `names` of a tool call. URLs of folders, which end with
+    a slash, are omitted.
     """
     try:
         found = json.loads(arguments)

@@ -1,4 +1,4 @@
-"""Stores summaries of a conversation as additional rows. The summarized messages remain
+"""Stores summaries of conversations as additional messages. The summarized messages remain
 unchanged.
 """
 
@@ -21,8 +21,8 @@ from apps.errors import BudgetSpent
 logger = logging.getLogger(__name__)
 
 _being_written: dict[UUID, tuple[object, asyncio.Event]] = {}
-"""Maps conversations whose next summary this process is writing to the writing task and an event
-that is set at its end.
+"""The conversations for which this process is writing a summary, with the writing task and an event
+that is set at the end.
 """
 
 
@@ -30,13 +30,13 @@ that is set at its end.
 class ConversationSummaries:
     conversation: UUID
     messages: Sequence[Message]
-    """The path up to the question. A summary applies to a path if the path contains the last
-    message that the summary replaces.
+    """The messages up to the question. A summary applies if they contain the last message that it
+    replaces.
     """
 
     async def find(self) -> ConversationSummary | None:
-        """Return the summary that replaces the most turns, or None if there is none. If a summary
-        is being written, wait for it first.
+        """Return the summary that replaces the most messages, or None if there is none. Waits for a
+        summary that is being written.
         """
         task, written = _being_written.get(self.conversation, (None, None))
         if written is not None and task is not asyncio.current_task():
@@ -54,7 +54,7 @@ def newest_summary(conversation: UUID, messages: Iterable[MessageRow]) -> Messag
     """Return the summary that replaces the most of these messages, or None if there is none."""
     keys = {row.pk for row in messages}
     rows = Message.objects.filter(conversation=conversation, role=Message.Role.SUMMARY)
-    # A conversation has few summaries, but its path may have thousands of messages.
+    # A conversation has few summaries, but can have thousands of messages.
     found = rows.select_related("parent").order_by("-parent")
     return next((row for row in found if row.parent_id in keys), None)
 
@@ -93,7 +93,7 @@ def questions_of(messages: Sequence[Message]) -> list[Message]:
 
 async def write_ahead(conversation: UUID, progress: Progress) -> bool:
     """Write a summary after an answer, so that the next question does not have to wait for it.
-    Return False if no summary is needed or writing fails.
+    Return False if none is needed or writing fails.
     """
     if progress.fitter is None:
         return False

@@ -1,4 +1,4 @@
-"""Collects an answer's content from its run's events."""
+"""Collects the content of an answer from its run's events."""
 
 import time
 from dataclasses import dataclass, field, replace
@@ -26,22 +26,22 @@ from apps.manifest.features.features import Figure
 
 @dataclass(slots=True)
 class Transcript:
-    """The content of an answer so far. A stopped answer retains this content."""
+    """The content of an answer so far. If the answer is stopped, this content is stored."""
 
     texts: list[str] = field(default_factory=list)
     attached: list[Attachment] = field(default_factory=list)
     open_stages: dict[str, float] = field(default_factory=dict)
-    """Maps each open stage's ID to its opening time."""
+    """The opening time of each open step, by the step's ID."""
     state: dict[str, Any] = field(default_factory=dict)
     finish_reason: str = ""
     usage: Usage = field(default_factory=Usage)
     figures: AnswerFigures = field(default_factory=AnswerFigures)
     first_text_at: float | None = None
-    """The time of the first token, in seconds since 1970. It is 0 if the time is unknown, because
-    another process started the run.
+    """The time of the first token in seconds since 1970, None before it, or 0 if it is unknown
+    because another process wrote it.
     """
     status: str = ""
-    """The last reported status of the run."""
+    """The run's status in the last event."""
     has_begun: bool = False
 
     def take(self, event: StreamEvent) -> None:  # noqa: C901 - one case for each event
@@ -62,7 +62,7 @@ class Transcript:
             case StateSaved(state):
                 self.state = storable_value(state)
             case TodoChanged(text):
-                # The list is stored even if the run cannot save its state at the end.
+                # The to-do list is stored even if the run ends without saving its state.
                 self.state = {**self.state, TODO: storable_value(text)}
             case CallCounted(figures):
                 self.figures = figures
@@ -78,8 +78,8 @@ class Transcript:
                 pass  # These events are shown, but not stored.
 
     def note_application(self, version: int, told: tuple[Figure, ...] | None) -> None:
-        """Record the application's version and its visible metrics. A resumed run retains the
-        values that were recorded first.
+        """Record the application's version, and the metrics that it shows. A resumed run retains
+        the values of its beginning.
         """
         if not self.figures.version:
             self.figures = replace(self.figures, version=version, told=told)
@@ -94,7 +94,7 @@ class Transcript:
         return written
 
     def close_stages(self) -> list[StageClosed]:
-        """Mark all open stages as failed. Return the events that close them."""
+        """Return the events that close all open steps as failed."""
         now = time.monotonic()
         return [
             self.as_told(StageClosed(stage, now - opened, failed=True))

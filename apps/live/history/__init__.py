@@ -1,1 +1,1 @@
-"""Stores what remains of runs: their summaries and their model requests."""
+"""Stores the summaries of runs and their requests to models."""

@@ -1,7 +1,7 @@
-"""Compacts the rows of runs that ended long ago. Pages show compacted runs unchanged.
+"""Compacts the rows of runs that ended more than 30 days ago.
 
-A run's events are joined into few rows, its steps and model requests are compressed, and its
-manifest is deleted, because only open runs need it.
+Events are joined into few rows, steps and model requests are compressed, and manifests are deleted.
+Pages show compacted runs as before.
 """
 
 from collections.abc import Iterator
@@ -21,13 +21,13 @@ from apps.old_rows import AT_ONCE
 
 COMPACTED_AFTER = timedelta(days=30)
 LARGEST_SPAN = 100_000
-"""The maximum number of event numbers in one row, which is roughly the number of characters."""
+"""The maximum number of event numbers in one journal row, which is about its number of
+characters.
+"""
 
 
 def compact_old() -> int:
-    """Compact runs that ended more than `COMPACTED_AFTER` ago. Return the number of compacted
-    runs.
-    """
+    """Compact the runs that ended more than `COMPACTED_AFTER` ago, and return their number."""
     before = timezone.now() - COMPACTED_AFTER
     # Compacted runs have no manifest.
     old = Run.objects.filter(manifest__isnull=False, finished_at__lt=before)
@@ -57,7 +57,7 @@ def compact(old: QuerySet[Run], key: UUID) -> None:
 
 
 def neighbours(run: Run) -> Iterator[list[JournalEntry]]:
-    """Yield lists of the run's rows that have consecutive numbers and fit into one row."""
+    """Yield lists of journal rows that are consecutive and can be joined into one row."""
     found: list[JournalEntry] = []
     for entry in JournalEntry.objects.filter(run=run.pk).order_by("first"):
         if found and not (
@@ -81,7 +81,9 @@ def join(entries: list[JournalEntry]) -> None:
 
 
 def pack_requests(run: Run) -> None:
-    """Compress the stored parts of the run's model requests, which later runs may share."""
+    """Compress the stored parts of the run's model requests. Later requests in the conversation can
+    share them.
+    """
     members = SentRequestRow.objects.filter(run=run.pk).values_list("members", flat=True)
     digests = {digest for one in members for digest in digests_in(one)}
     for part in SentPart.objects.filter(stream=run.stream, digest__in=digests):
@@ -92,6 +94,6 @@ def pack_requests(run: Run) -> None:
 
 def delete_unused_manifests() -> None:
     for manifest in KeptManifest.objects.filter(runs=None).only("pk"):
-        # A run that begins in the meantime locks the row.
+        # A run that begins now has locked the row.
         with suppress(IntegrityError, ProtectedError), transaction.atomic():
             manifest.delete()

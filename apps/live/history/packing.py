@@ -1,4 +1,4 @@
-"""Compresses stored texts that are rarely read."""
+"""Compresses stored JSON that is rarely read."""
 
 import zlib
 from base64 import b64decode, b64encode
@@ -7,12 +7,12 @@ from typing import Any
 import msgspec
 
 MARK = "zlib:"
-"""The prefix of compressed texts, which is not valid JSON."""
+"""The prefix of compressed texts. No JSON begins with it."""
 PACKED = "packed"
 
 
 def pack(text: str) -> str:
-    """Return the JSON text, compressed if the result is shorter."""
+    """Return the JSON text, compressed if that makes it shorter."""
     packed = MARK + b64encode(zlib.compress(text.encode())).decode()
     return packed if len(packed) < len(text) else text
 

@@ -1,5 +1,5 @@
-"""Divides a stored model request into layers and messages, which operators can read. The view is
-built from the request's bytes, for each supported API.
+"""Divides a stored model request into the layers of its prompt, its messages and its tools, so that
+operators can read it. Supports the request formats of all model APIs.
 """
 
 import json
@@ -14,22 +14,24 @@ from apps.live.history.sent_requests import KeptPart
 from apps.live.sent_request_rows import SentRequestRow
 
 SEPARATOR = "\n\n"
-"""The text between two layers of the system prompt."""
+"""The separator of the system prompt's layers."""
 CALLS = ("arguments", "input")
-"""The keys for a call's arguments in the supported APIs."""
+"""The keys of a tool call's arguments in the supported APIs."""
 RESULTS = ("content", "output")
-"""The keys for a call's result in the supported APIs."""
+"""The keys of a tool call's result in the supported APIs."""
 IDS = ("tool_call_id", "tool_use_id", "call_id")
-"""The keys for a call's ID in its result, in the supported APIs."""
+"""The keys of the call's ID in a tool's result, in the supported APIs."""
 
 Span = tuple[str, str, int]
-"""A layer, a source and a length in characters, as in `PromptSpan`."""
+"""The layer, the source and the length in characters of a part of the system prompt, as in
+`PromptSpan`.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of a request. `tokens` is an estimate for the whole text. `is_cut` is True if only the
-    beginning of the text is stored.
+    """A part of a model request. `tokens` is an estimate for the whole part. `is_cut` is True if
+    only the beginning of its text was stored.
     """
 
     layer: str
@@ -41,8 +43,8 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class RequestView:
-    """A model request for operators. `prompt` contains the system prompt's layers; `parameters` is
-    JSON.
+    """A model request for operators. `prompt` contains the layers of the system prompt, and
+    `parameters` the remaining fields as JSON.
     """
 
     application: str
@@ -60,8 +62,8 @@ class RequestView:
 
 @dataclass(frozen=True, slots=True)
 class WrittenMessage:
-    """A message or a tool in a stored request, as text and as JSON. The JSON is None if it was
-    truncated.
+    """A message or a tool of a stored request. `value` is its JSON, or None if it was truncated.
+    `size` is in bytes.
     """
 
     value: Any
@@ -72,8 +74,8 @@ class WrittenMessage:
 def view_of(
     row: SentRequestRow, parts: Mapping[str, KeptPart], *, withholds_private: bool = False
 ) -> RequestView:
-    """Return the view of a stored request. `parts` contains its parts by digest. With
-    `withholds_private`, private calls are replaced by their lengths.
+    """Return a stored request for operators. `parts` are its messages and tools by digest.
+    `withholds_private` replaces the arguments and results of private tools by their lengths.
     """
     lists = {
         key: [*written_messages(value, parts)]
@@ -122,8 +124,8 @@ def is_system(value: Any) -> bool:
 def prompt_pieces(
     first: Iterable[WrittenMessage], spans: Iterable[Sequence[Any]]
 ) -> Iterator[Piece]:
-    """Yield the system prompt's layers. If the prompt was changed after it was built, yield it as
-    one piece.
+    """Yield the layers of the system prompt, or one piece if the prompt was changed after it was
+    built from layers.
     """
     text = SEPARATOR.join(message_text(one) for one in first)
     layers: list[Span] = [(layer, source, length) for layer, source, length in spans]
@@ -143,7 +145,7 @@ def prompt_pieces(
 
 
 def message_text(one: WrittenMessage) -> str:
-    """Return the message's text, or its JSON if it contains more than text."""
+    """Return the text of a message, or its JSON if it has other content."""
     value = one.value
     if value is None:
         return one.text
@@ -180,7 +182,7 @@ def tool_piece(one: WrittenMessage) -> Piece:
 def piece_of(layer: str, source: str, one: WrittenMessage) -> Piece:
     text = message_text(one)
     is_cut = one.value is None and one.size > 0
-    # The truncated part counts too.
+    # The part that was not stored counts too.
     tokens = one.size // CHARACTERS_PER_TOKEN if is_cut else text_tokens(text)
     return Piece(layer, source, text, tokens, is_cut)
 
@@ -191,7 +193,7 @@ def piece_of(layer: str, source: str, one: WrittenMessage) -> Piece:
 def without_private(
     messages: Sequence[WrittenMessage], names: frozenset[str]
 ) -> Sequence[WrittenMessage]:
-    """Return the messages with calls to these tools, and their results, replaced by their
+    """Return the messages with the arguments and results of the tools in `names` replaced by their
     lengths.
     """
     if not names:

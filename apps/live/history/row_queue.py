@@ -1,4 +1,4 @@
-"""Queues rows to be written to the database, so that callers do not wait for it."""
+"""Queues rows for the database, so that callers do not have to wait for it."""
 
 import logging
 from collections import Counter
@@ -16,10 +16,10 @@ Row = TypeVar("Row")
 
 
 class RowWriter(Generic[Row]):
-    """Writes rows in batches. If the database rejects a batch, its rows are written one by one.
+    """Writes rows in batches. If the database rejects a batch, its rows are written one by one, and
+    rejected rows are dropped.
 
-    `store` stores all rows or none, on a database thread. `refused` counts rejected rows by error
-    type; only the first of each type is logged.
+    `store` stores all rows of a batch or none. `refused` counts rejected rows by error type.
     """
 
     def __init__(self, name: str, store: Callable[[Sequence[Row]], object]) -> None:
@@ -28,10 +28,11 @@ class RowWriter(Generic[Row]):
         self.refused: Counter[str] = Counter()
 
     async def write(self, rows: Sequence[Row], execute: Execute) -> AsyncIterator[int]:
-        """Write the rows in order. After each statement, yield the number of rows written so far.
+        """Write the rows in order. After each statement, yield the number of rows that it
+        completed.
 
-        Raises `OperationalError` or `InterfaceError` if the database is down; the remaining rows
-        are then not written.
+        Raises `OperationalError` or `InterfaceError` if the database is down, without writing the
+        remaining rows.
         """
         try:
             await execute(partial(self.store, rows))
@@ -57,8 +58,10 @@ class RowWriter(Generic[Row]):
 
 
 class RowQueue(Generic[Row]):
-    """A queue of up to `most` rows with up to `most_bytes` in total. Additional rows are dropped
-    and counted. `store` stores up to `at_once` rows, all or none, on a database thread.
+    """A queue of up to `most` rows and `most_bytes` bytes. Further rows are dropped and counted in
+    `dropped`.
+
+    `store` stores up to `at_once` rows or, if it fails, none.
     """
 
     def __init__(
@@ -79,7 +82,7 @@ class RowQueue(Generic[Row]):
         self.dropped = 0
 
     def add(self, row: Row) -> bool:
-        """Append a row. Return False if the queue is full and the row was dropped."""
+        """Queue a row. Return False if it was dropped because the queue is full."""
         size = self.size_of(row)
         if len(self.rows) >= self.most or self.bytes + size > self.most_bytes > 0:
             self.dropped += 1
@@ -90,7 +93,7 @@ class RowQueue(Generic[Row]):
 
     async def flush(self, execute: Execute) -> None:
         """Write all queued rows. Raises `OperationalError` or `InterfaceError` if the database is
-        down; the rows then remain queued.
+        down, with the remaining rows still queued.
         """
         while some := self.rows[: self.at_once]:
             async for done in self.writer.write(some, execute):

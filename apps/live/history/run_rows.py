@@ -1,5 +1,6 @@
-"""Writes run summaries, marks runs as failed if their process has ended, and deletes old rows.
-These functions are synchronous and short, and run on a database thread.
+"""Writes and deletes the summaries of runs, and marks the runs of dead processes as failed.
+
+All functions are synchronous and short, and run on a database thread.
 """
 
 import random
@@ -34,8 +35,8 @@ from apps.live.step_ledger import read_steps
 from apps.old_rows import delete_older
 
 SILENT_SECONDS = 300.0
-"""A process without a heartbeat for this many seconds is considered dead. Processes send a
-heartbeat every minute.
+"""The number of seconds without a heartbeat after which a process counts as dead. The interval is
+one minute.
 """
 MOST = models.BigIntegerField.MAX_BIGINT
 CHANGED = (
@@ -53,8 +54,8 @@ COLUMNS = ("id", "door", "application", "bucket", "request_id", "started_at", *C
 
 @dataclass(slots=True)
 class RunFigures:
-    """The values of a `RunSummary` row, ten times faster to create than a Django model instance.
-    `is_stored` is True if the row exists, at least with the start of the run.
+    """The values of a `RunSummary` row, which are ten times faster to create than a model instance.
+    `is_stored` is True once the start of the run was written.
     """
 
     door: str
@@ -65,7 +66,7 @@ class RunFigures:
     error_reference: str = ""
     request_id: str = field(default_factory=request_ids.current)
     id: UUID = field(default_factory=lambda: UUID(int=random.getrandbits(128), version=4))
-    """The ID is not a secret, so it does not need the operating system's random numbers."""
+    """The run's ID, which needs no cryptographic random numbers because it is not a secret."""
     started_at: datetime = field(default_factory=partial(datetime.now, UTC))
     ended_at: datetime | None = None
     model_calls: int = 0
@@ -77,8 +78,8 @@ class RunFigures:
     def end(self, status: str, progress: Progress, reference: str = "") -> None:
         self.status, self.error_reference = status, reference
         self.ended_at = datetime.now(UTC)
-        # The row does not refer to the progress, because the progress contains the conversation,
-        # and rows may wait for the database.
+        # Only counts are copied. A row that waits for the database must not keep the conversation
+        # in memory.
         self.model_calls, self.tool_calls = progress.counts.iterations, progress.counts.tool_calls
         for one in progress.usage:
             self.prompt_tokens += one.input
@@ -86,7 +87,7 @@ class RunFigures:
 
 
 def write(rows: Sequence[RunFigures]) -> None:
-    """Insert or update the rows, and notify listeners of runs that have ended."""
+    """Insert or update the rows, and notify listeners of the runs that have ended."""
     names, places = ", ".join(COLUMNS), ", ".join(["%s"] * len(COLUMNS))
     changes = ", ".join(f"{name} = excluded.{name}" for name in CHANGED)
     statement = (
@@ -94,7 +95,7 @@ def write(rows: Sequence[RunFigures]) -> None:
         f"ON CONFLICT (id) DO UPDATE SET {changes}"
     )
     now = timezone.now()
-    # `bulk_create` takes ten times as long, and there is one row for each request.
+    # `bulk_create` takes ten times as long, and each request has a row.
     with transaction.atomic(savepoint=False), connection.cursor() as cursor:
         cursor.executemany(statement, [values_of(row, now) for row in rows])
         notify_listeners(
@@ -105,7 +106,7 @@ def write(rows: Sequence[RunFigures]) -> None:
 
 
 def values_of(row: RunFigures, now: datetime) -> tuple[Any, ...]:
-    """Return the values for the columns in `COLUMNS`. Long names are truncated."""
+    """Return the values of `COLUMNS`, with long names truncated."""
     adapted, end = connection.ops.adapt_datetimefield_value, row.ended_at
     seconds = None if end is None else max((end - row.started_at).total_seconds(), 0.0)
     return (
@@ -127,13 +128,13 @@ def values_of(row: RunFigures, now: datetime) -> tuple[Any, ...]:
 
 
 def within_limits(count: int) -> int:
-    """Return the count, limited to the column's range, because services may report any number."""
+    """Return the count within the column's range, because services can report any number."""
     return min(max(count, 0), MOST)
 
 
 def figures_of(run: Run, status: str, progress: Progress, reference: str = "") -> RunFigures:
-    """Return the summary of a stored run with this final status. `reference` identifies the error
-    in the log, or is "".
+    """Return the summary of a stored run that ends with this status. `reference` identifies its
+    error in the log, or is "".
     """
     row = RunFigures(
         run.door,
@@ -148,7 +149,7 @@ def figures_of(run: Run, status: str, progress: Progress, reference: str = "") -
 
 
 def recorded_progress(run: Run) -> Progress:
-    """Return the progress of a run whose process has ended, computed from its recorded steps."""
+    """Return the counts and usage of a run whose process has died, from its recorded steps."""
     return progress_of_steps(read_steps(run))
 
 
@@ -178,9 +179,7 @@ def add_step(progress: Progress, step: Step) -> None:
 
 
 def stop(stream: UUID) -> None:
-    """Write the summaries of a stream's open runs as stopped, because the stream is being
-    deleted.
-    """
+    """Write the summaries of the stream's open runs as stopped, before the stream is deleted."""
     rows = [
         figures_of(run, RunSummary.Status.STOPPED, recorded_progress(run))
         for run in Run.objects.filter(stream=stream, status__in=Run.OPEN)
@@ -190,15 +189,15 @@ def stop(stream: UUID) -> None:
 
 
 def end_abandoned() -> int:
-    """Mark runs whose process has ended as failed. Return the number of these runs."""
+    """Mark the runs of dead processes as failed, and return their number."""
     before = timezone.now() - timedelta(seconds=SILENT_SECONDS)
     running = RunSummary.objects.filter(status=RunSummary.Status.RUNNING)
     return running.filter(seen_at__lt=before).update(status=RunSummary.Status.FAILED)
 
 
 def delete_old() -> int:
-    """Delete rows that are older than `RUN_ROWS_DAYS`, except rows under a legal hold. Return the
-    number of deleted rows.
+    """Delete the rows that are older than `RUN_ROWS_DAYS`, except those under a legal hold, and
+    return their number.
     """
     in_held = Run.objects.filter(holds(conversation="stream"), pk=OuterRef("pk"))
     held = holds("bucket") | Q(Exists(in_held))
@@ -206,7 +205,9 @@ def delete_old() -> int:
 
 
 def count_runs(since: datetime, until: datetime) -> Iterator[RunCount]:
-    """Yield the numbers of runs that began in the time range. Runs one query."""
+    """Yield the number of runs that began in each hour of the time range, by application, bucket
+    and door.
+    """
     began = RunSummary.objects.filter(started_at__gte=since, started_at__lt=until).order_by()
     grouped = began.annotate(hour=TruncHour("started_at")).values_list(
         "hour", "application", "bucket", "door"
@@ -217,5 +218,5 @@ def count_runs(since: datetime, until: datetime) -> Iterator[RunCount]:
 
 
 def sum_up_usage() -> int:
-    """Sum up the usage of all ended spans. Return the number of spans."""
+    """Compute the usage sums of all periods that have ended, and return the number of new sums."""
     return rollups.sum_up_all(count_runs)

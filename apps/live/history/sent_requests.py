@@ -1,5 +1,7 @@
-"""Splits model requests into parts, stores the parts, and reassembles the requests. These functions
-are synchronous and run on a database thread, so that they do not delay the answer.
+"""Stores requests to models, split into parts that requests of the same conversation share, and
+reads them.
+
+All functions run on a database thread, so that they do not delay answers.
 """
 
 import hashlib
@@ -33,29 +35,31 @@ HEADERS = "headers"
 
 
 class KeptPart(msgspec.Struct, frozen=True, gc=False):
-    """The values of a `SentPart` row, ten times faster to create than a Django model instance."""
+    """The values of a `SentPart` row, which are ten times faster to create than a model instance.
+    `size` is that of the whole part in bytes.
+    """
 
     text: str
     size: int
 
 
 Parts = dict[tuple[UUID, str], KeptPart]
-"""Maps a stream and a digest to a part."""
+"""Maps the ID of a stream and a digest to a part."""
 COLUMNS = ("id", "stream", "run", "at", "application", "model", "members", "prompt", "private")
 PART_COLUMNS = ("stream", "digest", "text", "size")
 IF_NEW = "ON CONFLICT DO NOTHING"
 LARGEST_PART = 256 * 1024
-"""Messages and tools are truncated to this many bytes before they are stored. Most messages with
-images are larger.
-"""
+"""The number of bytes to which a stored message or tool is truncated, which cuts most images."""
 LISTS = frozenset({"messages", "input", "system", "tools"})
-"""The members of a request body whose items are stored as parts, in chat completions, the Responses
-API and Anthropic's API.
+"""The fields of a request whose items become parts, in chat completions, the Responses API and
+Anthropic's API.
 """
 INSTRUCTIONS = frozenset({"instructions", "system"})
-"""The members of a request body that contain the system prompt as text."""
+"""The fields of a request that contain the system prompt as text."""
 KNOWN_SECONDS = 3600.0
-"""A process remembers for this many seconds that a part is stored. Parts are stored for longer."""
+"""The time in seconds for which a process remembers that a part is stored. Parts are retained
+longer.
+"""
 MOST_KNOWN = 20_000
 
 _decode = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
@@ -64,7 +68,7 @@ _known: AgedCache[tuple[UUID, str], bool] = AgedCache(MOST_KNOWN)
 
 
 def write(requests: Sequence[KeptRequest]) -> None:
-    """Store model requests, except requests in conversations that were deleted in the meantime."""
+    """Store requests to models, except those of conversations that were deleted in the meantime."""
     rows: list[Values] = []
     parts: Parts = {}
     for kept in still_there(requests):
@@ -123,10 +127,10 @@ def part_values(found: tuple[tuple[UUID, str], KeptPart]) -> Values:
 
 
 def taken_apart(stream: UUID, body: bytes) -> tuple[Members, Parts]:
-    """Split a request body into its members, and parts to which the members refer by digest.
+    """Split the JSON of a request into its fields, and the parts to which they refer by digest.
 
-    A member is `[key, "parts", digests]`, `[key, "part", digest]` or `[key, "value", value]`. The
-    members are a list, because PostgreSQL does not preserve the order of an object's keys.
+    A field is `[key, "parts", digests]`, `[key, "part", digest]` or `[key, "value", value]`. They
+    form a list, because PostgreSQL does not preserve the order of keys.
     """
     members: Members = []
     parts: Parts = {}
@@ -151,9 +155,7 @@ def taken_apart(stream: UUID, body: bytes) -> tuple[Members, Parts]:
 
 
 def requests_of(run: UUID) -> list[tuple[SentRequestRow, Mapping[str, KeptPart]]]:
-    """Return the run's model requests in order, each with a mapping of digests to parts. Runs two
-    queries.
-    """
+    """Return the run's requests to models in order, each with the stored parts by digest."""
     rows = list(SentRequestRow.objects.filter(run=run).order_by("at", "pk"))
     digests = {digest for row in rows for digest in digests_in(row.members)}
     stored = SentPart.objects.filter(stream__in={row.stream for row in rows}, digest__in=digests)
@@ -170,8 +172,8 @@ def digests_in(members: Iterable[Sequence[Any]]) -> Iterator[str]:
 
 
 def delete_old() -> int:
-    """Delete model requests that are older than `RUN_ROWS_DAYS`, except requests under a legal
-    hold. Return the number of deleted requests.
+    """Delete the requests to models that are older than `RUN_ROWS_DAYS`, except those under a legal
+    hold, and return their number.
     """
     if not settings.RUN_ROWS_DAYS:
         return 0
@@ -187,13 +189,13 @@ def delete_old() -> int:
 
 
 def delete_unused(streams: Collection[UUID]) -> None:
-    """Delete the parts in these streams that no request uses."""
+    """Delete the parts of those streams that have no requests left."""
     used = SentRequestRow.objects.filter(stream__in=streams).values_list("stream", flat=True)
     SentPart.objects.filter(stream__in=set(streams) - set(used)).delete()
 
 
 def masked_tool(raw: bytes) -> bytes:
-    """Return a tool's JSON with credentials masked. Schemas of built-in functions contain none."""
+    """Return the JSON of a tool with credentials masked. Functions with a schema contain none."""
     tool = msgspec.json.decode(raw)
     if not isinstance(tool, dict) or "input_schema" in tool or tool.get("type") == "function":
         return raw
@@ -202,7 +204,7 @@ def masked_tool(raw: bytes) -> bytes:
 
 
 def masked_member(key: str, value: Any) -> Any:
-    """Return a body member's value with credentials masked."""
+    """Return the value of a request's field with credentials masked."""
     return (
         hide_value(value)
         if isinstance(value, str) and reads_as_credential(key)

@@ -1,7 +1,6 @@
-"""Writes the summaries of unstored runs, and the rows of all calls in this process, once a second.
+"""Writes the rows of runs, calls, model requests and audit events of this process, once a second.
 
-A run only appends to a list. It does not wait for the database, and does not fail if a row is
-rejected.
+A run only queues rows. It does not wait for the database and does not fail if a row is rejected.
 """
 
 import asyncio
@@ -35,24 +34,24 @@ logger = logging.getLogger(__name__)
 TICK_SECONDS = 1.0
 BEAT_SECONDS = 60.0
 PAUSE_SECONDS = 5.0
-"""The writer's pause between attempts while the database is down."""
+"""The pause in seconds between attempts while the database is down."""
 MOST_WAITING = 10_000
-"""The maximum number of rows in each queue, about 10 MB. Additional rows are dropped."""
+"""The maximum number of rows in a queue, about 10 MB. Further rows are dropped."""
 AT_ONCE = 500
-"""The maximum number of rows per statement, so that other writers do not wait for long."""
+"""The maximum number of rows per statement, so that other writers do not have to wait long."""
 REQUESTS_AT_ONCE = 50
-"""The maximum number of requests per transaction, because each request has many parts."""
+"""The maximum number of model requests per transaction, because each has many parts."""
 MOST_REQUEST_BYTES = 64 * 1024 * 1024
-"""The maximum total size of queued model requests in bytes. Additional requests are dropped."""
+"""The maximum size of all queued model requests in bytes. Further requests are dropped."""
 
 Status = RunSummary.Status
 
 
 class RunSummaryWriter:
-    """Writes rows in a task that exists while this process has runs.
+    """Writes queued rows in a task that exists while there are rows or runs.
 
-    A run that is still active at the next tick is stored as running, so that it can be marked as
-    failed if its process dies. Most runs end before the tick and are written only once.
+    A run that lasts until the next second is first written as running, so that it can be marked as
+    failed if its process dies. Most runs are shorter and are written once.
     """
 
     def __init__(self, execute: Execute, budgets: Budgets = UNLIMITED) -> None:
@@ -75,14 +74,14 @@ class RunSummaryWriter:
             most_bytes=MOST_REQUEST_BYTES,
         )
         self.beat_at = 0.0
-        # asyncio itself holds only weak references to tasks.
+        # asyncio holds only weak references to tasks.
         self.task: asyncio.Task[None] | None = None
         self.flushing: asyncio.Task[None] | None = None
 
     @contextmanager
     def recorded(self, row: RunFigures) -> Iterator[Progress]:
-        """Return a context manager that records its block as a run, and yields a `Progress` for its
-        counts.
+        """Return a context manager that records its block as a run. It yields the `Progress` in
+        which the block counts its calls.
         """
         self.going[row.id] = row
         self.begin()
@@ -101,7 +100,7 @@ class RunSummaryWriter:
             row.end(Status.DONE, progress)
         except Exception as error:
             reference = reference_of(error)
-            # Errors of the request itself have no reference.
+            # Errors that the request itself caused have no reference.
             row.end(Status.FAILED if reference else Status.REFUSED, progress, reference)
             raise
         except BaseException:
@@ -111,7 +110,7 @@ class RunSummaryWriter:
             self.take(row)
 
     def forget(self) -> None:
-        """Drop all queued rows."""
+        """Drop all queued rows without writing them."""
         self.going.clear()
         self.over.clear()
         for queue in self.queues:
@@ -156,8 +155,8 @@ class RunSummaryWriter:
             await asyncio.sleep(TICK_SECONDS)
             self.flushing = asyncio.create_task(self.flush())
             try:
-                # A canceled flush would not know which rows are written, and would write rows of
-                # calls twice.
+                # A canceled flush would not know which rows were written, and would write some of
+                # them twice.
                 await asyncio.shield(self.flushing)
             except (OperationalError, InterfaceError) as error:
                 logger.warning("Rows of runs cannot be written; trying again: %s", error)
@@ -183,8 +182,8 @@ class RunSummaryWriter:
             )
 
     async def flush(self) -> None:
-        """Write the rows of runs that have begun or ended. Raises `OperationalError` or
-        `InterfaceError` if the database is down; the rows then remain queued.
+        """Write all queued rows and renew the heartbeat. Raises `OperationalError` or
+        `InterfaceError` if the database is down, with the rows still queued.
         """
         self.log_dropped()
         for queue in self.queues:
@@ -211,7 +210,7 @@ class RunSummaryWriter:
                 row.is_stored = True
 
     async def beat(self) -> None:
-        """Renew the heartbeat of this process and its runs."""
+        """Renew the heartbeat in the rows of the active runs."""
         self.beat_at = time.monotonic()
         for some in in_portions(list(self.going)):
             rows = RunSummary.objects.filter(pk__in=some, status=Status.RUNNING)
@@ -224,8 +223,8 @@ def in_portions(items: list[Any]) -> Iterator[list[Any]]:
 
 
 def audit_events_of(entry: CallEntry) -> Iterator[AuditEvent]:
-    """Yield the audit event for a tool call in a conversation. Calls by API clients have none,
-    because their rows contain the same data.
+    """Yield the audit event of a tool call in a conversation. Calls by API clients have none,
+    because the call's row contains the same data.
     """
     of, report = entry.of, entry.report
     if of.conversation is not None and isinstance(report, ToolCallReport):

@@ -1,1 +1,1 @@
-"""Writes runs' journals in batches, and notifies viewers."""
+"""Writes the journals of runs in batches, and notifies viewers."""

@@ -1,5 +1,5 @@
-"""Writes the pending data of all runs in a process in one transaction. Each write is fenced: it
-takes effect only while this process holds the run.
+"""Writes the data of all runs of a process in one transaction. Data is written only for runs whose
+lease the process still holds.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -21,9 +21,9 @@ OVER = frozenset({Run.Status.DONE, Run.Status.FAILED, Run.Status.STOPPED})
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The last events of a run in this process, before the process releases the run.
+    """The ending of a run in this process, or its release to another one.
 
-    `store` saves related data in the same transaction.
+    `store` saves further data in the same transaction.
     """
 
     status: str
@@ -33,10 +33,9 @@ class Ending:
 
 @dataclass(slots=True)
 class Portion:
-    """A run's data that one transaction writes. It does not change until it is written.
+    """The data of a run that one transaction writes. It does not change until it is written.
 
-    `is_repeated` is True if an earlier attempt may have written the portion, because its response
-    was lost.
+    `is_repeated` is True if an earlier attempt may have written it, but its response was lost.
     """
 
     run: UUID
@@ -50,17 +49,17 @@ class Portion:
 
 @dataclass(frozen=True, slots=True)
 class RunSignals:
-    """The runs that this process no longer holds, and the runs that users want to stop."""
+    """The runs that this process no longer holds, and those that users want to stop."""
 
     lost: frozenset[UUID] = frozenset()
     stopped: frozenset[UUID] = field(default=frozenset())
     subagents: Mapping[UUID, Collection[str]] = field(default_factory=dict)
-    """Maps runs to the keys of the sub-agents that users want to stop."""
+    """The keys of the sub-agents that users want to stop, by run."""
 
 
 def look(holder: str, runs: Collection[UUID], helped: Collection[UUID] = ()) -> RunSignals:
-    """Read the signals for the runs that the process `holder` executes. `helped` contains the runs
-    that have sub-agents.
+    """Return the runs that the process `holder` lost or must stop. `helped` are the runs with
+    sub-agents.
     """
     held = Run.objects.filter(pk__in=runs, holder=holder, status__in=Run.GOING)
     wishes = dict(held.values_list("pk", "is_stop_requested"))
@@ -73,13 +72,12 @@ def look(holder: str, runs: Collection[UUID], helped: Collection[UUID] = ()) -> 
 
 @transaction.atomic
 def write(holder: str, portions: Sequence[Portion]) -> frozenset[UUID]:
-    """Write the portions of runs that the process `holder` still holds. Return the IDs of the other
+    """Write the data of the runs that the process `holder` still holds. Return the IDs of the other
     runs.
     """
     runs = [portion.run for portion in portions]
     rows = Run.objects.filter(pk__in=runs, holder=holder, status__in=Run.GOING)
-    # Locked, so that no other process takes over a run between this check and the end of the
-    # transaction.
+    # The lock prevents another process from taking over a run before the transaction ends.
     held = set(rows.select_for_update().order_by("pk").values_list("pk", flat=True))
     ours = [portion for portion in portions if portion.run in held]
     write_entries(ours)
@@ -133,7 +131,7 @@ def let_go(run: UUID, ending: Ending) -> None:
 
 
 def is_there(portion: Portion) -> bool:
-    """Return True if an earlier attempt has written the portion and released its run."""
+    """Return True if an earlier attempt has already written this data and released the run."""
     if not portion.is_repeated or portion.ending is None or portion.entry is None:
         return False
     return has_entry(portion.entry)

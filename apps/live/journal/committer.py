@@ -1,7 +1,7 @@
-"""Writes the events and steps of all runs in a process, one transaction at a time.
+"""Writes the events and steps of all runs of a process, one transaction at a time.
 
-A retry neither loses nor duplicates data, because the same portion is written again until it
-succeeds. While the database is down, events accumulate in the logs.
+Failed transactions are repeated with the same data until they succeed, so nothing is lost or
+duplicated. While the database is down, events stay in memory.
 """
 
 import asyncio
@@ -26,18 +26,18 @@ logger = logging.getLogger(__name__)
 
 TICK_SECONDS = 0.25
 LOOK_SECONDS = 1.0
-"""A process checks at this interval for requests to stop a run."""
+"""The interval in seconds at which a process checks for requests to stop its runs."""
 ANNOUNCE_SECONDS = 1.0
-"""The timeout for an announcement. Other processes find events that were not announced in the
-journal.
+"""The timeout of an announcement in seconds. Without it, other processes find the events in the
+journal later.
 """
 FIRST_PAUSE_SECONDS = 0.1
 LONGEST_PAUSE_SECONDS = 5.0
 
 
 class Committer:
-    """Commits in a task that exists while this process has runs. `holder` is the name of the
-    process.
+    """Writes the journals of this process's runs in a task that exists while there are runs.
+    `holder` is the name of the process.
     """
 
     def __init__(self, holder: str, execute: Execute, hold: Callable[[Any], object]) -> None:
@@ -75,8 +75,8 @@ class Committer:
             self.is_working = False
 
     async def wait(self) -> None:
-        """Wait until the next tick, or until a caller waits for a commit, but at most once per
-        tick.
+        """Wait until the next tick, or until a run needs a commit, but never less than a tick since
+        the last commit.
         """
         with suppress(TimeoutError):
             async with asyncio.timeout(TICK_SECONDS):
@@ -101,8 +101,8 @@ class Committer:
                 await asyncio.gather(*(announce_events(record.log) for record in self.records))
 
     async def commit(self, records: Sequence[RunRecord]) -> None:
-        """Write all records in one transaction. Raises `OperationalError` or `InterfaceError` if
-        the database is down.
+        """Write the data of these runs in one transaction. Raises `OperationalError` or
+        `InterfaceError` if the database is down.
         """
         self.committed_at = time.monotonic()
         portions = [record.take(self.committed_at) for record in records]
@@ -118,9 +118,7 @@ class Committer:
         self.settle(records, lost)
 
     async def commit_alone(self, record: RunRecord, portion: Portion) -> None:
-        """Write one run's portion in its own transaction, so that a rejected row affects no other
-        run.
-        """
+        """Write the data of one run, so that a rejected row affects no other run."""
         try:
             lost = await self.execute(partial(commits.write, self.holder, [portion]))
         except (OperationalError, InterfaceError):

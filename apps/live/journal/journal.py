@@ -1,7 +1,7 @@
-"""Reads and writes the journal, which contains runs' events, numbered within their stream.
+"""Reads and writes the journal, in which the events of runs are numbered within their stream.
 
-These functions are synchronous and short, and run on a database thread. No transaction stays open
-during a model or tool call.
+All functions are synchronous and short, and run on a database thread. No transaction is open during
+a model or tool call.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,25 +16,23 @@ from apps.live.events import NumberedEvent, StreamEvent
 from apps.live.models import JournalEntry, Run, SentPart, SentRequestRow
 
 READ_ENTRIES = 50
-"""The maximum number of entries per query, which limits the memory for a viewer that lags far
+"""The maximum number of entries per query. It limits the memory for a viewer that lags far
 behind.
 """
 GAP = 1_000_000
-"""The numbers that are skipped when another process resumes a run, because the old process's
-viewers may have seen events that were not stored.
+"""The numbers that are skipped when another process resumes a run. Viewers may have seen events
+with these numbers that were never stored.
 """
 
 
 def last_number(stream: UUID) -> int:
-    """Return the number of the stream's newest event, or 0 if it has none."""
+    """Return the number of the stream's newest event, or 0 if there is none."""
     entries = JournalEntry.objects.filter(stream=stream).order_by("-last")
     return entries.values_list("last", flat=True).first() or 0
 
 
 def read(stream: UUID, after: int) -> list[NumberedEvent]:
-    """Return the oldest events after the number `after`, in order. Further calls return later
-    events.
-    """
+    """Return the oldest events after the number `after`, in order. Call it again for later ones."""
     entries = JournalEntry.objects.filter(stream=stream, last__gt=after).order_by("last")
     return [said for entry in entries[:READ_ENTRIES] for said in following(entry, after)]
 
@@ -55,8 +53,10 @@ def read_entry(entry: JournalEntry) -> Iterator[StreamEvent]:
 
 
 def read_run(run: UUID, until: int | None = None) -> list[StreamEvent]:
-    """Return the run's events, up to the number `until` if it is not None."""
-    # Do not filter by the stream: SQLite would search all entries of the stream for the run.
+    """Return the run's events or, with `until`, those in entries that end at this number or
+    before.
+    """
+    # A filter by stream would make SQLite search all entries of the stream.
     entries = JournalEntry.objects.filter(run=run).order_by("first")
     if until is not None:
         entries = entries.filter(last__lte=until)
@@ -64,7 +64,7 @@ def read_run(run: UUID, until: int | None = None) -> list[StreamEvent]:
 
 
 def read_runs(runs: Iterable[UUID]) -> dict[UUID, list[StreamEvent]]:
-    """Return the runs' events by run ID, with one query. Runs without events are omitted."""
+    """Return the events of these runs by run, with one query. Runs without events are omitted."""
     found: dict[UUID, list[StreamEvent]] = {}
     for entry in JournalEntry.objects.filter(run__in=runs).order_by("first"):
         found.setdefault(entry.run, []).extend(read_entry(entry))
@@ -72,13 +72,13 @@ def read_runs(runs: Iterable[UUID]) -> dict[UUID, list[StreamEvent]]:
 
 
 def first_number(run: UUID) -> int | None:
-    """Return the number of the run's first event, or None if no event is stored."""
+    """Return the number of the run's first stored event, or None."""
     entries = JournalEntry.objects.filter(run=run).order_by("first")
     return entries.values_list("first", flat=True).first()
 
 
 def entry_of(stream: UUID, run: UUID, first: int, said: Iterable[StreamEvent]) -> JournalEntry:
-    """Return an unsaved row with these events. The first event gets the number `first`."""
+    """Return an unsaved row with these events, of which the first one gets the number `first`."""
     numbered: list[NumberedEvent] = []
     number = first - 1
     for event in said:
@@ -91,8 +91,8 @@ def entry_of(stream: UUID, run: UUID, first: int, said: Iterable[StreamEvent]) -
 def add(
     stream: UUID, run: UUID, said: Sequence[StreamEvent], *, gap: int = 0, is_new: bool = False
 ) -> int:
-    """Append events to the stream, after a gap in the numbers. Return the number before the first
-    new event. With `is_new`, the stream must have no events, which need not be queried then.
+    """Append events to the stream, after a gap in the numbers, and return the number before the
+    first one. `is_new` saves the query for the last number; the stream must be empty then.
     """
     before = gap if is_new else last_number(stream) + gap
     entry_of(stream, run, before + 1, said).save(force_insert=True)
@@ -105,14 +105,18 @@ def has_entry(entry: JournalEntry) -> bool:
 
 
 def delete_run(stream: UUID, run: UUID) -> None:
-    """Delete an ended run's events. Later events do not reuse their numbers."""
+    """Delete the events and model requests of an ended run. Later events do not use its numbers
+    again.
+    """
     JournalEntry.objects.filter(stream=stream, run=run).delete()
     SentRequestRow.objects.filter(run=run).delete()
     Run.objects.filter(pk=run).delete()
 
 
 def delete(stream: UUID) -> None:
-    """Delete a stream. A process that still works on it loses the lease and stops."""
+    """Delete a stream with its runs. A process that still executes one loses its lease and
+    stops.
+    """
     JournalEntry.objects.filter(stream=stream).delete()
     Run.objects.filter(stream=stream).delete()
     forget_stream(stream)

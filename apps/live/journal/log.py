@@ -1,4 +1,4 @@
-"""Stores a run's newest events in memory for viewers."""
+"""Holds the newest events of a run in memory, for viewers."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
@@ -7,16 +7,16 @@ from uuid import UUID
 from apps.live.events import NumberedEvent, StreamEvent, after, length
 
 KEPT_EVENTS = 2_000
-"""The maximum number of written events that remain in memory, for viewers that lag slightly
+"""The maximum number of stored events that remain in memory, for viewers that lag slightly
 behind.
 """
 
 
 class RunLog:
-    """A run's newest events, in memory. `first` is the number of the oldest of them.
+    """The newest events of a run, in memory. `first` is the number of the oldest one.
 
-    Events up to the number `written` are in the journal. Other processes were notified of events up
-    to the number `announced`.
+    Events up to the number `written` are in the journal, and events up to `announced` were
+    announced to other processes.
     """
 
     def __init__(
@@ -27,7 +27,7 @@ class RunLog:
         self.first = first
         self.events: list[StreamEvent] = []
         self.numbers: list[int] = []
-        """The last sequence number of each event."""
+        """The number of each event. That of a text is the number of its last character."""
         self.is_over = False
         self.kept = KEPT_EVENTS
         self.wake: Callable[[], None] = lambda: None
@@ -46,7 +46,7 @@ class RunLog:
             self.wake()
 
     def after(self, number: int, limit: int | None = None) -> list[NumberedEvent]:
-        """Return up to `limit` events after `number`. It must be at least `first - 1`."""
+        """Return up to `limit` events after `number`, which must be at least `first - 1`."""
         start = bisect_right(self.numbers, number)
         end = None if limit is None else start + limit
         found = [
@@ -59,7 +59,7 @@ class RunLog:
         return found
 
     def mark_written(self, number: int) -> None:
-        """Mark events up to `number` as written, and drop the oldest written events."""
+        """Mark the events up to `number` as stored, and drop the oldest stored ones."""
         self.written = number
         surplus = bisect_right(self.numbers, number) - self.kept
         if surplus > 0:

@@ -1,5 +1,6 @@
-"""Sends messages between processes: new text, and notifications about events in the journal. The
-channel layer may lose a message, so viewers also poll the journal.
+"""Sends messages between processes: new text, and notifications about events in the journal.
+
+The channel layer can lose messages, so viewers also poll the journal.
 """
 
 import asyncio
@@ -22,21 +23,21 @@ logger = logging.getLogger(__name__)
 RETRY_SECONDS = 5.0
 ANNOUNCE_SECONDS = 1.0
 WAITING = "waiting-runs"
-"""The channel layer group of processes that can resume waiting runs."""
+"""The channel layer group of the processes that can resume runs."""
 EVERYBODY = UUID("0d1c2f0e-64f5-4c0e-8f5c-4d5a0c1f7e55")
-"""The stream for announcements to all callers."""
+"""The ID of the stream for announcements to all users."""
 
 Hear = Callable[[Mapping[str, Any]], object]
-"""A function that gets a group's messages, and {} if a message may have been lost."""
+"""Receives the messages of a group, or {} if messages may have been lost."""
 
 
 def group(stream: UUID) -> str:
-    """Return the name of the channel layer group for the stream's viewers."""
+    """Return the channel layer group of the stream's viewers."""
     return f"stream-{stream}"
 
 
 async def announce_events(log: RunLog) -> None:
-    """Send the log's new events to the stream's viewers in other processes."""
+    """Send the new events of a log to the stream's viewers in other processes."""
     said = log.after(log.announced)
     is_text = all(isinstance(event, TEXTS) for _, _, event in said)
     if not said or (log.written < log.last and not is_text):
@@ -54,21 +55,19 @@ async def announce_events(log: RunLog) -> None:
 
 
 async def wake_viewers(streams: LiveStreams, stream: UUID) -> None:
-    """Notify the stream's viewers of new events, first in this process and then in all
-    processes.
-    """
+    """Notify the stream's viewers of new events, in this process and all others."""
     streams.wake(stream)
     await announce_growth(stream)
 
 
 async def announce_growth(stream: UUID) -> None:
-    """Notify the stream's viewers in all processes of new events in the journal."""
+    """Notify the stream's viewers in all processes that the journal has new events."""
     await tell(group(stream), "stream.grew")
 
 
 def listening(streams: LiveStreams, stream: UUID) -> AbstractAsyncContextManager[None]:
-    """Return a context manager in which the stream's viewers are notified of other processes'
-    events.
+    """Return a context manager in which this process receives the stream's events from other
+    processes.
     """
     return hearing(group(stream), partial(take, streams, stream))
 
@@ -82,9 +81,7 @@ def take(streams: LiveStreams, stream: UUID, told: Mapping[str, Any]) -> None:
 
 
 def asked_group(run: UUID) -> str:
-    """Return the name of the channel layer group for the process that waits for an answer to the
-    run.
-    """
+    """Return the channel layer group of the process that waits for an answer in this run."""
     return f"asked-{run}"
 
 
@@ -94,21 +91,19 @@ async def announce_answer(run: UUID) -> None:
 
 @asynccontextmanager
 async def hearing_of_answers(run: UUID) -> AsyncIterator[asyncio.Event]:
-    """Yield an event that is set whenever a process announces an answer to the run."""
+    """Yield an event that is set whenever another process announces an answer in this run."""
     heard = asyncio.Event()
     async with hearing(asked_group(run), lambda _: heard.set()):
         yield heard
 
 
 async def announce_waiting() -> None:
-    """Notify all processes that a run waits for a process to resume it."""
+    """Notify all processes that a run needs a process that resumes it."""
     await tell(WAITING, "run.waits")
 
 
 def hearing_of_waiting(awaited: asyncio.Event) -> AbstractAsyncContextManager[None]:
-    """Return a context manager in which `awaited` is set whenever a process announces a waiting
-    run.
-    """
+    """Return a context manager in which `awaited` is set whenever a run needs a process."""
     return hearing(WAITING, lambda _: awaited.set())
 
 
@@ -125,13 +120,13 @@ async def tell(name: str, news: str) -> None:
 
 @asynccontextmanager
 async def hearing(name: str, hear: Hear) -> AsyncIterator[None]:
-    """Call `hear` with each message to a channel layer group, within the context."""
+    """Call `hear` with each message to a channel layer group, during the block."""
     listener = asyncio.create_task(listen(name, hear))
     try:
         yield
     finally:
         listener.cancel()
-        # A channel layer that no longer responds must not block a reader that disconnects.
+        # A channel layer that does not respond must not block a viewer that disconnects.
         _, stuck = await asyncio.wait([listener], timeout=ANNOUNCE_SECONDS)
         if stuck:
             logger.warning("The channel layer does not unsubscribe from %s", name)

@@ -1,4 +1,4 @@
-"""Records a run's events and steps in this process, and tracks which of them are stored."""
+"""Collects the events and steps of a run in this process until they are stored."""
 
 import asyncio
 import time
@@ -19,16 +19,20 @@ from apps.live.models import RunStep
 from apps.live.subagents import SubagentEvent
 
 TEXT_SECONDS = 1.2
-"""A run's text is written at this interval, unless other data of the run is written earlier."""
+"""The interval in seconds at which a run's text is written, unless other data is written
+earlier.
+"""
 BEATS_IN_LEASE = 3
-"""A run without writes renews its lease this many times during the lease. Writes renew the lease
-too.
+"""The number of times that a run without writes renews its lease during the lease. Each write
+renews it too.
 """
 
 
 class RunRecord:
-    """The output of a run in this process. `stop` is called when another process requests that the
-    run stop. `failure` is `LeaseLost` or `NotStored` if no more data can be written.
+    """The output of a run in this process.
+
+    `stop` is called when a user requests in another process that the run stop. `failure` is set to
+    `LeaseLost` or `NotStored` if nothing more can be written.
     """
 
     def __init__(self, log: RunLog, stop: Callable[[], None]) -> None:
@@ -41,7 +45,7 @@ class RunRecord:
         self.steps: dict[str, Step] = {}
         self.waiting: list[asyncio.Future[None]] = []
         self.served: list[asyncio.Future[None]] = []
-        """The futures of callers that wait for the portion that is being written."""
+        """The futures of callers that wait for the data that is being written."""
         self.has_news = False
         self.has_subagents = False
         self.stop_subagent: Callable[[str], object] = lambda key: None
@@ -68,8 +72,8 @@ class RunRecord:
     async def flush(self) -> None:
         """Wait until all events and steps so far are stored.
 
-        Raises `LeaseLost` if another process has taken over the run, and `NotStored` if the run
-        cannot be stored.
+        Raises `LeaseLost` if another process has taken over the run, and `NotStored` if it cannot
+        be stored.
         """
         if self.is_over:
             self.failure.result()
@@ -80,12 +84,10 @@ class RunRecord:
         await served
 
     async def end(self, ending: Ending) -> None:
-        """Write the remaining data and the ending, then show the ending to viewers.
-
-        Raises `LeaseLost` if another process has taken over the run, and `NotStored` if the run
-        cannot be stored.
+        """Store the remaining data and the ending, then show the ending to viewers. Raises
+        `LeaseLost` or `NotStored`.
         """
-        # In this order, because a viewer that sees the end may send another question at once.
+        # Stored first, because a viewer who sees the end can ask the next question immediately.
         self.ending = ending
         await self.flush()
 
@@ -102,8 +104,8 @@ class RunRecord:
         return now - self.beat_at > settings.RUN_LEASE_SECONDS / beats
 
     def take(self, now: float) -> Portion:
-        """Return the next portion to write: the portion that failed last, or else all unwritten
-        data. `now` is a time of the monotonic clock.
+        """Return the data to write next: that of a failed attempt, or else all new data. `now` is a
+        time of the monotonic clock.
         """
         if self.portion is not None:
             self.portion.is_repeated = True
@@ -126,7 +128,7 @@ class RunRecord:
         return self.portion
 
     def settle(self) -> None:
-        """Mark the current portion as written."""
+        """Mark the data of the last attempt as stored."""
         portion, self.portion = self.portion, None
         if portion is None:
             return

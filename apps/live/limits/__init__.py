@@ -1,1 +1,1 @@
-"""Limits the rates and the number of concurrent runs, and queues runs that exceed the limits."""
+"""Limits requests, tokens and concurrent runs, and queues runs that exceed a limit."""

@@ -1,8 +1,8 @@
-"""Limits concurrent stored runs across all processes. Additional runs wait in a fair queue.
+"""Limits concurrent stored runs across all processes. Further runs wait in a fair queue.
 
-A run counts towards the limit of its user or API key, or of the visitor's IP address. If a user
-already has open runs, each further run is queued as if it had been requested an hour later, so that
-users take turns. Runs that wait for a user do not count.
+A run counts for its user, API key or, for visitors, IP address. Each further run of a user is
+queued as if it had been requested an hour later, so that users take turns. Runs that wait for a
+user do not count.
 """
 
 from collections import Counter
@@ -23,11 +23,11 @@ from apps.live.limits.run_slots import is_full
 from apps.live.models import FORMAT, Run
 
 TURN = timedelta(hours=1)
-"""The time between the turns of a user's queued runs, which is longer than a user waits. With a
-shorter time, several old questions of one user would run before another user's first question.
+"""The distance between the turns of a user's queued runs, longer than anyone waits. Otherwise,
+several old questions of one user could precede another user's first one.
 """
 MOST_QUEUED = 100
-"""The maximum number of queued runs per user. Additional runs are rejected."""
+"""The maximum number of queued runs per user. Further runs are rejected."""
 MOST_READ = 1_000
 COUNTED = Coalesce(NullIf("counted_as", Value("")), "bucket")
 """A database expression for `Run.counted`."""
@@ -37,7 +37,7 @@ LOCK = 0x71756575
 
 @dataclass(frozen=True, slots=True)
 class ActiveRunCounts:
-    """The numbers of active runs, by the name under which they count, and by application."""
+    """The numbers of active runs by the name for which they count, and by application."""
 
     callers: Counter[str]
     applications: Counter[str]
@@ -50,13 +50,13 @@ class ActiveRunCounts:
 
 
 def most_of(counted: str) -> int:
-    """Return the limit for concurrent runs under the name `counted`."""
+    """Return the limit of concurrent runs for the name `counted`."""
     return int(settings.RUNS_PER_KEY if counted.startswith("key-") else settings.RUNS_PER_PERSON)
 
 
 def next_up(line: Iterable[Run], going: ActiveRunCounts, room: int) -> list[Run]:
-    """Return up to `room` runs from the queue `line` that can start now. `going` contains the
-    counts of active runs.
+    """Return up to `room` runs of the queue `line` that can start now. `going` are the numbers of
+    active runs.
     """
     going = ActiveRunCounts(Counter(going.callers), Counter(going.applications))
     chosen: list[Run] = []
@@ -89,7 +89,7 @@ def admit(run: Run, holder: str) -> None:
     """Assign a new run to the process `holder`, or queue it if a limit is reached or `holder` is
     "".
 
-    Call this function in the transaction that saves the run. Raises `Refused` if the caller has too
+    Must be called in the transaction that saves the run. Raises `TooOften` if the caller has too
     many queued runs.
     """
     lock()
@@ -115,16 +115,14 @@ def admit(run: Run, holder: str) -> None:
 
 
 def last_turns(names: Iterable[str]) -> dict[str, datetime]:
-    """Return the turn of the last active or queued run under each name."""
+    """Return the latest turn in the queue of each name's active and queued runs."""
     rows = Run.objects.filter(status__in=Run.GOING).annotate(caller_name=COUNTED).order_by()
     mine = rows.filter(caller_name__in=names)
     return dict(mine.values_list("caller_name").annotate(Max("turn_at")))
 
 
 def read_going() -> ActiveRunCounts:
-    """Return the counts of active runs. They include runs whose process has ended, because another
-    process resumes them.
-    """
+    """Return the numbers of active runs, including those whose process has died."""
     going = ActiveRunCounts(Counter(), Counter())
     running = Run.objects.filter(status=Run.Status.RUNNING).order_by()
     for name, application, count in running.values_list(COUNTED, "application").annotate(
@@ -147,7 +145,7 @@ def read_line(going: ActiveRunCounts) -> QuerySet[Run]:
 
 
 def lock() -> None:
-    """Keep other processes from admitting runs until the transaction ends."""
+    """Prevent other processes from admitting runs until the transaction ends."""
     if connection.vendor == "postgresql":  # SQLite has only one writer at a time.
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])

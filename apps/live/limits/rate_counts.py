@@ -1,4 +1,4 @@
-"""Counts requests and tokens for rate limits, in Redis or in memory, with the `limits` library."""
+"""Counts requests and tokens for rate limits, in Redis or in memory, with the library `limits`."""
 
 import asyncio
 import logging
@@ -23,13 +23,13 @@ logger = logging.getLogger(__name__)
 
 PREFIX = "quickapps-rates"
 AWAY_SECONDS = 5.0
-"""After a failed call to Redis, a process counts in memory for this many seconds."""
+"""The time in seconds for which a process counts in memory after a failed call to Redis."""
 T = TypeVar("T")
 
 
 class RateCounts:
-    """Counts for rate limits, in Redis, or in memory while Redis is down. There is one object per
-    event loop.
+    """The counts for rate limits, in Redis, or in memory while Redis is down. There is one object
+    per event loop.
     """
 
     def __init__(self) -> None:
@@ -39,8 +39,8 @@ class RateCounts:
         self.tasks: set[asyncio.Task[None]] = set()
 
     async def admit(self, rates: Sequence[Rate]) -> Sequence[RemainingRate]:
-        """Count a request, and return the remaining quota of each rate. Raises `RateLimitReached`,
-        without counting the request, if a limit is reached.
+        """Count a request, and return what remains of each rate. Raises `RateLimitReached` if a
+        limit is reached.
         """
         rests = await asyncio.gather(*map(self.rest, rates))
         for rest in rests:
@@ -49,7 +49,8 @@ class RateCounts:
         counted = []
         for rest in rests:
             if rest.rate.kind == "requests" and not await self.add(rest.rate, 1):
-                # Another request came first. This request may have counted towards an earlier rate.
+                # A concurrent request was faster. This one may already have been counted for an
+                # earlier rate.
                 raise RemainingRate(rest.rate, 0, max(1.0, rest.seconds)).refusal()
             taken = 1 if rest.rate.kind == "requests" else 0
             counted.append(RemainingRate(rest.rate, rest.left - taken, rest.seconds))
@@ -60,7 +61,9 @@ class RateCounts:
         return RemainingRate(rate, left, max(0.0, reset - time.time()))
 
     async def add(self, rate: Rate, count: int) -> bool:
-        """Add `count` to the rate. Return False, without adding, if this would exceed the limit."""
+        """Add `count` to the rate, unless this would exceed the limit. Return False in that
+        case.
+        """
         return await self.ask(partial(hit, rate, count))
 
     def spend_later(self, rates: Sequence[Rate], tokens: int) -> None:
@@ -71,7 +74,7 @@ class RateCounts:
     async def spend(self, rates: Sequence[Rate], tokens: int) -> None:
         for rate in rates:
             if not await self.add(rate, min(tokens, rate.most)):
-                # The answer used more than was left, and the library counts all or nothing.
+                # The answer used more than what was left, and the library counts all or nothing.
                 await self.add(rate, (await self.rest(rate)).left)
 
     async def ask(self, question: Callable[[Storage], Awaitable[T]]) -> T:
@@ -93,8 +96,8 @@ class RateCounts:
 
 
 class SharedStorage(RedisStorage):
-    """Sends the commands of the `limits` library with our own Redis client. In a Redis cluster, all
-    keys of a limit are in the same slot.
+    """Redis storage for the library `limits` that uses our own client. In a Redis cluster, all keys
+    of a limit are in the same slot.
     """
 
     def __init__(self) -> None:
@@ -106,8 +109,8 @@ class SharedStorage(RedisStorage):
 
 
 async def window_of(rate: Rate, storage: Storage) -> tuple[float, int]:
-    """Return the time at which the window resets, in seconds since 1970, and the remaining
-    quota.
+    """Return the time at which the window resets, in seconds since 1970, and what remains until
+    then.
     """
     stats = await limiter_of(rate, storage).get_window_stats(*item_of(rate))
     return stats.reset_time, stats.remaining
@@ -121,10 +124,10 @@ async def hit(rate: Rate, count: int, storage: Storage) -> bool:
 
 
 def limiter_of(rate: Rate, storage: Storage) -> RateLimiter:
-    """Return an exact limiter for requests, and an approximate limiter for tokens.
+    """Return an exact limiter for requests, and a cheaper one for tokens.
 
-    The approximation weights the counts of two minutes and may allow one request too many, which
-    matters for small limits.
+    The cheaper one weights the counts of two minutes and can admit one too many, which would matter
+    for small limits.
     """
     if rate.kind == "requests":
         return MovingWindowRateLimiter(storage)

@@ -1,8 +1,7 @@
-"""Limits requests and tokens per minute, for each caller and for all callers of an application.
+"""Limits requests and tokens per minute, for each caller and each application.
 
-With Redis, the counts cover all processes; otherwise, each process counts separately. The minute is
-a sliding window. A request is counted before its answer, and tokens after it, so an answer can
-begin while at least one token is left.
+With Redis, the counts cover all processes; otherwise, each process counts for itself. Requests are
+counted before the answer and tokens after it, so an answer can begin while one token is left.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ KINDS: Sequence[Kind] = ("requests", "tokens")
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A limit per minute, for a caller's bucket or an application's slug."""
+    """A limit per minute. `name` is the caller's or the application's."""
 
     kind: Kind
     subject: Literal["caller", "application"]
@@ -42,7 +41,7 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class RemainingRate:
-    """A rate limit's remaining quota, and the number of seconds until it resets."""
+    """The remaining requests or tokens of a rate limit, and the seconds until it resets."""
 
     rate: Rate
     left: int
@@ -59,10 +58,10 @@ class RemainingRate:
 
 
 def rates_of(caller: Caller, application: ResolvedApplication | None) -> list[Rate]:
-    """Return the rate limits for a request. `application` is None for requests without an
-    application.
+    """Return the rate limits for a request. `application` is None if the request needs none.
 
-    Clients without a key have no limits of their own, because they cannot be distinguished.
+    Clients without a key have only the limits of the application, because they cannot be told
+    apart.
     """
     found = []
     for name in counted_names(caller):
@@ -79,8 +78,8 @@ def rates_of(caller: Caller, application: ResolvedApplication | None) -> list[Ra
 
 
 def counted_names(caller: Caller) -> list[str]:
-    """Return the names under which the caller's requests are counted. A widget's visitor has a
-    second name for the token, because it can be used from many addresses.
+    """Return the names for which the caller's requests count. A widget's visitor counts for the IP
+    address and for the token, which works from any address.
     """
     names = [counted_name(caller)]
     if caller.kind == "visitor" and widget_visitor(caller.bucket) is not None:
@@ -89,17 +88,17 @@ def counted_names(caller: Caller) -> list[str]:
 
 
 def counted_name(caller: Caller) -> str:
-    """Return the name under which the caller's requests and runs are counted. A user has the same
-    name in all teams. All visitors with the same IP address have the same name.
+    """Return the name for which the caller's requests and runs count. A user has one name in all
+    teams. Visitors with the same IP address share a name.
     """
     if caller.kind == "visitor" and caller.client.address:
-        # A browser that discards its cookies is a new visitor with each request.
+        # A browser that discards cookies is a new visitor with each request.
         return f"address-{network_of(caller.client.address)}"
     return personal(caller.bucket)
 
 
 def most_of(caller: Caller, kind: Kind) -> int:
-    """Return the caller's limit for requests or tokens, or 0 if there is none."""
+    """Return the caller's limit per minute, or 0 if there is none."""
     limits = caller.limits
     own = limits.requests_per_minute if kind == "requests" else limits.tokens_per_minute
     if own is not None:
@@ -113,7 +112,7 @@ RATES_OF_PEOPLE = {"requests": "PERSON_REQUESTS_PER_MINUTE", "tokens": "PERSON_T
 
 
 def most_of_application(application: ResolvedApplication, kind: Kind) -> int:
-    """Return the application's limit for requests or tokens, or 0 if there is none."""
+    """Return the application's limit per minute, or 0 if there is none."""
     features = application.manifest.features
     own = features.rate_limits if features is not None else None
     if kind == "requests":
@@ -124,14 +123,14 @@ def most_of_application(application: ResolvedApplication, kind: Kind) -> int:
 
 
 async def admit_request(rates: Sequence[Rate]) -> Sequence[RemainingRate]:
-    """Count a request, and return the remaining quota of each rate. Raises `RateLimitReached` if a
-    limit is reached.
+    """Count a request, and return what remains of each rate. Raises `RateLimitReached` if a limit
+    is reached.
     """
     return await rate_counts().admit(rates) if rates else ()
 
 
 def spend(rates: Sequence[Rate], usage: Iterable[ModelUsage]) -> None:
-    """Count an answer's tokens, in the background."""
+    """Count the tokens of an answer, in the background."""
     limited = [rate for rate in rates if rate.kind == "tokens"]
     tokens = sum(one.input + one.output for one in usage) if limited else 0
     if tokens:
@@ -139,8 +138,8 @@ def spend(rates: Sequence[Rate], usage: Iterable[ModelUsage]) -> None:
 
 
 def rate_counts() -> RateCounts:
-    """Return this event loop's `RateCounts`."""
-    # Imported only if a rate is set, because the library takes a tenth of a second to import.
+    """Return the `RateCounts` of this event loop."""
+    # Imported on demand, because importing the library takes a tenth of a second.
     from apps.live.limits.rate_counts import RateCounts
 
     found: RateCounts = loop_object(RateCounts, RateCounts)

@@ -1,4 +1,4 @@
-"""Limits the number of concurrent runs through all doors, in this process and across processes."""
+"""Limits the concurrent runs of this process, and those of API clients across all processes."""
 
 import sys
 from collections import Counter
@@ -15,15 +15,15 @@ OF_APPLICATION = gettext_noop("Too many requests to this application are in prog
 OF_CALLER = gettext_noop("Too many of your requests are in progress.")
 NOTHING = nullcontext()
 UNCOUNTED = 64
-"""Each process admits runs up to the limit divided by this number without calling Redis, so that a
-low load causes no calls.
+"""Each process admits the limit divided by this number without asking Redis, so that a low load
+causes no calls.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """Allows up to `most` concurrent runs under a name, across all processes. `refusal` is the
-    error message for additional runs.
+    """Allows up to `most` concurrent runs for `name` in all processes. `refusal` is the error
+    message for further runs.
     """
 
     name: str
@@ -32,8 +32,8 @@ class Limit:
 
 
 class RunSlots:
-    """The slots of this process, counted in memory. `kept` counts runs that continue without a
-    client. Other runs end when their client disconnects.
+    """The slots for runs in this process. `kept` are the runs that continue without a client; all
+    others end when their client disconnects.
     """
 
     def __init__(self, kept: Sized) -> None:
@@ -49,8 +49,8 @@ class RunSlots:
 
     @contextmanager
     def reserved(self, wanted: int) -> Iterator[int]:
-        """Reserve up to `wanted` slots for runs that are about to be stored. Yield the number of
-        reserved slots.
+        """Reserve up to `wanted` slots for runs that are about to be stored, and yield their
+        number.
         """
         count = min(wanted, self.free)
         self.others += count
@@ -61,8 +61,8 @@ class RunSlots:
 
     @contextmanager
     def taken(self, caller: str, application: str) -> Iterator[None]:
-        """Hold a slot for a gateway run. `caller` is "" for visitors, who have no limit of their
-        own. Raises `TooManyRuns` if no slot is free.
+        """Hold a slot for an API client's run during the block. `caller` is "" for visitors, who
+        have no limit of their own. Raises `TooManyRuns` if none is free.
         """
         if not self.free:
             raise TooManyRuns(gettext("Too many requests are in progress on this server."))
@@ -84,8 +84,8 @@ class RunSlots:
                     del count[name]
 
     def among_processes(self, caller: str, application: str) -> AbstractAsyncContextManager[None]:
-        """Return a context manager that holds a slot across all processes, if Redis is configured.
-        Use it inside `taken`. Raises `TooManyRuns` if no slot is free.
+        """Return a context manager that holds a slot across all processes if Redis is configured.
+        Must be used within `taken`. Raises `TooManyRuns` if none is free.
         """
         if not settings.REDIS_URL:
             return NOTHING
@@ -109,5 +109,5 @@ class RunSlots:
 
 
 def is_full(count: int, most: int) -> bool:
-    """Return True if `count` has reached the limit. If `most` is 0, there is no limit."""
+    """Return True if `count` has reached the limit `most`; 0 means no limit."""
     return 0 < most <= count

@@ -1,7 +1,7 @@
-"""Counts gateway runs of all processes in Redis.
+"""Counts the API clients' runs of all processes in Redis.
 
-A slot is a member of a sorted set, with its expiry time as the score. The process that holds the
-slot renews it. When the process dies, its slots soon expire.
+A slot is a member of a sorted set whose score is its expiry time. The process that holds it renews
+it, so the slots of a dead process soon expire.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ logger = logging.getLogger(__name__)
 
 LEASE_SECONDS = 30.0
 AWAY_SECONDS = 5.0
-"""After a failed call to Redis, a process does not call it for this many seconds, so that not every
-request waits for the timeout.
+"""The time in seconds for which a process does not call Redis after a failure, so that requests do
+not wait for timeouts.
 """
 KEY = "{quickapps-places}:"
-"""The prefix of the Redis keys. The braces keep all keys on one node of a cluster, as the script
+"""The prefix of the Redis keys. The braces put all keys on one node of a cluster, as the script
 requires.
 """
 
@@ -35,8 +35,8 @@ NOW = """
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 """
-# The arguments are the ID, the lease in milliseconds, and the limits. The script returns the number
-# of the first limit that is reached, or 0.
+# Arguments: the slot's ID, the lease in milliseconds, and the limits. Returns the number of the
+# first limit that is reached, or 0.
 TAKE = f"""{NOW}
 for number, key in ipairs(KEYS) do
   redis.call('ZREMRANGEBYSCORE', key, '-inf', now)
@@ -48,8 +48,8 @@ for _, key in ipairs(KEYS) do
 end
 return 0
 """
-# The arguments are the milliseconds and the IDs. XX prevents a slot that was just released from
-# being added again.
+# Arguments: the lease in milliseconds, and the slots' IDs. XX keeps released slots from being added
+# again.
 RENEW = f"""{NOW}
 for number = 2, #ARGV do redis.call('ZADD', KEYS[1], 'XX', now + ARGV[1], ARGV[number]) end
 redis.call('PEXPIRE', KEYS[1], ARGV[1])
@@ -58,7 +58,7 @@ redis.call('PEXPIRE', KEYS[1], ARGV[1])
 
 @asynccontextmanager
 async def hold_slot(limits: Sequence[Limit]) -> AsyncIterator[None]:
-    """Hold a slot under each limit. Raises `TooManyRuns` if no slot is free."""
+    """Hold a slot for each limit during the block. Raises `TooManyRuns` if one is full."""
     places = loop_object(SharedPlaces, SharedPlaces)
     id = uuid4().hex
     try:
@@ -76,13 +76,13 @@ class SharedPlaces:
         self.script = self.redis.register_script(TAKE)
         self.renewal = self.redis.register_script(RENEW)
         self.held: dict[str, set[str]] = {}
-        """Maps Redis keys to the IDs of the slots that this process holds."""
+        """The IDs of the slots that this process holds, by Redis key."""
         self.asked_again_at = 0.0
         self.tasks: set[asyncio.Task[None]] = set()
         self.keeper: asyncio.Task[None] | None = None
 
     async def take(self, id: str, limits: Sequence[Limit]) -> None:
-        """Take a slot under each limit. Raises `TooManyRuns` if no slot is free."""
+        """Take a slot for each limit. Raises `TooManyRuns` if one is full."""
         if time.monotonic() < self.asked_again_at:
             return
         keys, most = keys_of(limits), [limit.most for limit in limits]
@@ -106,7 +106,7 @@ class SharedPlaces:
             self.start(self.remove(id, keys))
 
     def forget(self, id: str, limits: Sequence[Limit]) -> list[str]:
-        """Remove the ID from the held slots. Return the Redis keys under which it was held."""
+        """Remove the ID from `held`. Return the Redis keys for which it was held."""
         keys = [key for key in keys_of(limits) if id in self.held.get(key, ())]
         for key in keys:
             self.held[key].discard(id)
@@ -122,7 +122,7 @@ class SharedPlaces:
             self.note_absence(error)
 
     async def keep(self) -> None:
-        """Renew all slots regularly while this process holds any."""
+        """Renew the slots of this process while it holds any."""
         try:
             while self.held:
                 await asyncio.sleep(LEASE_SECONDS / 3)

@@ -1,1 +1,1 @@
-"""Checks, sweeps and shuts down a process that executes runs."""
+"""Health checks, sweeps and shutdown of a process that executes runs."""

@@ -1,4 +1,4 @@
-"""Provides gauges of active runs in this process and in the database."""
+"""The gauges of active runs, queued rows and viewers."""
 
 import logging
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 
 
 def page_runs() -> Iterator[Reading]:
-    """Yield the number of stored runs by status, or nothing while the database is down."""
+    """Yield the number of open stored runs by status, or nothing while the database is down."""
     counts = dict.fromkeys(Run.OPEN, 0)
     try:
         going = Run.objects.filter(status__in=Run.OPEN).order_by()
@@ -46,7 +46,6 @@ def viewers(hub: Hub) -> Iterator[Reading]:
 
 
 def gauges_of(hub: Hub) -> tuple[Gauge, ...]:
-    """Return the gauges of the hub's process."""
     return (
         Gauge(
             "quickapps_page_runs",

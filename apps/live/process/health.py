@@ -1,5 +1,5 @@
-"""Checks whether the database, its migrations, shared files and keys, and the channel layer are
-usable.
+"""Checks that a process can use the database, its migrations, the shared files and keys, and the
+channel layer.
 """
 
 import asyncio
@@ -21,13 +21,12 @@ logger = logging.getLogger(__name__)
 
 ANSWER_SECONDS = 3.0
 DISPENSABLE = frozenset({"channel_layer"})
-"""The checks of services that processes can work without. An outage of such a service affects all
-processes. If all of them reported that they were not ready, the load balancer would remove them,
-and the site would be down.
+"""The checks that do not make a process unready. An outage of such a service affects all processes,
+so the load balancer would remove all of them.
 """
 LOOK_SECONDS = 10.0
-"""Stored files are checked at most once in this many seconds, regardless of the number of
-probes.
+"""The minimum number of seconds between checks of the stored files, however many probes there
+are.
 """
 
 _applied = False
@@ -37,13 +36,13 @@ _is_ending = False
 
 
 def announce_end() -> None:
-    """Mark the process as stopping, so that its readiness check fails from now on."""
+    """Mark the process as stopping, so that its readiness check fails."""
     global _is_ending
     _is_ending = True
 
 
 class ServiceUnusable(Exception):
-    """A service responds but cannot be used. The message explains the fix."""
+    """A service responds, but cannot be used. The message says what to do."""
 
 
 async def troubles() -> dict[str, str]:
@@ -99,10 +98,10 @@ def migrations_are_applied() -> None:
 
 
 async def installation_is_shared() -> None:
-    """Raise `ServiceUnusable` if the stored files or keys do not belong to this installation.
+    """Raise `ServiceUnusable` if the stored files or keys belong to another installation.
 
-    A recent successful check is reused. Concurrent probes wait for the same check, so that slow
-    storage occupies only one thread.
+    A recent success is reused. Concurrent probes share one check, so that slow storage blocks only
+    one thread.
     """
     global _look
     if _look is None or is_over(*_look):

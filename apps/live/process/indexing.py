@@ -1,4 +1,4 @@
-"""Indexes applications' attached files in a recurring job, and records the costs."""
+"""Indexes the attached files of applications, and records the cost."""
 
 from functools import partial
 
@@ -22,9 +22,7 @@ async def index() -> None:
 
 
 def index_soon() -> None:
-    """Enqueue the indexing job when the current transaction commits, instead of waiting for its next
-    scheduled run.
-    """
+    """Enqueue the indexing job as soon as the current transaction commits."""
     transaction.on_commit(partial(enqueue_chore, INDEX))
 
 

@@ -1,4 +1,4 @@
-"""Shuts a process down gracefully: interrupts its runs, which other processes resume, and notifies
+"""Shuts a process down: interrupts its runs, which other processes resume, and disconnects
 viewers.
 """
 
@@ -11,16 +11,16 @@ from apps.live.hub import Hub
 logger = logging.getLogger(__name__)
 
 CLEAN_UP_SECONDS = 4.0
-"""Interrupted runs have this many seconds to release their tools and be stored."""
+"""The time in seconds that interrupted runs have to clean up and be stored."""
 FAREWELL_SECONDS = 2.0
-"""Viewers have this many seconds to receive the remaining events."""
+"""The time in seconds that viewers have to receive the remaining events."""
 
 
 async def close_hub(hub: Hub, seconds: float) -> None:
-    """Stop accepting questions, hand over all runs, and disconnect their viewers.
+    """Stop accepting questions, hand over all runs, and disconnect viewers.
 
-    Runs have `seconds` to end or to finish their running tools. The remaining runs are interrupted
-    and resumed by another process.
+    For `seconds`, runs can end or finish their tool calls. Then they are interrupted, and other
+    processes resume them.
     """
     hub.is_closing = True
     hub.awaited.set()
@@ -36,8 +36,8 @@ async def close_hub(hub: Hub, seconds: float) -> None:
 
 
 async def finish(hub: Hub, seconds: float, *, interrupting: bool = False) -> None:
-    """Wait up to `seconds` until all runs' tasks have ended. No run begins another model call. With
-    `interrupting`, also interrupt the calls in progress.
+    """Wait up to `seconds` for the runs' tasks. No run begins another model call; with
+    `interrupting`, calls in progress are interrupted too.
     """
     end = time.monotonic() + seconds
     while hub.tasks and (left := end - time.monotonic()) > 0:
@@ -45,6 +45,6 @@ async def finish(hub: Hub, seconds: float, *, interrupting: bool = False) -> Non
             if interrupting:
                 supervisor.hand_over(left / 2)
             else:
-                # The tasks include a task that began at the last moment.
+                # Each time, because a task can begin at the last moment.
                 supervisor.begin_no_step()
         await asyncio.wait(hub.tasks, timeout=left, return_when=asyncio.FIRST_COMPLETED)

@@ -1,4 +1,4 @@
-"""Finds runs that have no process, and resumes them in this process."""
+"""Finds runs without a process, and resumes them in this one."""
 
 import asyncio
 import logging
@@ -22,34 +22,30 @@ from apps.outages import Pauses
 logger = logging.getLogger(__name__)
 
 SWEEP_SECONDS = 4.0
-"""The interval between sweeps. With one query, a sweep finds work that was not announced, such as
-expired leases.
+"""The interval in seconds between sweeps. A sweep finds what was not announced, such as expired
+leases, with one query.
 """
 AT_ONCE = 50
-"""The maximum number of runs that one sweep takes over. That takes about a second, well within a
-lease.
-"""
+"""The maximum number of runs that one sweep takes over, which takes about a second."""
 
 GoOn = Callable[[Hub, Run], Awaitable[None]]
-"""A function that resumes or ends a run that this process now holds."""
+"""Resumes or ends a run that this process has taken over."""
 EndLost = Callable[[Run], object]
-"""A function that ends a run that no process resumes, unless another process has ended it. It is
-called on a database thread.
-"""
+"""Ends a run that no process may resume. It is called on a database thread."""
 GoFurther = Callable[[Hub], Awaitable[None]]
-"""A function that starts ended runs' follow-up work, such as queued messages."""
+"""Starts what follows the end of runs, such as the next queued messages."""
 Following = Callable[[], QuerySet[Any]]
-"""A function that returns the rows of pending follow-up work."""
+"""Returns the rows for which `GoFurther` has work."""
 
 
 async def nothing_follows(hub: Hub) -> None:
-    """Do nothing, for streams without follow-up work."""
+    """Do nothing, because nothing follows the end of runs in these streams."""
 
 
 class Sweeper:
-    """Sweeps at intervals and after announcements.
+    """Sweeps at intervals, and when a run was announced.
 
-    If `following` is None, follow-up work alone does not cause a sweep.
+    `following` are the rows for which `go_further` has work.
     """
 
     def __init__(
@@ -67,7 +63,6 @@ class Sweeper:
         self.following = following
 
     async def keep_sweeping(self) -> None:
-        """Sweep at intervals until the process stops."""
         pauses = Pauses(SWEEP_SECONDS)
         async with hearing_of_waiting(self.hub.awaited):
             while not self.hub.is_closing:
@@ -80,8 +75,7 @@ class Sweeper:
                 except Exception as error:
                     pauses.note(error)
                     logger.exception("Runs without a process could not be searched")
-                # Jitter, so that processes that were started together do not sweep at the same
-                # time.
+                # Jitter, so that processes that started together do not sweep at the same time.
                 spread = random.uniform(0.75, 1.25)  # noqa: S311 - no secret
                 with suppress(TimeoutError):
                     async with asyncio.timeout(pauses.seconds * spread):
@@ -89,8 +83,8 @@ class Sweeper:
                 self.hub.awaited.clear()
 
     async def sweep(self, stream: UUID | None = None) -> None:
-        """Take over as many runs as there are free slots, and start follow-up work. If `stream` is
-        given, sweep only if its run needs a process.
+        """Take over as many runs as there are free slots, and start follow-up work. With `stream`,
+        do this only if its run needs a process.
         """
         if stream is None:
             if not await database_sync_to_async(self.has_work)():
@@ -125,8 +119,8 @@ class Sweeper:
             self.hub.awaited.set()
 
     def look(self, stream: UUID | None) -> tuple[list[Run], int]:
-        """End the runs that no process will resume. Return these runs, and the number of runs that
-        can be resumed. If `stream` is given and its run needs no process, return nothing.
+        """End the runs that no process may resume. Return them, and the number of runs that can be
+        resumed. With `stream`, do nothing unless its run needs a process.
         """
         free = leases.free() if stream is None else leases.free().filter(stream=stream)
         if not free.exists():
@@ -138,7 +132,7 @@ class Sweeper:
         return ended, min(AT_ONCE, count)
 
     def take(self, room: int) -> list[Run]:
-        """Take over and return up to `room` runs, first the runs of ended processes."""
+        """Take over up to `room` runs, those of dead processes first, and return them."""
         lost = self.of_others(leases.expired_runs()).order_by("beat_at")[:room]
         mine = [run for run in lost if leases.take_over(run, self.hub.name)]
         if len(mine) < room:
@@ -148,13 +142,13 @@ class Sweeper:
         return mine
 
     def of_others(self, runs: QuerySet[Run]) -> QuerySet[Run]:
-        """Return the runs in the query that this process does not execute. A busy process can be
-        late in renewing its leases, and would otherwise execute its own runs twice.
+        """Return the runs that this process does not execute. A busy process can renew its leases
+        late, and must not resume its own runs.
         """
         return runs.exclude(stream__in=[*self.hub.supervisors])
 
     def end(self, run: Run) -> bool:
-        """End a run. Return False if this fails."""
+        """End a run. Return False if this fails, which is logged."""
         try:
             self.end_lost(run)
         except Exception:

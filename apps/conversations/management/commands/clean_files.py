@@ -1,4 +1,6 @@
-"""Delete unused files, as the server does every hour, and stored bytes without a file."""
+"""The management command that deletes files of unsent questions and stored bytes without a file
+row.
+"""
 
 from typing import Any
 

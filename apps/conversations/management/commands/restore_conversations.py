@@ -1,4 +1,4 @@
-"""Restore conversations from the files of a mirror."""
+"""The management command that restores conversations from a mirror."""
 
 from pathlib import Path
 from typing import Any
