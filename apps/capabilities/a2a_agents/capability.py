@@ -76,8 +76,8 @@ class PreparedAgent:
         return tool.bind(opening)
 
     def issue(self, error: ToolError) -> InitializationIssue:
-        """Return the initialization issue of a failed toolset. Errors of the server already contain
-        the toolset's name; errors about the caller's credentials do not.
+        """Return an initialization issue that names the toolset once, because some errors already
+        contain its name.
         """
         label, text = self.server.label, str(error)
         is_named = text.startswith(label)

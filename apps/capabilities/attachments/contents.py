@@ -39,9 +39,7 @@ class ContentOffer:
         return any(is_offered(a, self.strategy, self.info) for a in self.all(messages))
 
     def can_show(self, attachment: Attachment) -> bool:
-        """Return True if the attachment's content can be shown without a tool call, because it does
-        not have to be fetched.
-        """
+        """Return True if the attachment's content can be shown without fetching it first."""
         if not is_offered(attachment, self.strategy, self.info):
             return False
         is_foreign = locate_file(attachment.url or "").kind == "external"
@@ -169,7 +167,9 @@ async def replace_refused(
 
 
 def unanswered_messages(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-    """Return the messages since the model's last answer, with its calls and with injected calls."""
+    """Return the messages since the newest question or answer. Calls that QuickApps injected do not
+    count as answers.
+    """
     for place in range(len(messages) - 1, -1, -1):
         message = messages[place]
         calls = message.tool_calls

@@ -48,8 +48,8 @@ def is_offered(attachment: Attachment, strategy: AttachmentStrategy, info: Deplo
 
 
 def is_accepted(media_type: str, strategy: AttachmentStrategy, info: DeploymentInfo) -> bool:
-    """Return True if the deployment and the manifest accept the type. A manifest without a list
-    accepts all types.
+    """Return True if both the deployment and the manifest accept the media type. A manifest without
+    a list accepts all types.
     """
     wished = strategy.accepted_types
     return matches_any(media_type, info.input_attachment_types) and (

@@ -55,9 +55,8 @@ class FilePacking:
     async def pack(
         self, attachment: Attachment, info: DeploymentInfo, loader: Loader
     ) -> Attachment | str:
-        """Return the attachment with its data, or with a URL that the service fetches itself.
-
-        If the attachment cannot be sent, return the reason.
+        """Return the attachment with its data, or with a URL that the service fetches itself. If it
+        cannot be sent, return the reason.
         """
         url = attachment.url
         if not url or info.files == "path":
@@ -133,7 +132,7 @@ class AttachmentView(msgspec.Struct, frozen=True):
     packing: FilePacking = msgspec.field(default_factory=FilePacking)
 
     async def __call__(self, messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-        """Return the messages with packed attachments, or the same object if there are no
+        """Return the messages as the model receives them, or the same object if there are no
         attachments.
         """
         if not any(message.attachments for message in messages):
@@ -175,8 +174,8 @@ def visible_message(
     kept: Sequence[tuple[Attachment, Attachment | str]],
     problems: Mapping[str, str],
 ) -> ModelMessage:
-    """Return the message with a description of its attachments, and with the prepared
-    attachments.
+    """Return the message with a description of its attachments and the attachments that could be
+    prepared.
     """
     if not message.attachments:
         return message

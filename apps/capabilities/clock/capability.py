@@ -86,8 +86,8 @@ def zones_by_folded_name() -> Mapping[str, str]:
 
 
 def time_step(tool: str, zone: str) -> HistoryStep:
-    """Return a step that appends the time to the conversation. `zone` is the user's time zone, or
-    "" if it is unknown.
+    """Return a history step that appends the current time. `zone` is the user's time zone, or "" if
+    it is unknown.
     """
 
     async def tell(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:

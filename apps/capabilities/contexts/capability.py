@@ -61,8 +61,8 @@ _decoder = msgspec.json.Decoder(FileListing)
 
 
 def announcement_step(available: ListedEntries) -> HistoryStep:
-    """Return a step that appends a listing of the files to the conversation if the files have
-    changed.
+    """Return a history step that lists the files if they have changed since the conversation's last
+    listing.
     """
 
     async def announce(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:

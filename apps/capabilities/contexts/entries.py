@@ -15,7 +15,7 @@ from apps.workspace.loading.loader import last_segment
 from apps.workspace.stored_files import FileInfo, Files, FolderInfo
 
 MOST_ENTRIES = 1_000
-"""The maximum number of entries in a listing, which are about 50,000 tokens."""
+"""The maximum number of entries in a listing. A listing of this length has about 50,000 tokens."""
 UNKNOWN_TYPE = "application/octet-stream"
 
 
@@ -100,7 +100,9 @@ async def entries_of(place: int, context: Context, files: Files) -> ListedEntrie
 def entries_below(
     folder: str, found: Sequence[FileInfo | FolderInfo], context: FolderContext
 ) -> Iterator[ContextEntry]:
-    """Yield the files and folders below a folder, each folder before its content."""
+    """Yield the files and folders below a folder up to its `max_depth`, each folder before its
+    content.
+    """
     level = folder.count("/")
     yielded: set[str] = set()
     for one in found:

@@ -1,4 +1,4 @@
-"""A deployment that is called as a tool, and the fields of its requests in addition to the
+"""Defines a deployment that is called as a tool, and the fields of its requests other than the
 messages.
 """
 

@@ -1,6 +1,4 @@
-"""Tool discovery: large toolsets are not offered to the model, which searches for the tools that it
-needs.
-"""
+"""Hides large toolsets from the model, which searches for the tools that it needs."""
 
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
@@ -33,7 +31,7 @@ PARAMETERS = parameters(
     {"query": text_parameter("What the tool should do, in a few words.", display=IN_TITLE)}, "query"
 )
 GRACE_SECONDS = 5.0
-"""The additional seconds for a keyword search after a model times out."""
+"""The number of seconds that remain for a keyword search after the model's timeout."""
 DESCRIPTION = """\
 Finds tools that are not listed and makes them available to you. Search before you say that \
 something cannot be done. There are more tools in:
@@ -83,7 +81,7 @@ class ToolGroup:
 
     @property
     def line(self) -> str:
-        """Return the toolset's line in the description of the search tool."""
+        """Return the line that describes the toolset in the description of the search tool."""
         count = "1 tool" if len(self.tools) == 1 else f"{len(self.tools)} tools"
         text = one_line(self.description, DESCRIPTION_CHARACTERS)
         return f"- {one_line(self.name)} ({count}){f': {text}' if text else ''}"

@@ -25,7 +25,7 @@ SECONDS = 30.0
 model.
 """
 DESCRIPTION_CHARACTERS = 400
-"""The length in characters to which the description of each tool in the catalog is truncated."""
+"""Descriptions of tools in the catalog are truncated to this many characters."""
 QUERY_CHARACTERS = 2_000
 MOST_FOUND = 10
 """The maximum number of tools that a search makes available, because the schema of each tool is
@@ -54,9 +54,7 @@ class ToolChoice:
 async def choose(
     opening: Opening, deployment_id: str, query: str, specs: Sequence[ToolSpec]
 ) -> ToolChoice:
-    """Return the tools that the deployment chooses for a query. Names that are not in `specs` are
-    ignored.
-    """
+    """Ask the deployment which tools fit a query. Names that are not in `specs` are ignored."""
     workspace = opening.workspace
     try:
         async with asyncio.timeout(SECONDS):

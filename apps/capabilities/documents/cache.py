@@ -17,12 +17,14 @@ SECONDS = 24 * 3600.0
 LEAST_BYTES = 64 * 2**20
 BYTES_PER_CHUNK = 12 * 1024
 MOST_CHUNKS = 20_000
-"""A process searches up to this many chunks of attached files itself."""
+"""The maximum number of chunks of attached files that a process searches itself. The database
+searches larger sets of files.
+"""
 
 
 def most_bytes() -> int:
-    """Return the maximum size of the cache in bytes, which is enough for the chunks that an
-    application may have.
+    """Return the size limit of the cache in bytes, which leaves room for the chunks of an
+    application's attached files.
     """
     return max(LEAST_BYTES, min(settings.CORPUS_CHUNKS, MOST_CHUNKS) * BYTES_PER_CHUNK)
 
@@ -57,7 +59,7 @@ class DocumentCache:
             return found[0]
 
     def put(self, key: DocumentKey, document: DocumentIndex) -> None:
-        """Cache a document that has an owner."""
+        """Cache the document, unless its key has no owner."""
         if not key.owner:
             return
         with self.lock:
@@ -79,7 +81,6 @@ class DocumentCache:
                 self.drop(key)
 
     def forget_folder(self, folder: str) -> None:
-        """Drop the documents of the conversation that owns the folder."""
         with self.lock:
             for key in [key for key in self.kept if key.folder == folder]:
                 self.drop(key)
