@@ -107,7 +107,7 @@ class ErrorBody:
 
     @property
     def is_defined(self) -> bool:
-        """Return True if the protocol defines the error."""
+        """Return True if A2A itself defines the error."""
         return self.domain == DOMAIN
 
     @property

@@ -89,8 +89,6 @@ class SendParams(Params, frozen=True):
 
 
 class TaskParams(Params, frozen=True):
-    """The parameters of an operation on one task."""
-
     id: str
     history_length: int | None = None
 

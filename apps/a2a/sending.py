@@ -97,7 +97,7 @@ async def begin(here: Surroundings, sent: SendParams) -> SentTask:
 
 
 def whole_task(run: Run) -> SentTask:
-    """Return the run as a task to which all its events belong."""
+    """Return the task of a run, so that a stream begins with the run's first event."""
     return SentTask(run, (journal.first_number(run.pk) or 1) - 1)
 
 

@@ -49,7 +49,7 @@ class Resumption(Struct, frozen=True):
 
 
 def shown_call(waiting: WaitingCalls) -> str:
-    """Return the ID of the waiting call for the client."""
+    """Return the ID under which the client knows the waiting call."""
     return f"{OWN_CALL}{waiting.id}"
 
 

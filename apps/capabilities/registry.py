@@ -143,7 +143,7 @@ class GivenConversation:
     messages: Sequence[ModelMessage] = ()
     """The messages as received, including tool calls of earlier answers."""
     state: Mapping[str, Any] = field(default_factory=dict)
-    """The state that the newest answer stored."""
+    """The state that the previous answer stored."""
     saved: dict[str, Any] = field(default_factory=dict)
     """The state that this answer stores, and that the next request sends back. Each capability uses
     its own keys.
@@ -175,7 +175,6 @@ class Opening(msgspec.Struct, frozen=True):
     """The name of the tool that the client requires the model to call first, or ""."""
     known: SharedFindings = msgspec.field(default_factory=SharedFindings)
     application: str = ""
-    """The slug of the application, or "" if it has none."""
     loading: Loading = msgspec.field(default_factory=Loading)
     can_ask: Set[InteractionKind] = frozenset()
     """The kinds of questions that tool calls can ask the user."""

@@ -62,7 +62,7 @@ def without_attachments(text: str) -> tuple[str, int]:
 
 
 def decode_json(text: str) -> Any:
-    """Parse JSON, or return None if the text is not valid JSON."""
+    """Parse JSON. Return None if the text is invalid."""
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError):

@@ -112,7 +112,7 @@ def tool_row(entry: CallEntry, report: ToolCallReport, ops: Ops) -> tuple[Any, .
 def common(
     entry: CallEntry, iteration: int, seconds: float | None, duration: float, ops: Ops
 ) -> tuple[Any, ...]:
-    """Return the values of the columns in `COMMON`."""
+    """Return the values of the columns that rows of model calls and tool calls share."""
     run = entry.of
     return (
         run.run and run.run.hex,
@@ -131,7 +131,9 @@ def common(
 
 @lru_cache(maxsize=4096)
 def caller_kind(bucket: str, door: str) -> str:
-    """Return the kind of caller with this bucket."""
+    """Return the kind of caller: `user`, `key`, `server`, `visitor`, or `dial` for callers through
+    DIAL Core.
+    """
     if door == "core":
         return "dial"
     kind = bucket.partition("-")[0]

@@ -13,7 +13,7 @@ from apps.insights.periods import DAY, ends_of_sums, start_of_day, start_of_hour
 from apps.insights.sums import TOTAL, Sums, of_applications
 
 Costs = Mapping[str, Decimal]
-"""Maps currencies to costs."""
+"""Maps currencies, such as USD, to amounts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -247,7 +247,7 @@ def read_lines(
 
 
 def add_histograms(period: Period, lines: Mapping[str, Lines], wanted: Iterable[Q]) -> None:
-    """Add the stored histograms to the lines."""
+    """Add the stored histograms of durations that match a filter in `wanted` to the lines."""
     for row in of_period(period, *wanted).values("dimension", "name", **HISTOGRAM_TEXTS):
         lines[base_dimension(row["dimension"])][row["name"]].add_bins(row)
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 GROWTH = 1.1
 SHORTEST = 1e-4
-"""Shorter durations count as this many seconds."""
+"""Durations shorter than this many seconds are counted as this long."""
 SCALE = math.log(GROWTH)
 
 Histogram = Mapping[int, int]

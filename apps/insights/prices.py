@@ -187,5 +187,4 @@ class PriceList:
 
 
 PRICES = PriceList()
-"""The price list of this process."""
 on_reset(PRICES.forget)

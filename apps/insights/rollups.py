@@ -127,7 +127,6 @@ def sum_up(span: UsageSum.Span, start: datetime, count_runs: RunCounter) -> bool
 
 
 def mark_as_summed(span: UsageSum.Span, start: datetime) -> bool:
-    """Mark a span as summed up. Return False if it was already marked."""
     if span == UsageSum.Span.FIVE_MINUTES:
         return UsageSum.objects.get_or_create(
             dimension=SUMMED, span=span, start=start, name="", currency=""

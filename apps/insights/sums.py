@@ -52,7 +52,9 @@ JOINED = "@"
 """Separates a dimension from its application."""
 
 SumKey = tuple[str, str, str]
-"""A dimension, a name in it, and a currency, which is "" for calls without a price."""
+"""The key of stored sums: a dimension, a name in it, and a currency, which is "" for calls without
+a price.
+"""
 
 
 class CallRow(NamedTuple):
@@ -339,7 +341,7 @@ def model_counts(calls: QuerySet[ModelCall], by: str) -> Iterator[dict[str, Any]
 
 
 def by_value(rows: Iterable[Mapping[str, Any]], column: str) -> dict[Any, Sums]:
-    """Return the sums of the rows for each value of the column."""
+    """Return the sums of the rows by value of the column."""
     found: dict[Any, Sums] = {}
     for row in rows:
         found.setdefault(row[column], Sums()).add(row)

@@ -64,9 +64,7 @@ CANCEL_SECONDS = 2.0
 the cancellation.
 """
 POLL_SECONDS = (1.0, 2.0, 4.0, 8.0)
-"""The pauses, in seconds, after which a task that is not streamed is polled. The last pause is
-repeated.
-"""
+"""The pauses in seconds between requests for the state of a task. The last one is repeated."""
 NOTICE_CHARACTERS = 1_000
 """The number of characters reserved for the notes that follow a truncated result."""
 
@@ -82,7 +80,7 @@ class Conversation(msgspec.Struct, frozen=True, omit_defaults=True):
 
 @dataclass(frozen=True, slots=True)
 class A2aAgent:
-    """An agent that is called as a tool. `target` is the tool, and `info` contains the accepted
+    """An A2A agent that is called as a tool. `target` has the tool's name, and `info` the accepted
     file types.
     """
 
@@ -97,9 +95,10 @@ class A2aAgent:
 
 
 async def call_agent(agent: A2aAgent, opening: Opening, invocation: Invocation) -> ToolResult:
-    """Call the agent. If the server rejects the user's own account, ask the user to sign in again.
+    """Call the agent. If its server rejects the user's own account, ask the user to sign in.
 
-    Raises `ToolError`, `ToolTimedOut`, and `InvalidParameter` for files that cannot be sent.
+    Raises `ToolError` or `ToolTimedOut` if the call fails, and `InvalidParameter` if a file cannot
+    be sent.
     """
     params = {"message": await make_message(agent, opening, invocation)}
     talk = partial(talk_with, agent, params, opening, invocation)
@@ -268,7 +267,9 @@ async def result_of(
     opening: Opening,
     invocation: Invocation,
 ) -> ToolResult:
-    """Return the agent's answer as the tool's result. Raises `ToolError` if the task failed."""
+    """Convert the agent's answer to a tool result. Raises `ToolError` if the agent's task
+    failed.
+    """
     text = answer.text
     if (failure := FAILURES.get(answer.state)) is not None:
         reason = shorten_text(answer.message.text.strip() or text, ERROR_CHARACTERS)

@@ -1,4 +1,4 @@
-"""Toolsets of the kind `a2a-agent`: each agent of the A2A protocol becomes a tool."""
+"""Defines toolsets of the kind `a2a-agent`, in which each agent of the A2A protocol is a tool."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -29,9 +29,7 @@ from apps.workspace.local.secrets.stored_secrets import unsendable_credentials
 from apps.workspace.port import DeploymentInfo
 
 TEXT_TYPES = frozenset({"text/plain", "text/markdown"})
-"""The media types of the text in a call. An agent that accepts only these types accepts no
-files.
-"""
+"""The media types of text. An agent that accepts only these accepts no files."""
 
 
 @dataclass(frozen=True, slots=True)

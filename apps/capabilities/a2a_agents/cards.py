@@ -62,8 +62,8 @@ class CardSkill(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class AgentCard(msgspec.Struct, frozen=True, rename="camel"):
-    """The fields of an agent's card that QuickApps reads. `protocol_version` exists in version 0.3
-    and older.
+    """The part of an agent's card that QuickApps reads. Only cards of version 0.3 and older have a
+    `protocol_version`.
     """
 
     name: str
@@ -99,7 +99,7 @@ class AgentCard(msgspec.Struct, frozen=True, rename="camel"):
 
 @dataclass(frozen=True, slots=True)
 class AgentEndpoint:
-    """The URL at which an agent is called, and the protocol binding."""
+    """The URL and the protocol binding with which an agent is called."""
 
     url: str
     binding: Binding
@@ -224,9 +224,9 @@ def find_endpoint(server: AgentServer, card: AgentCard) -> AgentEndpoint:
 
 
 def own_url(server: AgentServer, url: str) -> str | None:
-    """Return the URL of an interface if it is on the manifest's server, otherwise None.
+    """Return the interface's URL if it is on the same server as the toolset, otherwise None.
 
-    For agents of this site, requests go to `SITE_URL`, although cards contain `PUBLIC_URL`.
+    For agents of this site, whose cards contain `PUBLIC_URL`, it is on `SITE_URL`.
     """
     found = origin_of(url)
     if found == origin_of(server.url):

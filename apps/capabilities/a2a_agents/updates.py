@@ -23,7 +23,7 @@ STATES = frozenset({SUBMITTED, WORKING}) | INTERRUPTED | ENDED
 
 
 class AnswerInvalid(ValueError):
-    """Raised if an answer does not follow the A2A protocol. The text is the reason."""
+    """Raised if a response does not follow the A2A protocol. The message is the reason."""
 
 
 class Part(msgspec.Struct, frozen=True, rename="camel"):

@@ -1,8 +1,7 @@
-"""Sends attachments to the model of an application.
+"""Sends attachments to the application's model.
 
-There are two capabilities, because their steps have different positions in `settings.CAPABILITIES`.
-One shows attachments to every model. The other loads content on demand, for applications that
-enable this.
+There are two capabilities, because their steps have different positions in `settings.CAPABILITIES`:
+one sends attachments, and the other loads content on demand, for applications that enable this.
 """
 
 from collections.abc import AsyncIterator

@@ -20,7 +20,7 @@ from apps.workspace.port import DeploymentInfo
 
 URL = "attachment_url"
 REFUSALS = frozenset({400, 413, 415, 422})
-"""The status codes with which a service rejects the content of a request."""
+"""The HTTP statuses with which a service rejects the content of a request."""
 REFUSED = (
     "Error: the model does not accept this attachment, so its content cannot be shown. Do not ask "
     "for it again; answer without it, and tell the user that it could not be read."
@@ -29,7 +29,7 @@ REFUSED = (
 
 @dataclass(frozen=True, slots=True)
 class ContentOffer:
-    """The operator's files and the user's attachments whose content the model may request."""
+    """The files of the operator and the user whose content the model may request."""
 
     strategy: AttachmentStrategy
     info: DeploymentInfo
@@ -85,8 +85,8 @@ class ContentOffer:
         return replace(plain_result(invocation, result_text(found)), attachments=(found,))
 
     async def show_newest(self, messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-        """Add the contents of the attachments to the newest question, as if the model had requested
-        them. Used as a history step.
+        """Add the contents of the newest question's attachments, as if the model had requested
+        them, as a history step.
         """
         asked = [place for place, message in enumerate(messages) if message.role == "user"]
         newest = messages[asked[-1]].attachments if asked else ()
@@ -147,9 +147,9 @@ def without_contents(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]
 async def replace_refused(
     failure: ModelFailed, messages: Sequence[ModelMessage]
 ) -> Sequence[ModelMessage] | None:
-    """Replace contents that the service rejected with a message to the model. Used as a recovery.
+    """Replace attachments that the service has rejected by a message to the model, as a recovery.
 
-    Return None if there are no such contents.
+    Return None if there are none.
     """
     if failure.status not in REFUSALS:
         return None

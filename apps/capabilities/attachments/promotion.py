@@ -1,4 +1,4 @@
-"""Copies attachments with data or an external URL to the user's files."""
+"""Copies attachments that are data or external URLs to the user's files."""
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ STATE = "promoted_attachments"
 that later requests do not fetch them again.
 """
 MOST = 50
-"""The maximum number of attachments of a conversation that are fetched."""
+"""The maximum number of attachments of one conversation that are copied."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,8 @@ class Promotion:
     issues: tuple[InitializationIssue, ...] = ()
 
     def apply(self, messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-        """Return the messages with their URLs replaced by files, or the same object if nothing is
-        replaced.
+        """Replace URLs in messages by files. Return the same object if there are none to
+        replace.
         """
         if not self.files:
             return messages
@@ -97,7 +97,9 @@ async def promote_all(opening: Opening, deployment_id: str) -> Promotion:
 
 
 def goes_as_it_is(attachment: Attachment, info: DeploymentInfo) -> bool:
-    """Return True if the deployment fetches the attachment's URL itself, so that no copy is needed.
+    """Return True if the deployment fetches the URL of the attachment itself, so that no copy is
+    needed.
+
     Services without DIAL's protocol fetch only images.
     """
     is_address = locate_file(attachment.url or "").kind == "external"

@@ -137,8 +137,8 @@ def with_page(
 
 
 def with_permission(tool: PreparedTool, permission: str) -> PreparedTool:
-    """Return a tool that only a user with the permission can call. For any other user, a call fails
-    without asking the page.
+    """Return a tool whose calls fail, without asking the page, unless the caller has the
+    permission.
     """
     if not permission:
         return tool

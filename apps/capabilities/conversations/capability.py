@@ -1,4 +1,4 @@
-"""The tool that searches the user's earlier conversations with the application."""
+"""Defines the tool that searches the user's earlier conversations with the application."""
 
 import re
 from collections.abc import Sequence

@@ -124,7 +124,7 @@ async def system_text(target: Target, workspace: Workspace) -> str:
 
 @dataclass(slots=True)
 class StageOutput:
-    """The `emit` function of a call, which shows the answer in the tool's stage."""
+    """The `emit` function of a deployment's answer, which shows the answer in the tool's stage."""
 
     target: Target
     invocation: Invocation

@@ -92,7 +92,9 @@ def prepare(manifest: Manifest) -> Open | None:
 def tools_of(
     manifest: Manifest,
 ) -> Iterator[tuple[str, str, DeploymentToolSet, DeploymentTool | SimpleDeploymentTool]]:
-    """Yield each enabled tool with the path of its toolset, its own path, and its toolset."""
+    """Yield the enabled tools of deployments: the path of the toolset, the tool's own path, the
+    toolset and the tool.
+    """
     for place, toolset in enabled_nodes(DeploymentToolSet, manifest.tool_sets, "tool_sets"):
         for index, tool in enumerate(toolset.tools):
             if isinstance(tool, DeploymentTool | SimpleDeploymentTool) and tool.enabled:
@@ -151,8 +153,8 @@ RISKS: tuple[Risk, Risk] = ("read-only", "changes")
 
 
 def risk_of(info: DeploymentInfo) -> Risk:
-    """Return the risk of a call to the deployment. A model has no side effects; an application may
-    change something.
+    """Return the risk of calling the deployment: a model changes nothing, but an
+    application may.
     """
     return "changes" if info.is_application else "read-only"
 
@@ -189,7 +191,7 @@ def prepare_declared(
 
 
 def reserved_names(tool: DeploymentTool) -> frozenset[str]:
-    """Return the tool's parameters that would overwrite a reserved field of the request."""
+    """Return the names of parameters that would overwrite a reserved field of the request."""
     if tool.sends_configuration:
         return frozenset()
     names = tool.open_ai_tool.function.parameters.properties.keys()

@@ -28,7 +28,9 @@ POSSIBLE = "Use paths of files (files/…), http(s) URLs or data: URIs."
 
 @dataclass(frozen=True, slots=True)
 class OutgoingFiles:
-    """Converts URLs of files to attachments that one deployment can read."""
+    """Converts URLs of files to attachments that a deployment can read. `query` is the name of the
+    tool's question argument.
+    """
 
     info: DeploymentInfo
     loader: Loader
@@ -170,8 +172,8 @@ async def replay(
 async def question(
     target: Target, arguments: Mapping[str, Any], files: OutgoingFiles
 ) -> ModelMessage:
-    """Return the question with its files. Raises `InvalidParameter` if the files are not a list of
-    URLs, or if a file cannot be sent.
+    """Return the message with the question and its files. Raises `InvalidParameter` if
+    `attachment_urls` is not a list of URLs, or if a file cannot be sent.
     """
     urls = arguments.get(FILES) or ()
     if isinstance(urls, str):

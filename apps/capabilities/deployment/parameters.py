@@ -26,9 +26,7 @@ QUERY = "query"
 FILES = "attachment_urls"
 SESSION = "session_id"
 OURS = frozenset({QUERY, FILES, SESSION})
-"""The arguments of a generated tool that have a special meaning. All other arguments are added to
-the request.
-"""
+"""The arguments of a tool that have a special meaning. All others are added to the request."""
 RESERVED = frozenset({"messages", "model", "stream", "stream_options", "tools"})
 """Fields of a request that an argument must not overwrite."""
 

@@ -88,7 +88,7 @@ class ToolGroup:
 
 
 def deferred_groups(manifest: Manifest, tools: Iterable[Tool], least: int) -> list[ToolGroup]:
-    """Return the toolsets that can be hidden and have at least `least` tools, in manifest order."""
+    """Return the toolsets with `least` or more tools that can be hidden, in manifest order."""
     internal = internal_tools(manifest)
     members: dict[str, list[Tool]] = {}
     for tool in tools:
@@ -104,7 +104,7 @@ def deferred_groups(manifest: Manifest, tools: Iterable[Tool], least: int) -> li
 
 
 def internal_tools(manifest: Manifest) -> dict[str, str]:
-    """Return a mapping from names of internal tools to paths of their toolsets."""
+    """Map names of internal tools to the paths of their toolsets."""
     return {
         tool.open_ai_tool.function.name: place
         for place, toolset in enabled_nodes(InternalToolSet, manifest.tool_sets, "tool_sets")

@@ -21,8 +21,8 @@ from apps.errors import QuickAppError
 logger = logging.getLogger(__name__)
 
 SECONDS = 30.0
-"""The timeout in seconds for the model that chooses tools. A keyword search is better than a slower
-model.
+"""The timeout in seconds for the model that chooses tools. After that, a keyword search is better
+than waiting.
 """
 DESCRIPTION_CHARACTERS = 400
 """Descriptions of tools in the catalog are truncated to this many characters."""

@@ -30,8 +30,8 @@ _word = re.compile(r"[^\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """Finds deferred tools. `deferred` contains all tools that a search can find, by name; `topics`
-    are lines that describe them to the model.
+    """Finds the hidden tools of a run. `deferred` has all of them by name; `topics` are lines that
+    describe them to the model.
     """
 
     toolbox: Toolbox

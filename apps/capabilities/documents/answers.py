@@ -99,7 +99,7 @@ class DocumentAnswers:
         return await self.ask(opening, invocation, request, number_passages(opening, found))
 
     def urls(self, invocation: Invocation) -> list[tuple[str, str]]:
-        """Return the URLs in the arguments, each with the name of its argument."""
+        """Return pairs of an argument's name and a URL in it."""
         arguments = invocation.arguments
         one = arguments.get(FILE_URL)
         urls = [(FILE_URL, str(one))] if one else []
@@ -238,7 +238,7 @@ class DocumentAnswers:
 
 @dataclass(slots=True)
 class AnswerOutput:
-    """The `emit` function of the model call, which writes the text into the tool's stage."""
+    """The `emit` function of the model's answer, which writes the text into the tool's stage."""
 
     stage: Stage
     has_begun: bool = False

@@ -82,7 +82,7 @@ class SearchableFiles:
     async def open(
         self, documents: Sequence[AttachedDocument]
     ) -> LoadedDocuments | LargeCorpus | None:
-        """Return the documents that can be searched, or None if there are none."""
+        """Prepare the documents that can be searched. Return None if there are none."""
         searchable = [one for one in documents if one.is_searchable]
         if not searchable:
             return None
@@ -94,8 +94,8 @@ class SearchableFiles:
 
 
 def covers(context: Context, address: str) -> bool:
-    """Return True if the file at `address` still belongs to the context. The manifest may have
-    changed since the file was stored.
+    """Return True if the file is part of the manifest's context, which may have changed since the
+    file was indexed.
     """
     if not isinstance(context, FileContext | FolderContext):
         return False

@@ -1,7 +1,6 @@
-"""Caches documents in the memory of this process for later questions about them.
+"""Caches parsed documents in memory for later questions about them.
 
-A cached document is neither loaded nor embedded again. An entry is dropped with its conversation,
-after a day, or when other entries need the space.
+An entry is dropped with its conversation, after a day, or when other entries need the space.
 """
 
 import time
@@ -43,7 +42,7 @@ class DocumentKey(NamedTuple):
 
 
 class DocumentCache:
-    """A thread-safe cache that drops the least recently used documents."""
+    """A thread-safe cache that evicts the least recently used documents."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
@@ -68,8 +67,8 @@ class DocumentCache:
         self.trim()
 
     def trim(self) -> None:
-        """Evict documents until the cache is within its size limit. Call it after embedding too,
-        because embedding makes documents larger.
+        """Evict documents until the cache is within its size limit. It must be called after
+        embedding too, which makes documents larger.
         """
         most = most_bytes()
         with self.lock:

@@ -140,8 +140,8 @@ def footer(page: int, total: int) -> str:
 def answer_tool(
     manifest: Manifest, wanted: Documents, names: ToolNames, *, searches_attached: bool = False
 ) -> PreparedTool:
-    """Return the tool that answers requests. With `searches_attached`, a call without a file
-    searches the operator's files.
+    """Return the tool that answers questions about documents. With `searches_attached`, a call
+    without a file searches the operator's files.
     """
     work = DocumentAnswers(
         wanted, manifest.orchestrator.deployment.id, names, rules_of(manifest).seconds

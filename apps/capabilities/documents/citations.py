@@ -68,7 +68,7 @@ class CitedSource:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A sentence of a source that supports an answer, with its page."""
+    """A sentence of a source that supports an answer, and the number of its page."""
 
     number: int
     document: CitedDocument
@@ -110,9 +110,7 @@ def last_number(opening: Opening) -> int:
 
 
 def citations(sources: Sequence[CitedSource], answer: str, request: str) -> list[Citation]:
-    """Return the citations of the sources to which an answer refers, or of all sources if it refers
-    to none.
-    """
+    """Cite the sources to which the answer refers, or all sources if it refers to none."""
     answer = answer[:ANSWER_CHARACTERS]
     named = {int(number) for number in _number.findall(answer)}
     chosen = [source for source in sources if source.number in named] or sources
@@ -120,8 +118,8 @@ def citations(sources: Sequence[CitedSource], answer: str, request: str) -> list
 
 
 def statements(answer: str, number: int) -> str:
-    """Return the sentences of the answer that refer to the source with this number, without the
-    reference numbers.
+    """Return the sentences of the answer that refer to source `number`, without reference
+    numbers.
     """
     mark = f"[{number}]"
     found = (sentence for sentence in sentences(marks_inside(answer)) if mark in sentence)
@@ -129,8 +127,8 @@ def statements(answer: str, number: int) -> str:
 
 
 def marks_inside(answer: str) -> str:
-    """Return the text with each reference number moved before the full stop that it follows, so
-    that the number belongs to the sentence.
+    """Move reference numbers before the full stop that they follow, so that they belong to the
+    sentence.
     """
     return re.sub(r"([.!?])((?:\s?\[\d{1,4}\])+)", r"\2\1", answer)
 

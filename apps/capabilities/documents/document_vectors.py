@@ -53,7 +53,7 @@ NO_COST = EmbeddingCost("", ignore_usage)
 
 
 class EmbeddingQueue:
-    """Computes vectors on one event loop, and stops when the loop ends."""
+    """Queues documents whose vectors are computed in the background of one event loop."""
 
     def __init__(self) -> None:
         self.turn = asyncio.Semaphore(1)

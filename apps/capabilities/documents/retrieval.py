@@ -31,7 +31,7 @@ NEIGHBOURS = 1
 
 
 class ChunkPlace(NamedTuple):
-    """Identifies a chunk by the number of its document and its number in the document."""
+    """Identifies a chunk by the number of its document and its index in the document."""
 
     document: int
     chunk: int
@@ -42,10 +42,10 @@ NONE_STORED: Mapping[tuple[int, int], float] = {}
 
 
 class CitedDocument(Protocol):
-    """A document with a matching passage, as users and models see it.
+    """A document with a found passage, as users and models see it.
 
-    `address` is a link to the document, or "". `noun` is the word for its pages, such as "slide",
-    or "" if it has no pages.
+    `address` is its link, or "". `noun` is the word for its pages, such as "slide", or "" if it has
+    none.
     """
 
     @property
@@ -72,10 +72,9 @@ def place_of_page(document: CitedDocument, page: int) -> str:
 
 
 class Passage(NamedTuple):
-    """A matching chunk with its neighboring chunks, in order.
+    """A found chunk with its neighbors, in order.
 
-    `score` is the sum of the scores in both rankings. Only scores of the same search can be
-    compared.
+    `score` combines the ranks in both searches, and can be compared only within one search.
     """
 
     document: CitedDocument
@@ -213,7 +212,7 @@ def write_modes(stage: Stage, documents: Sequence[DocumentIndex]) -> None:
 
 
 def gaps(document: DocumentIndex) -> Iterator[str]:
-    """Yield descriptions of the parts that are missing in a document's text."""
+    """Yield sentences about parts of the document without text."""
     text = document.text
     missing = sum(not page.text for page in text.pages)
     if missing and text.noun:

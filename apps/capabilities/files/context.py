@@ -66,7 +66,7 @@ class FileToolContext:
 
 @contextmanager
 def as_invalid_parameter(parameter: str) -> Iterator[None]:
-    """Convert `FileRefused` errors inside the block to `InvalidParameter` errors about the
+    """Convert `FileRefused` errors in the block to `InvalidParameter` errors about the
     parameter.
     """
     try:

@@ -25,7 +25,7 @@ AT_ONCE = 4
 """The maximum number of files that a search reads concurrently and holds in memory."""
 AGAIN = "Search again to continue from there."
 MOST_UNREAD = 10
-"""The maximum number of unreadable files that a notice names."""
+"""The maximum number of unreadable files that a result lists."""
 MOST_CHARACTERS = 40_000
 """The maximum number of characters of a search result."""
 LONGEST_LINE = 400

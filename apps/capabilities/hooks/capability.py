@@ -80,7 +80,7 @@ def seconds_of(hook: Hook) -> float:
 
 @dataclass(frozen=True, slots=True)
 class RunHooks:
-    """The hooks of one run. `tools` maps the place of each hook to its tool."""
+    """Runs the hooks of one run. `tools` maps the place of each hook to its tool."""
 
     manifest: Manifest
     opening: Opening
@@ -89,7 +89,7 @@ class RunHooks:
     def find_tools(
         self, planned: Sequence[PlannedHook], toolbox: Toolbox
     ) -> list[InitializationIssue]:
-        """Find the tool of each hook in `toolbox`, and return an issue for each missing tool."""
+        """Find the tools of hooks, and return an issue for each hook whose tool is missing."""
         issues = []
         for one in planned:
             tool = find_tool(one.hook, self.manifest, toolbox)

@@ -44,8 +44,8 @@ class ProducedFile:
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """The result of running code. `notes` are for the model, and describe effects that the output
-    does not show.
+    """The result of running code. `notes` tell the model about effects that the output does not
+    show.
     """
 
     status: Status
@@ -67,8 +67,8 @@ class InterpreterSession(Protocol):
     """Runs the code of one run's calls, one call at a time."""
 
     async def execute(self, request: Request, messages: Sequence[ModelMessage]) -> Execution:
-        """Run the code. Raises `InterpreterFailed`, and `TimeoutError` if the service does not
-        answer.
+        """Run the code of a call. Raises `InterpreterFailed` if it cannot be run, and
+        `TimeoutError` if a service does not answer.
         """
         ...
 
@@ -87,8 +87,8 @@ class Engine:
 def earlier_states(
     opening: Opening, messages: Sequence[ModelMessage]
 ) -> Iterator[Mapping[str, Any]]:
-    """Yield the state of this request, the state of the previous request, and the states of earlier
-    answers, newest first.
+    """Yield the states of this request, of the previous one, and of earlier answers, newest
+    first.
     """
     yield opening.conversation.saved
     yield opening.conversation.state

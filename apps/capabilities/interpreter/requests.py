@@ -42,7 +42,7 @@ class Request(BaseModel):
 
     @property
     def sample(self) -> DataSample | None:
-        """Return the requested part of the output, or None for the whole output."""
+        """Return the part of the output that the model wants to see, or None for all of it."""
         sample = self.data_sample_config
         return sample if sample is not None and sample.sample_data else None
 
@@ -84,7 +84,7 @@ class FileProblems:
         self.lines.append(f"- {name}: {problem}")
 
     def check(self) -> None:
-        """Raise `InterpreterFailed` if there are problems."""
+        """Raise `InterpreterFailed` with all problems if there are any."""
         if self.lines:
             raise InterpreterFailed("\n".join(["Failed to prepare input files:", *self.lines]))
 
@@ -92,8 +92,8 @@ class FileProblems:
 def match_files(
     wanted: Sequence[str], messages: Sequence[ModelMessage], problems: FileProblems
 ) -> list[InputFile]:
-    """Return the attachments to which the arguments refer. Unknown files and duplicate names become
-    problems.
+    """Find the attachments to which the arguments refer. Unknown files and duplicate names are
+    added to `problems`.
     """
     urls = list(dict.fromkeys(attachment_urls(messages)))
     found: dict[str, InputFile] = {}

@@ -1,4 +1,4 @@
-"""Builds the result of an execution for the model, with attachments."""
+"""Converts the outcome of executed code to a tool result with attachments."""
 
 import base64
 import re

@@ -30,7 +30,7 @@ def can_run(manifest: Manifest) -> bool:
 
 
 def rules_for(manifest: Manifest) -> ApprovalRules | None:
-    """Return the approval rules of the interpreter, or None if the application has none."""
+    """Return the approval rules of the application's interpreter, or None if it has none."""
     found = find_tool(manifest)
     if found is None:
         return None

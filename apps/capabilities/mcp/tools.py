@@ -44,7 +44,7 @@ MOST_TOOLS = 500
 """The maximum number of tools of a toolset, far more than models support."""
 DESCRIPTION_CHARACTERS = 10_000
 MOST_NAMED = 10
-"""The maximum number of withheld tools that an issue names."""
+"""The maximum number of withheld tools that an issue lists."""
 WHY = {
     "changed": "because the server changed the description and no operator has reviewed it yet",
     "withheld": "because an operator did not accept the changed description",

@@ -43,7 +43,9 @@ HEADING = (
 
 
 def search_names(wanted: MemoryFeature) -> tuple[str, str]:
-    """Return the names of the search tool and of its parameter for the number of results."""
+    """Return the names of the tool that searches memories, and of its parameter for the number of
+    results.
+    """
     return ("search_memory", "top_k") if wanted.source_names else ("search_memories", "limit")
 
 

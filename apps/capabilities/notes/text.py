@@ -18,7 +18,7 @@ FEWEST_CHARACTERS = 1_000
 
 
 def quote_line(value: object) -> str:
-    """Quote the value on one line, so that no part of it can look like the next line."""
+    """Return the value as JSON on one line, so that no part of it can look like another line."""
     text = json.dumps(value, ensure_ascii=False)
     return text.replace("\u2028", " ").replace("\u2029", " ")
 
@@ -36,7 +36,7 @@ def facts_of(note: Note, names: Sequence[str]) -> dict[str, Any]:
 
 
 def note_lines(notes: Iterable[Note], names: Sequence[str]) -> str:
-    """Return one line of JSON with the named properties for each note."""
+    """Return the named properties of each note as JSON, one note per line."""
     return "\n".join(quote_line(facts_of(note, names)) for note in notes)
 
 

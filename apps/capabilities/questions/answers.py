@@ -81,8 +81,8 @@ def read_option(path: str, given: Mapping[str, str]) -> Option:
 
 
 def check_length(path: str, text: str, most: int) -> str:
-    """Return the text. Raises `InvalidParameter` if it is empty or has more than `most`
-    characters.
+    """Return the text if it is not empty and has at most `most` characters, or raise
+    `InvalidParameter`.
     """
     if not text:
         raise InvalidParameter(path, "it is empty. Write the text for the user.")
@@ -119,7 +119,7 @@ CHOOSE = {
 
 
 class QuestionAnswer(BaseModel):
-    """An answer to a question, in the form in which the page sends it."""
+    """The user's answer to a question, as the page sends it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -172,7 +172,9 @@ def labels(asked: Mapping[str, Any]) -> frozenset[str]:
 
 
 def question_card(asked: Mapping[str, Any]) -> NumberedCard:
-    """Return the question as a text with numbered choices, for users who answer with a message."""
+    """Return a question's card as text with numbered choices, for users who answer with a
+    message.
+    """
     options = asked["options"]
     # The lines of a longer description would look like other options.
     described = [

@@ -46,7 +46,7 @@ CHECK_CREDENTIALS = "Check the credentials in `authorization` of the toolset."
 
 
 class CredentialsRefused(ToolError):
-    """Raised if the server returns status code 401."""
+    """Raised if the server rejects the credentials, with status 401."""
 
 
 class ConnectionLost(ToolError):

@@ -87,7 +87,7 @@ def charset(body: bytes, content_type: str) -> str:
 
 
 def codec_name(name: str) -> str:
-    """Return Python's name of the charset, or "" if it is unknown."""
+    """Return Python's name of a charset, or "" if it is unknown."""
     try:
         return codecs.lookup(name).name
     except LookupError:

@@ -86,8 +86,8 @@ def find_skill(collection: SkillCollection, name: object) -> Skill:
 
 
 async def read_file(skill: Skill, path: str) -> str:
-    """Return a file of the skill. Raises `ToolError` if there is no such file, and `QuickAppError`
-    if it cannot be read.
+    """Return the text of a skill's file. Raises `ToolError` if the skill has no such file, and
+    `QuickAppError` if it cannot be read.
     """
     if not skill.files:
         note = f" {skill.problem}" if skill.problem else ""

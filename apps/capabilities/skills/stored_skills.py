@@ -116,7 +116,7 @@ async def read_skill(
 
 
 async def read_file(workspace: Workspace, address: SkillAddress, path: str) -> str:
-    """Return a file of the skill. Raises `QuickAppError` if it cannot be read."""
+    """Return the text of a skill's file. Raises `QuickAppError` if it cannot be read."""
     if address.kind == "dial-prompt":
         raise FileMissing("A skill from a prompt has no files.")
     return await workspace.skill_file(address.url, path)

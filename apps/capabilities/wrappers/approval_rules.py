@@ -38,7 +38,7 @@ Decision = Literal["allow", "deny", "confirm"]
 
 @dataclass(frozen=True)
 class Matcher:
-    """Matches calls against compiled rules."""
+    """Matches tool calls against rules, which are compiled on first use."""
 
     rules: CallRules
 
@@ -165,7 +165,7 @@ def is_match(
 
 
 def call_text(tool: str, arguments: Mapping[str, Any]) -> str:
-    """Return the compact JSON of a call, against which patterns are matched."""
+    """Return a call as compact JSON, which the patterns of rules match."""
     # Unlike msgspec, `json` accepts lone surrogates, which models write.
     return json.dumps({"tool": tool, "arguments": arguments}, ensure_ascii=False, separators=SHORT)
 

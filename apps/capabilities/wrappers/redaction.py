@@ -26,9 +26,7 @@ MOST_KNOWN = 1024
 escapes many times.
 """
 SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", '"': '"', "/": "/"}
-"""Maps JSON escapes without their backslash to characters. The pattern matches escaped backslashes
-separately.
-"""
+"""Maps JSON escapes, without their backslash, to characters."""
 
 _ascii = r"u00[0-7][0-9a-fA-F]"
 _any = r"u[dD][89abAB][0-9a-fA-F]{2}\\{1,7}u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}"

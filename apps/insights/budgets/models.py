@@ -178,7 +178,6 @@ class Budget(Versioned):
 
     @property
     def limit(self) -> int:
-        """Return the limit in the smallest parts of the budget's unit."""
         return in_parts(self.amount, self.unit)
 
     @property

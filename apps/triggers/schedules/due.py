@@ -135,8 +135,8 @@ class Callers:
 
 @dataclass(frozen=True, slots=True)
 class FiringReport:
-    """The messages that were sent, the number of schedules, and the owners of schedules that were
-    stopped.
+    """The result of running due schedules: messages sent, the number of schedules, and the owners
+    of schedules that were stopped.
     """
 
     woken: Sequence[QueuedWake]

@@ -47,7 +47,7 @@ MOST_BYTES = 64 * 1024 * 1024
 FIRST_PAUSE_SECONDS = 0.1
 """The pause before the first retry in seconds. It doubles before each further retry."""
 PASSING = frozenset({502, 503, 504})
-"""The status codes with which a proxy reports that the service is temporarily unavailable."""
+"""The HTTP statuses with which a proxy reports that the service is temporarily unavailable."""
 
 
 R = TypeVar("R", bound=Response)
@@ -134,7 +134,7 @@ class InterpreterClient:
     async def attempt(
         self, method: str, path: str, content: Mapping[str, Any], *, repeatable: bool
     ) -> tuple[int, bytes] | None:
-        """Send the request once. Return the response, or None if a retry may help."""
+        """Send the request once. Return its status and body, or None if a retry may help."""
         try:
             status, body = await self.exchange(method, path, content)
         except ConnectError as error:
@@ -181,9 +181,7 @@ def client_of(url: str) -> AsyncClient:
 
 
 def read(shape: type[R], body: bytes) -> R:
-    """Decode the body of a response as `shape`. Raises `InterpreterFailed` if this is not
-    possible.
-    """
+    """Parse the body of a response. Raises `InterpreterFailed` if it does not have this shape."""
     if not body.strip():
         raise InterpreterFailed(EMPTY)
     try:

@@ -61,8 +61,8 @@ class DialSession:
     id: str = ""  # The session is known to be alive.
 
     async def execute(self, request: Request, messages: Sequence[ModelMessage]) -> Execution:
-        """Run the code. Raises `InterpreterFailed`, and `TimeoutError` if the service does not
-        answer.
+        """Run the code of a call. Raises `InterpreterFailed` if it cannot be run, and
+        `TimeoutError` if the service does not answer.
         """
         await self.ensure(request, messages)
         try:

@@ -71,7 +71,7 @@ def execution_of(response: ExecutionResponse) -> Execution:
 
 
 def result_text(result: str | Mapping[str, Any] | None) -> str:
-    """Return the text representations of a result."""
+    """Return the result as text. Of several representations, only the text ones are used."""
     if isinstance(result, Mapping):
         return "\n".join(str(data) for kind, data in result.items() if kind in TEXTS)
     return result or ""

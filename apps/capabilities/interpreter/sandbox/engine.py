@@ -103,7 +103,7 @@ def newest(opening: Opening, messages: Sequence[ModelMessage]) -> Any:
 
 
 def shown_files(files: Mapping[str, bytes]) -> tuple[tuple[ProducedFile, ...], list[str]]:
-    """Return the files that become attachments, and notes about the other files."""
+    """Return the files that become attachments, and notes for the model about the others."""
     produced = [
         ProducedFile(one_line(name.rpartition("/")[2]), kind, content)
         for name, content in files.items()

@@ -96,7 +96,7 @@ def run(session: MontySession, code: str, files: Mapping[str, bytes]) -> Sandbox
 
 
 def limit_reached(error: MontyRuntimeError) -> str:
-    """Return a sentence about the limit that stopped the code, or "" for errors of the code
+    """Return a sentence about the limit that the code exceeded, or "" for errors of the code
     itself.
     """
     text = error.display("type-msg")
@@ -156,11 +156,11 @@ def dump_session(session: MontySession) -> bytes | None:
 
 
 def with_text_result(code: str) -> str:
-    """Return the code with its last expression, if any, stored in `_` and written as text.
+    """Make the code convert the value of its last expression to text of limited length.
 
-    A value could consist of an unlimited number of Python objects, so the worker passes only a text
-    of limited length to this process. Line numbers do not change. Code that this Python version
-    cannot parse is returned unchanged, and has no value.
+    The value itself could consist of any number of Python objects, which this process would have to
+    load. Line numbers do not change. Code that cannot be parsed is returned unchanged, and has no
+    value.
     """
     last = trailing_expression(code)
     if last is None:

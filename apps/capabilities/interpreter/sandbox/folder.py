@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 from pydantic_monty import MemoryFile, MontyFileHandle, OSAccess
 
 HOME = "/data"
-"""The folder from which the code reads input files and to which it writes output."""
+"""The folder in which the code finds its input files and writes its output."""
 MOST_WRITTEN_BYTES = 32 * 1024 * 1024
 """The maximum number of bytes that the code may write. They stay in the server's memory until the
 code ends.
@@ -18,7 +18,7 @@ file.
 
 
 class GrowingFile(MemoryFile):
-    """A file in memory that stores appended pieces in a list, so that many small appends take
+    """A file in memory that collects appended pieces in a list, so that many small appends take
     linear time.
     """
 

@@ -59,8 +59,10 @@ def write_state(content: bytes, caller: Caller) -> dict[str, str]:
 
 
 def read_state(written: Any, caller: Caller) -> bytes | None:
-    """Return the unpacked state, or None if there is none. Raises `StateUnusable` if this
-    installation did not sign the state for this caller, or if it cannot be loaded.
+    """Verify and unpack a state, or return None if there is none.
+
+    Raises `StateUnusable` if this installation did not sign it for this caller, or if it cannot be
+    unpacked.
     """
     if not isinstance(written, Mapping) or not written.get("state"):
         return None

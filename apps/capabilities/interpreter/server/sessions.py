@@ -36,7 +36,7 @@ BINARY = "application/octet-stream"
 
 
 class SessionExpired(ToolError):
-    """Raised if the session does not exist, or no longer exists."""
+    """Raised if a session has ended or never existed."""
 
     def __init__(self, session_id: str) -> None:
         super().__init__(

@@ -1,4 +1,4 @@
-"""Converts structured content to text for a model. Binary data is replaced by a note."""
+"""Replaces binary data in structured content by notes, because a model cannot read it."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,6 @@
-"""Opens a session with one server. A task of its own opens and closes it; any task may use it."""
+"""Opens and closes sessions with MCP servers. A dedicated task owns each session; any task may use
+it.
+"""
 
 import asyncio
 import contextvars

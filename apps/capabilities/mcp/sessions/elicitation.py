@@ -29,7 +29,7 @@ Elicited = types.ElicitResult | types.ErrorData
 
 
 class Elicit(Protocol):
-    """The SDK's callback for questions to the user. The first argument is the SDK's request
+    """The SDK's type of callback for questions to the user. The first argument is the SDK's request
     context.
     """
 
@@ -58,8 +58,8 @@ class ElicitationDesk:
 
     @contextmanager
     def serving(self, call: GoingCall) -> Iterator[None]:
-        """Allow the server to ask the user during the block. When the last call ends, open
-        questions are canceled.
+        """Allow the server to ask the user during the block. When the last running call ends, its
+        open questions are canceled.
         """
         self.calls.append(call)
         try:

@@ -73,7 +73,7 @@ class ConnectionFailed(Exception):
         return self.needs_sign_in or self.needs_scope
 
     def message(self, label: str) -> str:
-        """Return the message about the toolset with this label."""
+        """Return a sentence for users about the failure, in which `label` names the toolset."""
         if self.needs_sign_in:
             return f"Authentication required for toolset '{label}'"
         prefix = {"http": "HTTP error for", "mcp": "MCP error for"}.get(self.kind, "Toolset")
