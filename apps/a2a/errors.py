@@ -96,7 +96,7 @@ class VersionNotSupported(ProtocolError):
 
 @dataclass(frozen=True, slots=True)
 class ErrorBody:
-    """An error as both bindings need it. `reason` is its machine-readable code."""
+    """An error in a form that both bindings can encode. `reason` is its machine-readable code."""
 
     rpc_code: int
     http_status: int
@@ -136,7 +136,9 @@ def protocol_error(error: ProtocolError) -> ErrorBody:
 
 
 def failure_body(found: RunFailure) -> ErrorBody:
-    """Convert a failure that the protocol does not define."""
+    """Convert the failure of a run to an error body. The protocol itself does not define these
+    errors.
+    """
     of_client = INVALID_PARAMS if found.status in OF_PARAMETERS else REFUSED
     rpc_code = of_client if 400 <= found.status < 500 else INTERNAL_ERROR
     name = STATUS_NAMES.get(found.status, "INTERNAL")

@@ -183,7 +183,7 @@ async def list_configs(here: Surroundings, sent: ConfigListParams) -> Json:
 
 
 async def delete_config(here: Surroundings, sent: ConfigParams) -> Json:
-    """Delete the configuration, if it exists."""
+    """Delete a push notification configuration. It is not an error if there is none."""
 
     def delete() -> None:
         run = find_task(here.caller, here.application, sent.task_id)

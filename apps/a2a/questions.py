@@ -17,7 +17,9 @@ from apps.live.models import Interaction, Run
 
 FRAME: TypeAdapter[AnswerFrame] = TypeAdapter(Answer)
 CARDS = {"approval": approval_card, "question": question_card}
-"""Converts questions that clients can answer with text to cards, by kind."""
+"""Maps the kinds of questions that clients can answer with text to functions that build their
+cards.
+"""
 ANSWERS = {"approval": approval_answer, "question": question_answer}
 DATA_ADVICE = 'Send a data part {"key": "…", "answer": {…}} for one of its questions.'
 

@@ -51,8 +51,8 @@ TEXT, REASONING = "TEXT_MESSAGE", "REASONING_MESSAGE"
 class RunEncoder:
     """Encodes a run's events as frames of an event stream.
 
-    The state is the `encryptedValue` of the last message. A question to the user becomes an
-    interrupt, and its text is dropped, although other doors send it as the end of the answer.
+    The answer's state is the `encryptedValue` of the last message. A question to the user becomes
+    an interrupt, and its text is dropped, although other doors send it as the end of the answer.
     """
 
     headers = EVENT_STREAM

@@ -186,7 +186,7 @@ class Opening(msgspec.Struct, frozen=True):
     taint: Taint = msgspec.field(default_factory=Taint)
     """The untrusted sources that the conversation has read."""
     meter: Meter = NO_METER
-    """Receives reports about calls of models and tools."""
+    """Receives reports about calls to models and tools."""
 
     def has_called(self, tool: str) -> bool:
         return any(call.name == tool for m in self.conversation.messages for call in m.tool_calls)

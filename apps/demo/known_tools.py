@@ -1,4 +1,4 @@
-"""Plans calls of tools whose names are built into the demo model, for memory, notes, documents,
+"""Plans calls to tools whose names are built into the demo model, for memory, notes, documents,
 images and code.
 """
 
@@ -123,7 +123,7 @@ def known_text(asked: DemoQuestion) -> str:
 
 
 def known_calls(asked: DemoQuestion) -> list[PlannedCall]:
-    """Return the calls of the first function below that has any for the question."""
+    """Return the calls of the first use in the list that has any for the question."""
     uses = (
         forgetting,
         new_notes,

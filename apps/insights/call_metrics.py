@@ -100,7 +100,7 @@ def labels_of(provider: str, model: str, *, has_failed: bool) -> tuple[str, str]
 
 
 def outcome_of(error: str) -> str:
-    """Return the label for a type of error, of which there are few."""
+    """Return the outcome label for a type of error. There are few different labels."""
     if not error:
         return "done"
     reason, _, status = error.partition(" ")

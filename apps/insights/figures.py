@@ -189,7 +189,9 @@ def report(
 def read_points(
     length: timedelta, count_runs: RunCounter, among: Collection[str] | None = None
 ) -> tuple[Period, tuple[Point, ...]]:
-    """Return the last `length` of time and its time series, without the other parts of a report."""
+    """Return the period of this length that ends now, and its time series, without the other parts
+    of a report.
+    """
     period = Period.ending(timezone.now(), length)
     return period, read_series(period, recent_sums(period, count_runs, among), among)
 

@@ -54,7 +54,7 @@ class CallRecord(models.Model):
 
 
 class ModelCall(CallRecord):
-    """A call of a deployment. Token counts and `cost` are null if unknown.
+    """A call to a deployment. Token counts and `cost` are null if unknown.
 
     If an application on another server reports several models, each has its own row, and only the
     first row has `seconds`.
@@ -114,7 +114,7 @@ class ModelCall(CallRecord):
 
 
 class ToolUse(CallRecord):
-    """A call of a tool. `location` is where the tool runs. `iteration` is 0 for a hook's call."""
+    """A call to a tool. `location` is where the tool runs. `iteration` is 0 for a hook's call."""
 
     tool = models.CharField(max_length=LONGEST_NAME)
     location = models.CharField(max_length=10)

@@ -33,7 +33,7 @@ LATE = {
     UsageSum.Span.HOUR: timedelta(minutes=30),
     UsageSum.Span.DAY: 6 * HOUR,
 }
-"""The time between the end of a span and its summing up. A call's row has the time when the call
+"""The delay between the end of a span and summing it up. A call's row has the time when the call
 began, and may be written late if the database is down.
 
 Rows that are written even later are included in the sums of the next longer span.

@@ -63,7 +63,7 @@ class SealedStates:
 
 
 def principal(context: ServerRequestContext[Any, Any]) -> str:
-    """Return an ID of the caller, to whom a `requestState` is bound."""
+    """Return the ID of the caller to whom a `requestState` is bound."""
     caller = admitted(context).caller
     return f"{caller.kind}:{caller.bucket}"
 

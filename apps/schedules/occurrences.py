@@ -17,7 +17,7 @@ SHORTEST_SECONDS = 60
 LONGEST_SECONDS = 366 * 24 * 3600
 MOST_LOOKS = 400
 """The maximum number of periods of active hours that are searched: more than a year. If none
-contains a run time, there is none.
+contains a run time, the schedule never runs.
 """
 
 

@@ -1,4 +1,4 @@
-"""Prepares attachments for each call of the model: describes all of them, and sends those that the
+"""Prepares attachments for each call to the model: describes all of them, and sends those that the
 policy selects.
 
 DIAL and applications of this installation fetch files by path. Other services receive the data, as

@@ -36,7 +36,7 @@ from apps.manifest.toolsets.parameters import SimpleSchema as Items
 from apps.workspace.loading.shared_loads import rules_of
 
 LONGEST_SECONDS = 3600
-"""The timeout of a whole answer in seconds, the same as for calls of deployments. The manifest's
+"""The timeout of a whole answer in seconds, the same as for calls to deployments. The manifest's
 timeout limits only the time without output.
 """
 PAGE_CHARACTERS = 10_000

@@ -17,7 +17,7 @@ KEPT = 16_000_000
 not fully read. The newest document is always cached.
 """
 MOST_CHARACTERS = 100_000
-"""The maximum number of characters that one call of the tool returns, about 25,000 tokens."""
+"""The maximum number of characters that one call to the tool returns, about 25,000 tokens."""
 
 
 @dataclass(slots=True)

@@ -165,7 +165,7 @@ def tool_display(toolset: Toolset, title: Localized) -> Display:
 
 
 def is_told_repeatable(told: types.ToolAnnotations | None) -> bool:
-    """Return True if the server declares that calls of the tool can be repeated."""
+    """Return True if the server declares that calls to the tool can be repeated."""
     return told is not None and bool(told.read_only_hint or told.idempotent_hint)
 
 

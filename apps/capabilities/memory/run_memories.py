@@ -1,4 +1,4 @@
-"""Holds the memories of a run, and maintains them in the background."""
+"""Gives a run access to the caller's memories, and maintains them in the background."""
 
 import asyncio
 import logging

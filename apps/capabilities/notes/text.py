@@ -24,7 +24,7 @@ def quote_line(value: object) -> str:
 
 
 def facts_of(note: Note, names: Sequence[str]) -> dict[str, Any]:
-    """Return the named properties of a note. Other names refer to the note's own fields."""
+    """Return properties of a note by name. Other names refer to the note's own fields."""
     known: dict[str, Any] = {
         "title": note.title,
         "tags": note.tags,

@@ -72,8 +72,8 @@ WORK: Mapping[str, Callable[[str, dict[str, Any], Mapping[str, Any], Author], st
 
 
 async def edit(own: RunNotes, given: dict[str, Any]) -> str:
-    """Replace the argument `old`, which must occur exactly once in the note, with the argument
-    `new`.
+    """Replace the text in the argument `old`, which must occur exactly once in the note, by the
+    text in `new`.
     """
     owner, old, new = own.owner(given), given["old"], given["new"]
     if not old:

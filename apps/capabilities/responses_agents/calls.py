@@ -34,8 +34,8 @@ from apps.workspace.services.client import ModelService
 
 @dataclass(frozen=True, slots=True)
 class AgentService(ModelService):
-    """The service of a remote agent. `secrets` are redacted in responses, whatever header they were
-    sent in.
+    """The service of a remote agent. `secrets` are redacted in responses, regardless of the header
+    that contained them.
     """
 
     secrets: tuple[str, ...] = field(default=(), repr=False)

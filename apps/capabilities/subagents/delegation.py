@@ -24,7 +24,7 @@ NO_ANSWER = "The sub-agent ended without an answer. Try again, or continue witho
 
 @dataclass(frozen=True, slots=True)
 class SubagentCall:
-    """A call of `tool` that delegates a task to a sub-agent. `seconds` is the time limit of the
+    """A call to `tool` that delegates a task to a sub-agent. `seconds` is the time limit of the
     task.
     """
 

@@ -45,7 +45,7 @@ PARAMETERS = parameters(
 
 @dataclass(slots=True)
 class TodoTools:
-    """Holds the to-do list of a run's conversation, in Markdown."""
+    """The to-do list of a run's conversation, in Markdown."""
 
     text: str
 

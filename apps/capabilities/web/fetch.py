@@ -43,7 +43,7 @@ LANGUAGES = {
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
-    """One call of the tool. Its result is smaller than `most_bytes`."""
+    """One call to the tool that fetches web pages. Its result is smaller than `most_bytes`."""
 
     opening: Opening
     most_bytes: int

@@ -154,7 +154,7 @@ def problems(
 
 
 def unknown_names(violation: ValidationError, path: str) -> Iterator[tuple[str, str]]:
-    """Yield a problem for each unknown name in an object, which lists the valid names."""
+    """Yield a problem for each unknown name in an object. The problem lists the valid names."""
     schema: Any = violation.schema
     given: Any = violation.instance
     taken = schema.get("properties", {})

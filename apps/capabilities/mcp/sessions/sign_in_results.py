@@ -19,8 +19,8 @@ class SignInResults:
         self.lock = asyncio.Lock()
 
     async def since(self, began: int, about: Hashable, ask: Callable[[], Awaitable[bool]]) -> bool:
-        """Return the newest answer about `about` if it arrived after answer number `began`.
-        Otherwise, ask, and return the answer.
+        """Return the newest answer for the key `about` if it arrived after answer number `began`.
+        Otherwise, call `ask`, and return its answer.
         """
         async with self.lock:
             number, answer = self.last.get(about, (0, False))
