@@ -23,7 +23,7 @@ S = TypeVar("S", bound=msgspec.Struct)
 
 
 class Params(msgspec.Struct, frozen=True, rename="camel"):
-    """The base class of parameters."""
+    """The base class for the parameters of A2A's operations."""
 
 
 class ClientPart(Params, frozen=True):

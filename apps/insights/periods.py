@@ -134,7 +134,7 @@ class Period:
 
     @property
     def stored_places(self) -> Q:
-        """Return a filter for the stored sums of which each belongs to one hour or day of the
+        """Return a filter for stored sums, each of which lies within one hour or day of the
         chart.
         """
         if self.span == UsageSum.Span.HOUR:

@@ -341,7 +341,7 @@ def model_counts(calls: QuerySet[ModelCall], by: str) -> Iterator[dict[str, Any]
 
 
 def by_value(rows: Iterable[Mapping[str, Any]], column: str) -> dict[Any, Sums]:
-    """Return the sums of the rows by value of the column."""
+    """Add up the rows for each value of the column, and return the sums by value."""
     found: dict[Any, Sums] = {}
     for row in rows:
         found.setdefault(row[column], Sums()).add(row)

@@ -37,7 +37,8 @@ UNUSABLE = (
 
 
 def find_oauth_client(request: HttpRequest, client_id: str) -> Client | None:
-    """Return the client, or None if it is unknown. If its ID is a URL, read the document there.
+    """Return the client, or None if it is unknown. If its ID is a URL, the client is described by
+    the document at this URL, which is read unless a recent copy is stored.
 
     Raises `ValidationError` if the document of a new client cannot be used, or if the user requests
     too many documents.

@@ -72,8 +72,8 @@ class OutgoingFiles:
             raise refusal(str(error)) from error
 
     async def stored(self, url: str) -> Attachment:
-        """Return an attachment with a path in the caller's files, where the file is stored first if
-        necessary. Raises `FileRefused` if it cannot be stored.
+        """Return an attachment with a path in the caller's files. A file that is stored elsewhere
+        is first copied there. Raises `FileRefused` if it cannot be stored.
         """
         info = await self.loader.promote(url)
         title = last_segment(info.path)

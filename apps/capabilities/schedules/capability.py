@@ -234,7 +234,9 @@ async def on_desk(work: Work, opening: Opening, invocation: Invocation) -> str:
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """Convert validation errors of schedules in the block to errors for the model."""
+    """Convert a `ValidationError` that the block raises for a schedule to an error that the model
+    receives.
+    """
     try:
         yield
     except ValidationError as error:

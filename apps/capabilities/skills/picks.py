@@ -13,7 +13,9 @@ from apps.capabilities.skills.stored_skills import FetchedSkills, SkillAddress
 from apps.errors import InitializationIssue
 
 KEY = "skills"
-"""The key in `custom_content` of a list of objects with a `url`: `skills/{bucket}/{path}`."""
+"""The key in `custom_content` under which a client lists the selected skills, as objects with a
+`url`: `skills/{bucket}/{path}`.
+"""
 
 
 @dataclass(frozen=True, slots=True)

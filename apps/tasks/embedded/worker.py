@@ -186,7 +186,7 @@ def free_lost() -> None:
 
 
 def canceled(jobs: list[int]) -> set[int]:
-    """Return those of the running jobs that an operator has canceled."""
+    """Return the primary keys of the given running jobs that an operator has canceled."""
     return set(jobs) - set(QueuedJob.objects.filter(pk__in=jobs).values_list("pk", flat=True))
 
 

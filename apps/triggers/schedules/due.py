@@ -268,8 +268,8 @@ def wakes_of(
 def caller_or_none(
     row: Schedule, application: ResolvedApplication | QuickAppError, callers: Callers
 ) -> Caller | None:
-    """Return a schedule's caller. If it cannot run, store the reason in the row, and return
-    None.
+    """Return a schedule's caller. If the schedule cannot run, store the reason in its row, and
+    return None.
     """
     with translation.override(language_of_kept(row.caller)):
         return caller_or_reason(row, application, callers)

@@ -93,9 +93,10 @@ class SessionSlot:
         return self.failure
 
     async def connected(self, context: RequestContext) -> SessionConnection:
-        """Return the open session, or open one, which concurrent callers share.
+        """Return the open session, or open one. Concurrent callers share it.
 
-        Raises `ConnectionFailed` if this fails, and immediately during the pause after a failure.
+        Raises `ConnectionFailed` if opening fails, and without an attempt during the pause after a
+        failure.
         """
         self.used_at = time.monotonic()
         self.notice_end()
