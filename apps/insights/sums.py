@@ -282,7 +282,9 @@ def dimensions_of_use(row: UseRow) -> Iterator[tuple[str, str]]:
 def with_applications(
     named: Iterable[tuple[str, str]], application: str, by_application: bool
 ) -> Iterator[tuple[str, str]]:
-    """Yield the dimensions, and those within the application if `by_application` is True."""
+    """Yield the dimensions, and also the dimensions within the application if `by_application` is
+    True.
+    """
     for dimension, name in named:
         yield dimension, name
         if by_application:
@@ -296,7 +298,7 @@ def sum_up_rows(
     *,
     by_application: bool = False,
 ) -> dict[SumKey, Sums]:
-    """Return the sums by dimension, and those within each application if `by_application`
+    """Return the sums by dimension, and also the sums within each application if `by_application`
     is True.
     """
     found: dict[SumKey, Sums] = defaultdict(Sums)

@@ -87,8 +87,8 @@ class ReservationRequest:
 
 
 def reserve(wanted: ReservationRequest) -> tuple[list[BudgetHold], list[BudgetHold]]:
-    """Reserve amounts in all windows or in none. Return all reservations, and those about which the
-    user must be notified.
+    """Reserve amounts in all windows or in none. Return all reservations, and separately the
+    reservations about which the user must be notified.
 
     Raises `BudgetSpent` if a budget is used up, and `IntegrityError` if a budget was deleted in the
     meantime.

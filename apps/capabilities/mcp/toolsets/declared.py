@@ -1,4 +1,4 @@
-"""Defines a toolset of a manifest as it is before its server is contacted."""
+"""Defines a toolset as the manifest declares it, before its server is contacted."""
 
 from dataclasses import dataclass
 
